@@ -1,7 +1,7 @@
 """Prints what the bank of other wrong answers is told: `python tests/sentences.py [BEGINNING OF IDS ...]`.
 
 For each exercise the share that is named or told something fitting, and the sentences that would fit any wrong answer,
-each with the names of the answers that still get it. At the end, how many are told two mistakes at once.
+each with the names of the answers that still get it.
 """
 
 import sys
@@ -29,7 +29,7 @@ def generic(judged) -> str | None:
 
 def main() -> None:
     beginnings = tuple(sys.argv[1:]) or ("",)
-    told = count = passed = doubles = 0
+    told = count = passed = 0
     for exercise_id in (one for one in IDS if one.startswith(beginnings)):
         verdicts = wrong_verdicts(exercise_id)
         riddles = {name: text for name, judged in verdicts.items() if (text := generic(judged))}
@@ -39,7 +39,6 @@ def main() -> None:
             count + len(verdicts),
             passed + len(accepted),
         )
-        doubles += sum("+" in (judged.mistake or "") for judged in verdicts.values())
         print(f"{exercise_id:36}{len(verdicts) - len(riddles):4}/{len(verdicts)}", flush=True)
         for name, text in riddles.items():
             print(f'    "{name}": {text}\n        {verdicts[name].message.splitlines()[0]}', flush=True)
@@ -47,7 +46,6 @@ def main() -> None:
             print(f'    "{name}" passes', flush=True)
     generic_share = 100 * (count - told) / max(1, count)
     print(f"told something fitting: {told} of {count} ({generic_share:.1f} % generic), {passed} pass")
-    print(f"told two mistakes at once: {doubles} of {count}")
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def test_a_bundle_is_made(site, tmp_path):
     names = {name.partition("/")[2] for name in zipfile.ZipFile(tmp_path / "mine.zip").namelist()}
     assert {f"notebooks/{lesson.name}.ipynb" for lesson in find_lessons(None)} <= names
     recorded = {name for name in names if name.startswith("autograder/exercises/recorded/")}
-    files = ("exercises.json", "loops.softmax.safetensors", "loops.softmax.pairs.safetensors")
+    files = ("exercises.json", "loops.softmax.safetensors")
     assert recorded == {f"autograder/exercises/recorded/{name}" for name in files}
 
 

@@ -65,10 +65,10 @@ class Names:
         self._versions = [platform.python_version(), platform.machine()]
         self._versions += sorted({f"{one.name} {one.version}" for one in distributions()})
 
-    def of(self, exercise_id: str, kind: str) -> str:
-        """The name of a recorded file of that kind."""
+    def of(self, exercise_id: str) -> str:
+        """The name of an exercise's recorded file."""
         sources = digest(self.needed(exercise_id))
-        return hashlib.sha256(repr((kind, self._versions, sources)).encode()).hexdigest()
+        return hashlib.sha256(repr((self._versions, sources)).encode()).hexdigest()
 
     def needed(self, exercise_id: str) -> frozenset[str]:
         """The package's modules that recording an exercise may run."""

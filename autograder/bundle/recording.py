@@ -16,20 +16,18 @@ from typing import Any
 from tqdm import tqdm
 
 from autograder.bundle import kept
-from autograder.bundle.records import write_alone, write_exercises, write_pairs
+from autograder.bundle.records import write_exercise, write_exercises
 from autograder.schema.exercise import Exercise
 
 Handler = Callable[[int, FrameType | None], Any]
-KINDS = {".pairs": write_pairs, "": write_alone}
 
 
 @dataclass(frozen=True)
 class _Task:
-    """One file to be written: of which exercise and kind, and its name among those that are kept."""
+    """One file to be written: of which exercise, and its name among those that are kept."""
 
     file: Path
     exercise_id: str
-    write: Callable[[Path, str], None]
     name: str
 
 
@@ -47,8 +45,7 @@ def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
     """Every file, those that take longest first."""
     names = kept.Names()
     return [
-        _Task(folder / f"{one.id}{kind}.safetensors", one.id, write, names.of(one.id, kind))
-        for kind, write in KINDS.items()
+        _Task(folder / f"{one.id}.safetensors", one.id, names.of(one.id))
         for one in sorted(exercises, key=lambda one: -len(one.mistakes))
     ]
 
@@ -78,7 +75,7 @@ def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _T
     # subtle: workers inherit the mask. Ctrl-C reaches them, too, but this process ends them.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return {pool.submit(task.write, task.file.parent, task.exercise_id): task for task in tasks}
+        return {pool.submit(write_exercise, task.file.parent, task.exercise_id): task for task in tasks}
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 

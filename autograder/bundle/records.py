@@ -40,7 +40,7 @@ def _further(exercise: Exercise) -> dict[str, Any]:
     }
 
 
-def write_alone(folder: Path, exercise_id: str) -> None:
+def write_exercise(folder: Path, exercise_id: str) -> None:
     """The visible cases with the expected records, and the records of each known mistake."""
     expected, writer = _expected(exercise_id), Writer(SPECS)
     mistakes = [_run(writer, *expected.run(number)) for number in range(len(expected.exercise.mistakes))]
@@ -48,13 +48,6 @@ def write_alone(folder: Path, exercise_id: str) -> None:
     cases = [dict(vars(case)) for case in expected.cases]
     value = {"cases": cases, "right": right, "mistakes": mistakes}
     writer.write(folder / f"{exercise_id}.safetensors", value)
-
-
-def write_pairs(folder: Path, exercise_id: str) -> None:
-    """The records of every two known mistakes made at once."""
-    expected, writer = _expected(exercise_id), Writer(SPECS)
-    runs = [_run(writer, *expected.run(*pair)) for pair in expected.pairs]
-    writer.write(folder / f"{exercise_id}.pairs.safetensors", {"pairs": expected.pairs, "runs": runs})
 
 
 def _expected(exercise_id: str) -> Expected:

@@ -81,11 +81,8 @@ def _with_ids(exercise: Exercise) -> Exercise:
     """The exercise with an id for each mistake that has none."""
     from autograder.schema.mistake import own_id
 
-    own = {one.title: own_id(exercise.id, one.title) for one in exercise.mistakes if not one.id}
-    mistakes = tuple(replace(one, id=one.id or own[one.title]) for one in exercise.mistakes)
-    return replace(
-        exercise, mistakes=mistakes, combinable=tuple(own.get(name, name) for name in exercise.combinable)
-    )
+    mistakes = tuple(replace(one, id=one.id or own_id(exercise.id, one.title)) for one in exercise.mistakes)
+    return replace(exercise, mistakes=mistakes)
 
 
 def _with_words(exercise: Exercise, known: Mapping[str, Mistake]) -> Exercise:

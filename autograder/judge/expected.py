@@ -19,7 +19,7 @@ from autograder.judge.findings import output_is_right, wrong_cases
 from autograder.probe import probe
 from autograder.schema.case import Case
 from autograder.schema.exercise import Exercise
-from autograder.schema.recorded import Recorded, RecordedExercise
+from autograder.schema.recorded import RecordedExercise
 from autograder.values import Record
 from autograder.values.store import Stored
 
@@ -54,10 +54,9 @@ def _once(make: Callable[P, T]) -> Callable[P, T]:
 class Expected:
     """Records of the reference and of the mistakes of one exercise on given cases, each made once, on demand.
 
-    A wrong answer is given by the number of its mistake, or by two for an answer with both. A run of all cases is
-    expensive: `output` takes one case and the output only, so that most mistakes can be ruled out without a run. If
-    there is a run already, it takes the record from it: known mistakes give the same in one case alone as among all
-    cases.
+    A mistake is given by its number. A run of all cases is expensive: `output` takes one case and the output only, so
+    that most mistakes can be ruled out without a run. If there is a run already, it takes the record from it: known
+    mistakes give the same in one case alone as among all cases.
     """
 
     def __init__(self, exercise: Exercise, cases: list[Case]):
@@ -74,20 +73,20 @@ class Expected:
         return records
 
     @_once
-    def run(self, *numbers: int) -> Run:
-        """The run of a wrong answer."""
-        records = self.records_of(self._answer(numbers))
+    def run(self, number: int) -> Run:
+        """The run of a known mistake."""
+        records = self.records_of(self.exercise.mistakes[number].answer)
         return records, self.wrong_cases(records)
 
     @_once
-    def output(self, case: int, *numbers: int) -> Record:
-        """The record of a wrong answer in one case, of which only the output is needed."""
-        return self._record(case, numbers, output_only=True)
+    def output(self, case: int, number: int) -> Record:
+        """The record of a known mistake in one case, of which only the output is needed."""
+        return self._record(case, number, output_only=True)
 
     @_once
     def record(self, case: int, number: int) -> Record:
         """The whole record of a known mistake in one case."""
-        return self._record(case, (number,))
+        return self._record(case, number)
 
     @_once
     def shows(self, case: int, number: int) -> bool:
@@ -101,11 +100,6 @@ class Expected:
     def wrong_cases(self, records: list[Record]) -> set[int]:
         """The numbers of the cases whose records have a fault."""
         return wrong_cases(self.exercise, self.cases, self.right, records)
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Index pairs of mistakes that can be combined."""
-        return self.exercise.pairs
 
     def records_of(
         self,
@@ -123,14 +117,11 @@ class Expected:
             raise_own_fault(records)
             return records
 
-    def _record(self, case: int, numbers: tuple[int, ...], output_only: bool = False) -> Record:
-        if run := self._made.get(("run", *numbers)):
+    def _record(self, case: int, number: int, output_only: bool = False) -> Record:
+        if run := self._made.get(("run", number)):
             return run[0][case]
-        return self.records_of(self._answer(numbers), [self.cases[case]], output_only=output_only)[0]
-
-    def _answer(self, numbers: tuple[int, ...]) -> Callable:
-        mistakes = [self.exercise.mistakes[number] for number in numbers]
-        return mistakes[0].answer if len(mistakes) == 1 else self.exercise.with_both(*numbers)
+        answer = self.exercise.mistakes[number].answer
+        return self.records_of(answer, [self.cases[case]], output_only=output_only)[0]
 
 
 class RecordedExpected(Expected):
@@ -140,33 +131,21 @@ class RecordedExpected(Expected):
     """
 
     @property
-    def _files(self) -> Recorded:
+    def _file(self) -> Stored:
         assert isinstance(self.exercise, RecordedExercise) and self.exercise.records is not None
-        return self.exercise.records
+        return self.exercise.records.file
 
     @cached_property
     def right(self) -> list[Record]:
-        file = self._files.alone
-        return [_restored(file, number) for number in file.value["right"]]
+        return [_restored(self._file, part) for part in self._file.value["right"]]
 
     @_once
-    def run(self, *numbers: int) -> Run:
-        file, run = self._stored(numbers)
-        return [_restored(file, number) for number in run["records"]], set(run["wrong"])
+    def run(self, number: int) -> Run:
+        run = self._file.value["mistakes"][number]
+        return [_restored(self._file, part) for part in run["records"]], set(run["wrong"])
 
-    def _record(self, case: int, numbers: tuple[int, ...], output_only: bool = False) -> Record:
-        file, run = self._stored(numbers)
-        return _restored(file, run["records"][case])
-
-    @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        return [(first, second) for first, second in self._files.pairs.value["pairs"]]
-
-    def _stored(self, numbers: tuple[int, ...]) -> tuple[Stored, dict[str, list]]:
-        """The file that holds the run of a wrong answer, and the run."""
-        if len(numbers) == 1:
-            return self._files.alone, self._files.alone.value["mistakes"][numbers[0]]
-        return self._files.pairs, self._files.pairs.value["runs"][self.pairs.index((numbers[0], numbers[1]))]
+    def _record(self, case: int, number: int, output_only: bool = False) -> Record:
+        return _restored(self._file, self._file.value["mistakes"][number]["records"][case])
 
 
 def _restored(file: Stored, number: int) -> Record:

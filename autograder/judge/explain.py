@@ -72,7 +72,7 @@ def explain(answer: WrongAnswer) -> Explanation | None:
 
 def _known_mistake(answer: WrongAnswer) -> Explanation | None:
     wrong = {finding.case for finding in answer.findings}
-    unnamed = Unnamed(answer.cases, answer.expected, answer.records, wrong, answer.costs(VALUES))
+    unnamed = Unnamed(answer.cases, answer.expected, answer.records, wrong)
     named = name_mistake(unnamed, answer.trail)
     # Values come first: a mistake that explains only other faults is not what the learner needs to hear.
     values = {finding.case for finding in answer.findings if finding.aspect == VALUES}

@@ -1,7 +1,7 @@
 """Names the known mistake that an answer has.
 
 An answer whose records equal a mistake's in every case has that mistake. Failing that, it most likely has the mistake
-that it agrees with in most of the cases in which either is wrong. Failing that, it may have two mistakes at once.
+that it agrees with in most of the cases in which either is wrong.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +10,7 @@ from functools import cached_property
 
 from autograder.judge.agreement import agreement, same_everywhere, same_output, same_record
 from autograder.judge.expected import Expected
-from autograder.schema.case import VALUES, Case
+from autograder.schema.case import Case
 from autograder.schema.mistake import Mistake
 from autograder.values import Record
 
@@ -53,7 +53,6 @@ class Unnamed:
     expected: Expected
     records: list[Record]
     wrong: set[int]
-    costs_values: bool  # whether a value is wrong, and not only what surrounds it
 
     @cached_property
     def agreements(self) -> list[Agreement]:
@@ -127,62 +126,11 @@ def _is_possible(case: Case, expected: Expected, record: Record, number: int, i:
     )
 
 
-def _two_at_once(answer: Unnamed) -> Explanation | None:
-    """Two mistakes that together give the same in every wrong case. Of the wrong answers in tests/answers to lessons 01
-    to 04 this names 13 of 572 (`python tests/sentences.py loops matmul masking heads`)."""
-    cases, expected, records = answer.cases, answer.expected, answer.records
-    answered = [i for i in sorted(answer.wrong) if records[i]["status"] == "answered"]
-    wrong_outputs = [i for i in answered if not expected.is_right(i, records[i])]
-    # Two mistakes that can be made at once show in short cases, too.
-    if not answer.costs_values or all(_is_apart(cases[i]) for i in wrong_outputs):
-        return None
-    for numbers in _possible_pairs(cases, expected, records, _sample(cases, wrong_outputs)):
-        others, wrong_others = expected.run(*numbers)
-        if agreement(cases, expected, records, others, answer.wrong | wrong_others)[0] == 1.0:
-            # Values come first, as everywhere: the example is one of theirs.
-            values = [i for i in wrong_outputs if cases[i].aspect == VALUES]
-            return _explanation_of_both(expected, numbers, values or wrong_outputs)
-    return None
-
-
 # The first that has something to say names the mistake.
 RANKS: dict[str, Callable[[Unnamed], Explanation | None]] = {
     "the same in every case": _same_in_every_case,
     "the same in most of the wrong cases": _same_in_most,
-    "two at once": _two_at_once,
 }
-
-
-def _explanation_of_both(expected: Expected, numbers: tuple[int, int], wrong: list[int]) -> Explanation:
-    """The question is about the mistake that shows in more cases, and the example one that shows it, alone if possible:
-    where both show, the entry that is told may be the other's."""
-    shown = {number: frozenset(i for i in wrong if expected.shows(i, number)) for number in numbers}
-    either = sorted(numbers, key=lambda number: len(shown[number]), reverse=True)
-    alone = {one: shown[one] - shown[other] for one, other in (either, either[::-1])}
-    larger = next((one for one in either if alone[one]), either[0])
-    first, second = (expected.exercise.mistakes[number] for number in numbers)
-    observation = f"Two things are wrong. {first.observation} {second.observation}"
-    question = expected.exercise.mistakes[larger].question
-    return Explanation(f"{first.id}+{second.id}", observation, question, alone[larger] or shown[larger])
-
-
-def _possible_pairs(
-    cases: list[Case], expected: Expected, records: list[Record], sampled: list[int]
-) -> Iterator[tuple[int, int]]:
-    """The pairs of mistakes that together give the answer's outputs in the sampled cases."""
-
-    def same(i: int, other: Record) -> bool:
-        return same_output(cases[i], records[i], other)
-
-    for first, second in expected.pairs:
-        visible = [one for one in (first, second) if expected.shows(sampled[0], one)]
-        if not visible:
-            continue
-        # If one of the two changes nothing in a case, the other alone must give the answer's output.
-        if len(visible) == 1 and not same(sampled[0], expected.output(sampled[0], visible[0])):
-            continue
-        if all(same(i, expected.output(i, first, second)) for i in sampled):
-            yield first, second
 
 
 def _explanation(found: Agreement) -> Explanation:

@@ -12,7 +12,6 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 
 from autograder.schema.case import DTYPES, Case
 from autograder.schema.draw import Draw
@@ -22,7 +21,7 @@ from autograder.schema.guards import (
     refuse_other_needs,
     refuse_what_judges_nothing,
 )
-from autograder.schema.mistake import Mistake, can_be_combined, completed, edited
+from autograder.schema.mistake import Mistake, completed
 from autograder.schema.standard import as_exact_as_float64, kinds_of, on_another_device, standard_cases
 from autograder.schema.twice import called_twice
 
@@ -69,7 +68,6 @@ class Exercise:
               whose parameters must be random
     needs     requirement -> (observation, question), shown when only cases with that requirement (`Case.needs`) fail;
               under "" for an answer that is wrong in all cases that need nothing
-    combinable  ids (or titles) of the mistakes that are recognised when two are made at once
     id, lesson  follow from the path of the exercise's file
     """
 
@@ -90,7 +88,6 @@ class Exercise:
     needs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     standard: tuple[str, ...] = ()
     procedure: str = ""
-    combinable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.procedure:
@@ -100,20 +97,6 @@ class Exercise:
             raise ValueError(f"{self.id}: there is no procedure {self.procedure!r}")
         if self.worked is not None and any(mistake.worked is not self.worked for mistake in self.mistakes):
             object.__setattr__(self, "mistakes", completed(self.worked, self.mistakes))
-
-    @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Index pairs of the mistakes that are recognised when both are made at once: the first ones with the
-        ids in `combinable`, if they change different parts of the worked answer."""
-        ids = [mistake.id for mistake in self.mistakes]
-        numbers = sorted(ids.index(one) for one in set(self.combinable).intersection(ids))
-        known = self.mistakes
-        return [(a, b) for a, b in combinations(numbers, 2) if can_be_combined(known[a], known[b])]
-
-    def with_both(self, first: int, second: int) -> Callable:
-        """An answer with two mistakes, given by number."""
-        assert self.worked is not None
-        return edited(self.worked, self.mistakes[first].edits, self.mistakes[second].edits)
 
     def drawn(self, draw: Draw) -> list[Case]:
         """The cases of a seed: the exercise's own, the standard ones, and two calls in a row. Raises

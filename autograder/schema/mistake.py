@@ -140,15 +140,6 @@ def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
     return source
 
 
-def can_be_combined(first: Mistake, second: Mistake) -> bool:
-    """Whether two mistakes change different parts of the worked answer."""
-    if first.given or second.given or first.worked is None:
-        return False
-    source = source_of(first.worked)
-    some, others = (_spans(source, one.edits) for one in (first, second))
-    return all(end <= start or stop <= begin for begin, end, _ in some for start, stop, _ in others)
-
-
 def _spans(source: str, edits: Mapping[str, str]) -> list[tuple[int, int, str]]:
     """(start, end, replacement) of every place that the edits change."""
     places = ((match, new) for old, new in edits.items() for match in re.finditer(re.escape(old), source))

@@ -5,7 +5,6 @@ see autograder.bundle.records) and replaces the exercises:
 
     exercises.json          the exercises: points, hints, rules, and the words of each mistake
     ID.safetensors          the visible cases, the expected results, and the results of each known mistake
-    ID.pairs.safetensors    the results of every two mistakes made at once
 
 It contains no answer and no code of a mistake: only inputs, outputs and a tutor's words.
 """
@@ -26,26 +25,21 @@ from autograder.values.store import Stored
 
 @dataclass(frozen=True)
 class Recorded:
-    """The files of one exercise, read on demand."""
+    """The file of one exercise, read on demand."""
 
     folder: Path
     id: str
 
     @cached_property
-    def alone(self) -> Stored:
+    def file(self) -> Stored:
         """Cases, expected results, and the results of each mistake."""
         return Stored(self.folder / f"{self.id}.safetensors", SPECS)
-
-    @cached_property
-    def pairs(self) -> Stored:
-        """The results of two mistakes at once."""
-        return Stored(self.folder / f"{self.id}.pairs.safetensors", SPECS)
 
     def cases(self, draw: Draw) -> list[Case]:
         """The visible cases. Raises UserError for others, which are not recorded."""
         if draw.hidden or draw.seed != PUBLIC_SEED:
             raise UserError("only the visible cases are recorded here; others need the course's repository.")
-        return [Case(**fields) for fields in self.alone.value["cases"]]
+        return [Case(**fields) for fields in self.file.value["cases"]]
 
 
 @dataclass(frozen=True)

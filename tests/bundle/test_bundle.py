@@ -22,7 +22,7 @@ from judged import (
     wrong_records,
     wrong_verdicts,
 )
-from unpacked import judged_alone, run_alone
+from unpacked import JudgedAlone, run_alone
 from worked import worked_file
 
 from autograder.exercises import all_exercises, find
@@ -35,14 +35,22 @@ from autograder.values.pack import pack
 every_exercise = pytest.mark.parametrize("exercise_id", IDS)
 
 
+@pytest.fixture(scope="session")
+def judged_alone(bundle_folder, tmp_path_factory):
+    """Judges records in a process that has the bundle alone."""
+    judged = JudgedAlone(bundle_folder, tmp_path_factory.mktemp("alone"))
+    yield judged
+    judged.end()
+
+
 @every_exercise
-def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, bundle_folder, tmp_path):
+def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, judged_alone):
     mistakes = [records for _, records in mistake_records(exercise_id)]
     worked = records_of(exercise_id, worked_answer(exercise_id))
     here = [verdict for _, verdict in mistake_verdicts(exercise_id)]
     here += [verdict_on(exercise_id, worked), *wrong_verdicts(exercise_id).values()]
     given = [*mistakes, worked, *wrong_records(exercise_id)]
-    there = judged_alone(bundle_folder, exercise_id, pack(given), tmp_path)
+    there = judged_alone(exercise_id, pack(given))
     assert here[len(mistakes)].passed
     for one, other in zip(here, there, strict=True):
         told = [asdict(one), one.points, text_of(one), html_of(one)]
@@ -83,8 +91,8 @@ def _without_gradients(record) -> dict:
 def test_the_cases_are_those_of_the_visible_check(exercise_id, bundle_folder):
     recorded = {one.id: one for one in read(bundle_folder / "autograder/exercises/recorded")}[exercise_id]
     cases = expected_of(exercise_id, *PUBLIC).cases
-    assert len(recorded.records.alone.value["cases"]) == len(cases)
-    for case, fields in zip(cases, recorded.records.alone.value["cases"], strict=True):
+    assert len(recorded.records.file.value["cases"]) == len(cases)
+    for case, fields in zip(cases, recorded.records.file.value["cases"], strict=True):
         for name, value in fields.items():
             assert _same(getattr(case, name), value), (case.family, name)
 

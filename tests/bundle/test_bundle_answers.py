@@ -33,9 +33,7 @@ def test_nothing_is_in_it_but_what_is_named(bundle_folder):
     }
     found = {name for name in found if "__pycache__" not in name}
     code = {path.relative_to(ROOT).as_posix() for path in files_of(modules())}
-    data = {f"{exercise}{kind}.safetensors" for exercise in IDS for kind in ("", ".pairs")} | {
-        "exercises.json"
-    }
+    data = {f"{exercise}.safetensors" for exercise in IDS} | {"exercises.json"}
     texts = {"LICENSE", "README.md", "Makefile", "pyproject.toml"}
     notebooks = {f"notebooks/{lesson.name}.ipynb" for lesson in find_lessons(None)}
     assert found == code | {f"autograder/exercises/recorded/{name}" for name in data} | texts | notebooks

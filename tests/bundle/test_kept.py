@@ -51,46 +51,44 @@ def exercise_in(folder, factor=2, topic="twofold"):
     return find(f"{topic}.double_it")
 
 
-def names_of(exercise) -> set[str]:
-    names = kept.Names()
-    return {names.of(exercise.id, kind) for kind in ("", ".pairs")}
+def name_of(exercise) -> str:
+    return kept.Names().of(exercise.id)
 
 
 def test_a_file_is_recorded_once(tmp_path, cache, monkeypatch):
     record(tmp_path / "first", (find("loops.softmax"),), progress=False)
-    assert {path.name for path in cache.iterdir()} == names_of(find("loops.softmax"))
+    assert [path.name for path in cache.iterdir()] == [name_of(find("loops.softmax"))]
     monkeypatch.setattr(
         "autograder.bundle.recording._write", lambda tasks, progress: pytest.fail("written again")
     )
     record(tmp_path / "second", (find("loops.softmax"),), progress=False)
     first, second = (sorted((tmp_path / one).iterdir()) for one in ("first", "second"))
-    assert len(first) == 3 and [one.name for one in first] == [one.name for one in second]
+    assert len(first) == 2 and [one.name for one in first] == [one.name for one in second]
     assert all(one.read_bytes() == other.read_bytes() for one, other in zip(first, second))
 
 
 def test_a_module_that_an_exercise_imports_changes_its_name(tmp_path):
-    before = names_of(exercise_in(tmp_path))
-    others = names_of(find("loops.softmax"))
-    after = names_of(exercise_in(tmp_path, factor=3))
-    assert len(before | after) == 4
-    assert names_of(find("loops.softmax")) == others
+    before = name_of(exercise_in(tmp_path))
+    others = name_of(find("loops.softmax"))
+    after = name_of(exercise_in(tmp_path, factor=3))
+    assert before != after
+    assert name_of(find("loops.softmax")) == others
 
 
 def test_another_version_of_a_package_changes_the_name(monkeypatch):
-    before = names_of(find("loops.softmax"))
+    before = name_of(find("loops.softmax"))
     newer = SimpleNamespace(name="torch", version="99")
     monkeypatch.setattr(kept, "distributions", lambda: [newer])
-    assert not before & names_of(find("loops.softmax"))
+    assert before != name_of(find("loops.softmax"))
 
 
 LOADED = """
 import sys
 from pathlib import Path
-from autograder.bundle.records import write_alone, write_pairs
+from autograder.bundle.records import write_exercise
 from autograder.exercises import find
 find(sys.argv[1])
-for write in (write_alone, write_pairs):
-    write(Path(sys.argv[2]), sys.argv[1])
+write_exercise(Path(sys.argv[2]), sys.argv[1])
 print(*(name for name in sys.modules if name.startswith("autograder")))
 """
 

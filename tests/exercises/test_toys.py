@@ -21,7 +21,7 @@ from autograder.build.asked.answers import ANSWER_RULES
 from autograder.build.asked.rule import faults_by
 from autograder.build.asked.subject import LessonSubject
 from autograder.build.lesson import Lesson
-from autograder.bundle.records import write_alone, write_exercises, write_pairs
+from autograder.bundle.records import write_exercise, write_exercises
 from autograder.judge import cases_of, judge
 from autograder.notebook.check import CheckFailed
 from autograder.probe import probe
@@ -87,8 +87,7 @@ def test_on_the_command_line_in_the_sandbox_of_grading(name, hidden, tmp_path):
 @every_toy
 def test_from_the_bundle(name, tmp_path):
     exercise = toy(name)
-    write_alone(tmp_path, exercise.id)
-    write_pairs(tmp_path, exercise.id)
+    write_exercise(tmp_path, exercise.id)
     write_exercises(tmp_path, [exercise])
     [kept] = recorded.read(tmp_path)
     cases = cases_of(kept)

@@ -3,12 +3,10 @@
 import pytest
 from answers import IMPORTS, answers
 from answers.generation.top_p_logits import ROUNDED, filtered
-from judged import PUBLIC, expected_of, records_of, verdict
+from judged import verdict
 from worked import answer_in, worked_file
 
 from autograder.exercises import find
-from autograder.judge.findings import findings
-from autograder.schema.mistake import edited
 
 MODULE = """
 class {name}(nn.Module):
@@ -323,28 +321,6 @@ def test_the_words_of_a_tutor(exercise_id, what, told, code):
 def test_a_sum_that_rounding_makes_one_too_early_is_told_as_that(form):
     judged = verdict("generation.top_p_logits", answer_in(IMPORTS + ROUNDED[form], "top_p_logits"))
     assert judged.points == judged.max_points - 1 and "after rounding" in judged.message, judged.message
-
-
-@pytest.mark.parametrize(
-    ("exercise_id", "first", "second"),
-    [
-        ("lm.learning_rate", "LR-01", "LR-13"),
-        ("lm.learning_rate", "LR-21", "LR-13"),
-        ("generation.top_p_logits", "SAM-55", "SAM-67"),
-        ("tasks.standardise", "SER-01", "SER-03"),
-        ("fast.merge_attention", "FLA-11", "FLA-25"),
-    ],
-)
-def test_of_two_mistakes_at_once_the_example_shows_the_one_that_is_asked_about(exercise_id, first, second):
-    exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
-    both = [next(one for one in exercise.mistakes if one.id == wanted) for wanted in (first, second)]
-    judged = verdict(exercise_id, edited(exercise.worked, *(one.edits for one in both)))
-    assert {*judged.mistake.split("+")} <= {first, second}
-    (asked,) = (one for one in both if one.question in judged.message)
-    alone = findings(exercise, expected.cases, expected.right, records_of(exercise_id, asked.answer))
-    assert any(
-        f"With {fault.detail}" in judged.message or fault.observation in judged.message for fault in alone
-    )
 
 
 def test_a_part_that_nobody_asked_for_is_named_if_the_result_depends_on_it():

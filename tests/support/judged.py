@@ -68,18 +68,22 @@ def verdict(exercise_id: str, answer, check=PUBLIC) -> Verdict:
 
 
 @functools.cache
-def mistake_records(exercise_id: str, check=PUBLIC) -> list[tuple]:
-    """(mistake, its records as the probe writes them) for every known mistake."""
-    exercise, expected = find(exercise_id), expected_of(exercise_id, *check)
+def mistake_records(exercise_id: str) -> list[tuple]:
+    """(mistake, its records as the probe writes them) for every known mistake, on the visible cases."""
+    exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     return [(mistake, expected.run(number)[0]) for number, mistake in enumerate(exercise.mistakes)]
 
 
 @functools.cache
-def mistake_verdicts(exercise_id: str, check=PUBLIC) -> list[tuple]:
-    """(mistake, the verdict on it) for every known mistake."""
-    return [
-        (m, verdict_on(exercise_id, records, check)) for m, records in mistake_records(exercise_id, check)
-    ]
+def mistake_verdicts(exercise_id: str) -> list[tuple]:
+    """(mistake, the verdict on it) for every known mistake, on the visible cases."""
+    return [(mistake, verdict_on(exercise_id, records)) for mistake, records in mistake_records(exercise_id)]
+
+
+@functools.cache
+def hidden_verdicts(exercise_id: str) -> list[tuple]:
+    """The same on hidden cases, for every fourth mistake."""
+    return [(one, verdict(exercise_id, one.answer, HIDDEN)) for one in find(exercise_id).mistakes[::4]]
 
 
 @functools.cache

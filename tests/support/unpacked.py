@@ -51,7 +51,7 @@ def run_alone(bundle: Path, *words: str, cwd: Path, stdin: bytes | None = None):
 
 
 JUDGE = """
-import importlib.util, json, sys
+import importlib.util, json, os, sys
 from dataclasses import asdict
 from autograder.exercises import find
 from autograder.judge import cases_of, judge
@@ -60,17 +60,45 @@ from autograder.notebook.card import html_of, text_of
 from autograder.values.pack import unpack
 
 assert importlib.util.find_spec("autograder.exercises.loops") is None
-exercise = find(sys.argv[1])
-cases = cases_of(exercise)
-expected = expected_on(exercise, cases)
-for records in unpack(sys.stdin.buffer.read()):
-    verdict = judge(exercise, cases, records, expected=expected)
-    print(json.dumps([asdict(verdict), verdict.points, text_of(verdict), html_of(verdict)]))
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what else is printed is no answer
+for line in sys.stdin.buffer:
+    exercise_id, size = line.split()
+    exercise = find(exercise_id.decode())
+    cases = cases_of(exercise)
+    expected = expected_on(exercise, cases)
+    told = []
+    for records in unpack(sys.stdin.buffer.read(int(size))):
+        verdict = judge(exercise, cases, records, expected=expected)
+        told.append([asdict(verdict), verdict.points, text_of(verdict), html_of(verdict)])
+    print(json.dumps(told), file=answers, flush=True)
 """
 
 
-def judged_alone(bundle: Path, exercise_id: str, packed: bytes, cwd: Path) -> list:
-    """What the bundle says of the records of several answers: verdict, points, text and card of each."""
-    done = run_alone(bundle, "-c", JUDGE, exercise_id, cwd=cwd, stdin=packed)
-    assert done.returncode == 0, done.stderr.decode()
-    return [json.loads(line) for line in done.stdout.splitlines()]
+class JudgedAlone:
+    """A process that has the bundle alone and judges records there; one for all exercises, because it takes seconds
+    to start."""
+
+    def __init__(self, bundle: Path, folder: Path):
+        self._errors = folder / "errors"
+        self._process = subprocess.Popen(
+            [*ALONE, "-c", JUDGE],
+            env=environment(bundle),
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors.open("w"),
+        )
+
+    def __call__(self, exercise_id: str, packed: bytes) -> list:
+        """What the bundle says of the records of several answers: verdict, points, text and card of each."""
+        self._process.stdin.write(f"{exercise_id} {len(packed)}\n".encode() + packed)
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, self._errors.read_text()
+        return json.loads(line)
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.stdin.close()
+        self._process.wait()

@@ -172,7 +172,3 @@ CAUSAL_UNASKED = (
          "What should decide which keys a query may attend to?"),
     *(edit("MSK-85", edits) for edits in UNASKED[1:]),
 )
-
-# Mistakes of which two are often made at once.
-OFTEN = ("SDPA-01", "SDPA-03", "SDPA-37", "SDPA-07", "SDPA-15",
-         "MSK-01", "MSK-03", "MSK-33", "MSK-09", "MSK-77", "MSK-71")

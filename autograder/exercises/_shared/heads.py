@@ -121,7 +121,3 @@ HEADS = (
           for one in "qkv"}),
     edit("SDPA-23", {f"return {OUT}": f"return {OUT}, weights"}),
 )
-
-# Mistakes of which two are often made at once.
-OFTEN = ("SDPA-01", "MHA-05", "SDPA-03", "MSK-01", "MSK-03", "MSK-09", "MSK-33", "MHA-01", "MHA-33", "MHA-07",
-         "HEAD-39", "SDPA-41")

@@ -154,4 +154,3 @@ SHARED_HEADS = (
          "Which layer does the exercise name for the values?"),
     edit("SDPA-23", {f"return {OUT}": f"return {OUT}, None"}),
 )
-OFTEN = ("SDPA-01", "MHA-05", "SDPA-07", "MSK-01", "MSK-69", "MSK-09", "QKV-13", "MHA-33", "MHA-07", "MQA-01")

@@ -188,7 +188,6 @@ EXERCISE = Exercise(
         edit("DEC-15", {f"x = {FIRST}": "x += attended\n        x = self.norm1(x)"}),
         edit("DEC-59", {LAST: f"{LAST}, None"}),
     ),
-    combinable=("DEC-07", "MHA-19", "FFN-13", "EDL-17", "DEC-03", "DEC-05", "DEC-19", "MSK-01", "MSK-69", "EDL-07"),
     needs={
         "memory mask": ("Your result is right without memory_mask, and wrong with it.",
                         "What does True mean in memory_mask, and what in nn.MultiheadAttention's own masks?"),

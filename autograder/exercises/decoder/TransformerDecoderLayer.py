@@ -148,7 +148,6 @@ EXERCISE = Exercise(
              "You return two things instead of one.",
              "What does nn.MultiheadAttention return, and which part of it do you need?"),
     ),
-    combinable=("DEC-07", "MHA-19", "FFN-13", "DEC-17", "DEC-03", "DEC-05", "DEC-19"),
     needs=layers.words_of_needs("the self-attention", "the feed-forward network"),
     hints=(
         "The stream runs straight from x to the output, and two sublayers add to it. Each sublayer reads a "

@@ -108,7 +108,6 @@ EXERCISE = Exercise(
              "After the call a weight of the caller's layer holds different numbers.",
              "Which line writes into a layer that was passed in?"),
     ),
-    combinable=("FFN-03", "FFN-05", "FFN-07", "FFN-13", "DEC-17", "FFN-29", "FFN-35"),
     needs={
         "": ("With identity layers the result should be GELU(x). Yours is something else.",
              "What does your code return for x = -1, 0 and 3, and what should it?"),

@@ -293,7 +293,6 @@ EXERCISE = Exercise(
         edit("ED-67 one layer for all", {"(reader, n_layers)": "(reader, 1)", "(writer, n_layers)": "(writer, 1)"},
              "Your encoder or decoder has a single layer, whatever n_layers is.", "Which line uses n_layers?"),
     ),
-    combinable=("ED-01", "ED-03", "ED-05", "ED-09", "ED-07", "ED-11", "ED-17", "ED-29"),
     needs={
         "padding": ("Your result is right without padding, and wrong with it.",
                     "Which two attentions should ignore the padding of the source?"),

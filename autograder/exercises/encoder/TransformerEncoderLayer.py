@@ -160,7 +160,6 @@ EXERCISE = Exercise(
         edit("DEC-15", {f"x = {FIRST}": "x += attended\n        x = self.norm1(x)"}),
         edit("DEC-59", {LAST: f"{LAST}, None"}),
     ),
-    combinable=("ENC-01", "EDL-17", "FFN-13", "DEC-05", "DEC-03", "ENC-09", "ENC-11", "DEC-19"),
     needs={
         "padding": ("Your result is right without padding, and wrong with it.",
                     "What does True mean in `padding`, and what in nn.MultiheadAttention's own masks?"),

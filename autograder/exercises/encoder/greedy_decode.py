@@ -213,7 +213,6 @@ EXERCISE = Exercise(
              "You leave finished sentences out of the model's input.",
              "Which rows should the model receive in every step?"),
     ),
-    combinable=("GRD-01", "GRD-03", "GRD-05", "GRD-13", "GRD-25"),
     needs={
         "ties": ("Your result is right when one token is the likeliest, and wrong when several are.",
                  "Of equally likely tokens, which id does the exercise take?"),

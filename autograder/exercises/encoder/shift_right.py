@@ -99,7 +99,6 @@ EXERCISE = Exercise(
              "After the call the caller's targets are shifted as well.",
              "Does your code write into `targets`?"),
     ),
-    combinable=("SHR-01", "SHR-03", "SHR-21"),
     needs={
         "bos": ("Your result is right unless bos is among the targets.",
                 "Should a target token that equals bos be treated differently?"),

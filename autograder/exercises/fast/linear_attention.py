@@ -168,7 +168,6 @@ EXERCISE = Exercise(
              "Your weights come from a softmax.",
              "Which function of a query and a key is a weight in this formula?"),
     ),
-    combinable=("LIN-01", "LIN-03", "LIN-05", "LIN-07", "LIN-09", "LIN-21", "LIN-25", "LIN-27"),
     needs={
         "many tokens": ("Your answer is wrong only for long inputs.",
                         "Does a number in your code limit how many tokens there may be?"),

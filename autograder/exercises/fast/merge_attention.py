@@ -182,7 +182,6 @@ EXERCISE = Exercise(
              "The values are right, but no gradient flows through your shares.",
              "Which step detaches the shares?"),
     ),
-    combinable=("FLA-01", "FLA-07", "FLA-25", "FLA-27", "FLA-29", "FLA-31", "FLA-33", "FLA-37", "FLA-41", "FLA-11"),
     needs={
         "empty": ("Your answer is wrong only where a set has no keys.",
                   "What is exp(-inf), and what is -inf minus -inf?"),

@@ -92,7 +92,6 @@ EXERCISE = Exercise(
              "In a long sentence, your window includes tokens that are far away.",
              "What is the largest number that your dtype can hold?"),
     ),
-    combinable=("WIN-01", "WIN-03", "WIN-13", "MSK-39", "MSK-41", "MSK-47"),
     needs={
         "long": ("Your answer is wrong only for long sentences.",
                  "Does a number in your code limit the length?"),

@@ -219,7 +219,6 @@ EXERCISE = Exercise(
              "The values are right, but no gradient flows through your weights.",
              "Which step detaches the weights?"),
     ),
-    combinable=("FLA-01", "FLA-61", "FLA-63", "FLA-05", "FLA-07", "FLA-77", "FLA-79", "FLA-85", "SDPA-01", "SDPA-05"),
     needs={
         "causal": ("Your answer is wrong only when `causal` is True.",
                    "Which keys of a block may a query see?"),

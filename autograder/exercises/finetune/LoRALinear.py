@@ -204,7 +204,6 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches the small layers.",
              "Which step detaches the update?"),
     ),
-    combinable=("LORA-01", "LORA-15", "LORA-17", "LORA-29"),
     needs={
         "alpha": ("Your answer is wrong only when alpha / rank is not 1.",
                   "Which factor multiplies the update in the formula?"),

@@ -190,7 +190,6 @@ EXERCISE = Exercise(
              "You shift the targets.", "Are the targets already shifted when you get them?"),
         edit("ACC-39", {"targets.flatten(), ignore": "targets.roll(1, 1).flatten(), ignore"}),
     ),
-    combinable=("ACC-05", "ACC-15", "ACC-17", "ACC-19"),
     needs={
         "empty": ("Your answer is wrong only when a batch has no targets.",
                   "What is the mean of no numbers, and what does such a batch add to a sum?"),

@@ -111,7 +111,6 @@ EXERCISE = Exercise(
              "Your targets are two tokens ahead.",
              "Which token should the model predict after it has read token t?"),
     ),
-    combinable=("ANS-07", "ANS-13", "ANS-15", "ANS-21"),
     needs={
         "ignore": ("Your answer is wrong only when `ignore` is not -100.", "Which lines use `ignore`?"),
         "question": ("Your answer is wrong only when there is a question before the answer.",

@@ -86,7 +86,6 @@ EXERCISE = Exercise(
              "You add 7 to the codes.", "What weight does the code 0 stand for?"),
         edit("BLK-63", {LAST: "(codes.to(scales.dtype) - 7) * each"}),
     ),
-    combinable=("BLK-41", "BLK-43", "BLK-55", "BLK-59"),
     needs={
         "blocks": ("Your answer is wrong only when a row has several blocks.",
                    "Which scale belongs to each code of a row?"),

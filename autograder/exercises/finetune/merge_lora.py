@@ -159,7 +159,6 @@ EXERCISE = Exercise(
         edit("LORA-67 divided by the rank once more", {WEIGHT: "weight + scale * update / down.out_features"},
              "Your update becomes smaller as the rank grows.", "Does the formula divide by the rank?"),
     ),
-    combinable=("LORA-33", "LORA-35", "LORA-43"),
     needs={
         "no bias": ("Your answer is wrong only for a layer without a bias.",
                     "What is linear.bias for such a layer?"),

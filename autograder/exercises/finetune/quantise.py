@@ -166,7 +166,6 @@ EXERCISE = Exercise(
         edit("BLK-39 scales before codes", {LAST: "return scales, codes.flatten(1).to(torch.int8)"},
              "You return the scales before the codes.", "In which order does the docstring list the two?"),
     ),
-    combinable=("BLK-01", "BLK-05", "BLK-11", "BLK-13"),
     needs={
         "tiny": ("Your answer is wrong only for very small weights, such as 1e-12.",
                  "Which number in your code is larger than 1e-12?"),

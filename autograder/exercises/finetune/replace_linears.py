@@ -279,7 +279,6 @@ EXERCISE = Exercise(
              "You treat the model itself as one of its layers.",
              "Which name does named_modules give to the model itself?"),
     ),
-    combinable=("REP-01", "REP-09", "REP-11", "REP-23"),
     needs={
         "subclass": ("Your answer is wrong only for a layer whose class is a subclass of nn.Linear.",
                      "Is an object of a subclass an nn.Linear as well?"),

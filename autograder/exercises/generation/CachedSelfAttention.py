@@ -215,7 +215,6 @@ EXERCISE = Exercise(
         *fitting(CachedSelfAttention, attention.SCALES + attention.ROLES + attention.LAYERS, ("SDPA-31",)),
         *fitting(CachedSelfAttention, heads.HEADS, ("MSK-87", "SDPA-23", "MHA-97")),
     ),
-    combinable=("KV-15", "KV-03", "KV-05", "KV-07", "SDPA-01", "MHA-05", "MHA-07"),
     needs={
         "long": ("Your answer is wrong only when the cache is long.",
                  "Does a number in your code limit the length of the text?"),

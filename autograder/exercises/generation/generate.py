@@ -172,7 +172,6 @@ EXERCISE = Exercise(
              ".all()):\n                break\n            ids = torch.cat"},
              "Your text may end early.", "How many new tokens does the caller ask for?"),
     ),
-    combinable=("SAM-05", "SAM-23", "SAM-125", "SAM-137", "SAM-143", "SAM-149"),
     needs={
         "window": ("Your answer is wrong only when max_len is given.",
                    "Which text does the model read, and which do you extend?"),

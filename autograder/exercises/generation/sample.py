@@ -191,7 +191,6 @@ EXERCISE = Exercise(
         edit("SAM-117 sums over the rows", {"cumsum(dim=-1)": "cumsum(dim=0)"},
              "Your sums run over the rows.", "Along which axis are the tokens of one row?"),
     ),
-    combinable=("SAM-01", "SAM-03", "SAM-87", "SAM-95", "SAM-97", "SAM-99", "SAM-103", "SAM-105", "SAM-107"),
     needs={
         "rare": ("Your answer is wrong only where a rare token should be drawn.",
                  "How precise are your sums?"),

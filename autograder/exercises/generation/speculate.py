@@ -175,7 +175,6 @@ EXERCISE = Exercise(
              "return torch.tensor(n), target_probs[n]\n"},
              "You return the number as a tensor.", "Which type does the docstring ask for?"),
     ),
-    combinable=("SPEC-03", "SAM-13", "SPEC-09", "SPEC-25", "SPEC-29"),
     needs={
         "impossible": ("Your answer is wrong only for a token that the large model never writes.",
                        "Is 0 less than 0?"),

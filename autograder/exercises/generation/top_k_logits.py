@@ -118,7 +118,6 @@ EXERCISE = Exercise(
              "logits < least": "logits.abs() < least"},
              "You keep a token with a very negative logit.", "How likely is a token with the logit -5?"),
     ),
-    combinable=("SAM-09", "SAM-21", "SAM-37", "SAM-39", "SAM-45"),
     needs={
         "ties": ("Your answer is wrong only where logits are equal.",
                  "Is a logit that equals the k-th below it?"),

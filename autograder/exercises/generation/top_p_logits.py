@@ -155,7 +155,6 @@ EXERCISE = Exercise(
         edit("SAM-83 what is left, not what is reached", {LATE: "before >= 1 - p"},
              "The sum of your survivors reaches 1 - p.", "Does a p close to one keep many tokens or few?"),
     ),
-    combinable=("SAM-09", "SAM-53", "SAM-55", "SAM-17", "SAM-67", "SAM-75"),
     needs={
         "ties": ("Your answer is wrong only where logits are equal.",
                  "Which of two equally likely tokens comes first?"),

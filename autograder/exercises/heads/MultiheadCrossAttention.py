@@ -120,7 +120,6 @@ EXERCISE = Exercise(
              "Your keys are reshaped with the number of queries.",
              "Which sequence's length does each of your reshapes use?"),
     ),
-    combinable=(*heads.OFTEN[:8], "XATT-01", "XATT-03", "MHA-07"),
     needs=attention_cases.KEPT_NEEDS | attention_cases.HEADS_NEEDS | attention_cases.MASK_NEEDS,
     invariants=(samples_apart("causal", "causal, another second sample"), shares_sum_to_one("values all one")),
     hints=(

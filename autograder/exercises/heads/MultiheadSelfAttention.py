@@ -70,7 +70,6 @@ EXERCISE = Exercise(
              "Your module can be built even if n_heads does not divide d_model.",
              "How wide would each head be if 3 heads shared 10 features?"),
     ),
-    combinable=heads.OFTEN,
     needs=attention_cases.KEPT_NEEDS | attention_cases.HEADS_NEEDS | attention_cases.MASK_NEEDS,
     invariants=(
         samples_apart("causal", "causal, another second sample"),

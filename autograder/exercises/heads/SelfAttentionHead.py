@@ -97,8 +97,6 @@ EXERCISE = Exercise(
              {f"self.v_proj = {LAYER}": f"self.v_proj = {LAYER}; self.out_proj = nn.Linear(d_head, d_model)",
               "return output": "return self.out_proj(output)"}),
     ),
-    combinable=("SDPA-01", "HEAD-03", "SDPA-03", "SDPA-07", "SDPA-15", "HEAD-11", "MSK-69",
-             "MSK-01", "MSK-03", "MSK-33", "MSK-09", "SDPA-41"),
     needs=KEPT_NEEDS | MASK_NEEDS,
     invariants=(
         samples_apart("causal", "causal, another second sample"),

@@ -184,7 +184,6 @@ EXERCISE = Exercise(
              "The target gets the right weights, but the source holds others afterwards.",
              "Which line writes into the source?"),
     ),
-    combinable=("MHA-15", "MHA-17", "MHA-63", "MHA-69", "MHA-71", "MHA-77"),
     needs={
         "learning": ("The numbers are right, but some parameters no longer get a gradient after your copy.",
                      "Which of your lines switches gradients off, and for how long?"),

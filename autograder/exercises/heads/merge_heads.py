@@ -57,7 +57,6 @@ EXERCISE = Exercise(
              "Which axes does the docstring list, and in which order?"),
         edit("MHA-53", {"return merged": "return merged.transpose(1, 2)"}),
     ),
-    combinable=("MHA-33", "MHA-37", "MHA-47", "MHA-25", "MHA-49", "MHA-53"),
     hints=(
         "It undoes `split_heads`. What was the last step of `split_heads`?",
         "A reshape can join two axes only if they are next to each other. Here H and d_head must be joined, and N "

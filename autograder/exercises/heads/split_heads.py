@@ -61,7 +61,6 @@ EXERCISE = Exercise(
         edit("MHA-55", {"return heads": "return list(heads.unbind(dim=1))"}),
         edit("MHA-55", {CUT: "x", TURN: "x.chunk(n_heads, dim=-1)"}),
     ),
-    combinable=("MHA-01", "MHA-23", "MHA-37", "MHA-57", "MHA-49", "MHA-53"),
     hints=(
         "Take one token of 6 features, and 3 heads. Head 0 gets features 0 and 1, head 1 gets 2 and 3, head 2 "
         "gets 4 and 5.",

@@ -136,7 +136,6 @@ EXERCISE = Exercise(
                                              "range(len(weights))]:"},
              "You change the caller's list.", "Which line changes the argument?"),
     ),
-    combinable=("ROLL-01", "ROLL-03", "ROLL-05", "ROLL-09", "ROLL-25"),
     needs={
         "rows": ("Your answer is wrong only where rows do not sum to one.",
                  "Does the docstring normalise the rows?"),

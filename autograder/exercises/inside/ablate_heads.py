@@ -124,7 +124,6 @@ EXERCISE = Exercise(
              "You set the features of these heads to 1.",
              "What should these features become when there is no mean?"),
     ),
-    combinable=("ABL-01", "ABL-03", "ABL-13"),
     needs={
         "mean": ("Your answer is wrong only when a mean is given.",
                  "Which features of `mean` belong to which features of `mixed`?"),

@@ -101,7 +101,6 @@ EXERCISE = Exercise(
              "Each of your heads includes the heads before it.",
              "Which features of `mixed` should count for one head?"),
     ),
-    combinable=("HOUT-05", "HOUT-07", "HOUT-19"),
     needs={
         "width": ("Your answer is wrong only when heads are wider than one feature.",
                   "Which features belong to one head, and which columns of the weight?"),

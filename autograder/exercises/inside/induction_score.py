@@ -106,7 +106,6 @@ EXERCISE = Exercise(
              "You add up the weights of all keys since the same token.",
              "Which single key does the docstring name?"),
     ),
-    combinable=("IND-01", "IND-07", "IND-17", "IND-23"),
     needs={
         "queries": ("Your answer is wrong only when several queries count.",
                     "Which queries count, and which axes does the mean run over?"),

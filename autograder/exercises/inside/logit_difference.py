@@ -87,7 +87,6 @@ EXERCISE = Exercise(
              "You take the absolute value.",
              "Should the difference be positive or negative when the wrong word is preferred?"),
     ),
-    combinable=("LDIF-01", "LDIF-03", "LDIF-07"),
     needs={
         "lengths": ("Your answer is wrong only for texts that are shorter than the batch.",
                     "Where does a text of length 3 end in a batch of five positions?"),

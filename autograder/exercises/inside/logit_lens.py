@@ -122,7 +122,6 @@ EXERCISE = Exercise(
              "You apply the norm to the unembedding as well.",
              "What does the model normalise: the hidden states or the unembedding?"),
     ),
-    combinable=("LENS-01", "LENS-11", "LENS-13", "LENS-23"),
     needs={
         "own norm": ("Your answer is wrong only with a norm of a different kind.",
                      "Do you call the norm that you are given?"),

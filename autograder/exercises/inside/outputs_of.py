@@ -166,7 +166,6 @@ EXERCISE = Exercise(
         edit("HOOK-41 a list instead of a dict", {"return found": "return list(found.values())"},
              "You return a list.", "How can the caller find the output of a certain part?"),
     ),
-    combinable=("HOOK-01", "HOOK-07", "HOOK-13"),
     needs=HOOK_NEEDS | {
         "clean": ("The outputs are right, but the model has changed afterwards.",
                   "What have you added to the model, and where do you remove it?"),

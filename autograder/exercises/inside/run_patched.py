@@ -159,7 +159,6 @@ EXERCISE = Exercise(
              "You raise an error for a part that is not called.",
              "What does the docstring say about such a part?"),
     ),
-    combinable=("PATCH-03", "PATCH-09", "PATCH-11"),
     needs=HOOK_NEEDS | {
         "clean": ("The output is right, but the model has changed afterwards.",
                   "What have you added to the model, and where do you remove it?"),

@@ -241,7 +241,6 @@ EXERCISE = Exercise(
              "Your norm does not use the epsilon that was asked for.",
              "Which epsilon does nn.RMSNorm use by default?"),
     ),
-    combinable=("LLA-01", "LLA-05", "LLA-11", "LLA-19", "LLA-25", "LLA-27"),
     needs={
         "given": ("Your answer is wrong only with layers that check how they are called.",
                   "With which arguments do you call the layers, and how often?"),

@@ -320,7 +320,6 @@ EXERCISE = Exercise(
         *fitting(LlamaAttention, attention.SCALES, ("SDPA-13", "SDPA-17")),
         *fitting(LlamaAttention, attention.ROLES, ("SDPA-31", "SDPA-41")),
     ),
-    combinable=("LAT-01", "LAT-11", "LAT-17", "LAT-19", "LAT-33", "KV-15", "KV-05", "KV-07", "SDPA-01"),
     needs={
         "base": ("Your answer is wrong only when the base is not 10000.",
                  "Which line uses the argument `base`?"),

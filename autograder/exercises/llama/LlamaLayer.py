@@ -241,7 +241,6 @@ EXERCISE = Exercise(
              "The values are right, but the gradient flows through the attention only.",
              "Which step detaches the residual stream?"),
     ),
-    combinable=("LLY-01", "LLY-03", "LLY-11", "LLY-13", "LLY-21", "LLY-25"),
     needs={
         "given": ("Your answer is wrong only with an attention that checks how it is called.",
                   "With which arguments do you call the attention, and how often?"),

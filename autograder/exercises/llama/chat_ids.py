@@ -190,7 +190,6 @@ EXERCISE = Exercise(
         edit("CHAT-37 a fixed start", {"ids.append(start)": "ids.append(1)"},
              "Your start is a fixed number.", "Which argument is the id of the start?"),
     ),
-    combinable=("CHAT-01", "CHAT-03", "CHAT-09", "CHAT-13", "CHAT-15", "CHAT-17"),
     needs={
         "marks": ("Your answer is wrong only for texts that look like special tokens.",
                   "Can the encoder return the id of a special token at all?"),

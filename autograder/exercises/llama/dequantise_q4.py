@@ -142,7 +142,6 @@ EXERCISE = Exercise(
         edit("QNT-39 no block is not foreseen", {"    packed =": "    scale.max()\n    packed ="},
              "Your answer stops with an error when there are no blocks.", "What should zero blocks give?"),
     ),
-    combinable=("QNT-01", "QNT-03", "QNT-11", "QNT-15", "QNT-19", "QNT-21"),
     needs={
         "blocks": ("Your answer is wrong only when there are several blocks.",
                    "Does every block have its own scale and minimum?"),

@@ -246,7 +246,6 @@ EXERCISE = Exercise(
         edit("GEN-49 ids that are no whole numbers", {NEXT: "ids = token[:, None].float().to(torch.int32)"},
              "The ids that you give to the model are not int64.", "Which dtype do ids have in this course?"),
     ),
-    combinable=("GEN-15", "GEN-25", "GEN-27", "GEN-37", "GEN-41", "GEN-45"),
     needs={
         "stop": ("Your answer is wrong only when there is a stop.",
                  "When does the text end, and which tokens belong to it?"),

@@ -146,7 +146,6 @@ EXERCISE = Exercise(
         edit("GLU-35 no way down", {LAST: "return hidden"},
              "Your output is as wide as the hidden layer.", "Which layer comes last in the formula?"),
     ),
-    combinable=("GLU-01", "GLU-07", "GLU-09", "GLU-13", "GLU-15", "GLU-21"),
     needs={
         "calls": ("Your answer is wrong only with layers that count their calls.",
                   "How often do you call each layer?"),

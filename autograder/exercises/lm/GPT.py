@@ -239,7 +239,6 @@ EXERCISE = Exercise(
              NORM: "pass"},
              "You apply the norm before the layers.", "Whose output should the last norm read?"),
     ),
-    combinable=("GPT-01", "GPT-03", "GPT-15", "GPT-17", "GPT-19", "GPT-21", "GPT-43"),
     needs={
         "other weights": ("Your module goes wrong when it is called again with other weights.",
                           "What does it store between calls?"),

@@ -117,7 +117,6 @@ EXERCISE = Exercise(
              "Your rate does not change during the warmup.",
              "What should the rate be at the first and at the last step of the warmup?"),
     ),
-    combinable=("LR-01", "LR-05", "LR-13", "LR-09", "LR-21", "LR-31"),
     needs={
         "no warmup": ("Your answer is wrong only without a warmup.", "When do you divide by the warmup?"),
         "after": ("Your answer is wrong only after the last step.", "What should the rate be there?"),

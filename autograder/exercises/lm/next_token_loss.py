@@ -148,7 +148,6 @@ EXERCISE = Exercise(
         edit("TRN-85 a plain number", {LAST: f"({LAST}).item()"},
              "You return a float.", "Can gradients flow through a float?"),
     ),
-    combinable=("TRN-55", "TRN-57", "TRN-09", "TRN-65", "TRN-75", "TRN-77"),
     needs={
         "ignore": ("Your answer is wrong only when `ignore` is not -100.", "Which line uses `ignore`?"),
         "ignored": ("Your answer is wrong only when some targets are ignored.",

@@ -105,7 +105,6 @@ EXERCISE = Exercise(
              "Your last whole window is missing.", "How many windows fit into the text?"),
         edit("TRN-45", {COUNT: "max((len(ids) - 2) // length, 1)"}),
     ),
-    combinable=("TRN-03", "TRN-33", "TRN-39", "TRN-29"),
     needs={
         "long": ("Your answer is wrong only for a long text.",
                  "Does a number in your code limit the length of the text?"),

@@ -196,7 +196,6 @@ EXERCISE = Exercise(
         edit("TRN-133 uphill", {BACK: "    (-loss).backward()\n"},
              "Your steps increase the loss.", "On which number should you call `backward`?"),
     ),
-    combinable=("TRN-101", "TRN-109", "TRN-123", "TRN-119", "TRN-07", "TRN-69"),
     needs={
         "evaluation": ("Your answer is wrong only when the model is in evaluation mode.",
                        "Which mode should the model be in during the step, and which after it?"),

@@ -88,8 +88,6 @@ EXERCISE = Exercise(
         edit("LOOP-47", WIDTH | {"output[i] = output[i] + ": "output[i] += "}),
         edit("LOOP-47", WIDTH | {"= output[i] + ": "= output[i].clone() + "}),
     ),
-    combinable=("SDPA-01", "SDPA-03", "SDPA-35", "SDPA-13", "SDPA-07", "SDPA-31", "SMX-01", "SDPA-15", "SDPA-23",
-             "LOOP-17", "LOOP-35", "LOOP-45", "LOOP-47"),
     needs=MANY_TOKENS | {
         "other width": ("Your result is right when the values are as wide as the queries, and wrong when the "
                         "widths differ.",

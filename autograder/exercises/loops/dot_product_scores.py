@@ -96,7 +96,6 @@ EXERCISE = Exercise(
              "Which PyTorch function turns a list of rows into one tensor?"),
         edit("LOOP-35", {PAIR: "x[i, -1] * x[j, -1]"}),
     ),
-    combinable=("LOOP-01", "LOOP-03", "LOOP-05", "LOOP-13", "LOOP-15", "LOOP-23", "LOOP-27", "LOOP-31"),
     needs=MANY_TOKENS | {
         "large": ("Small entries come out right; large ones do not.",
                   "Which step works only while the scores are small?"),

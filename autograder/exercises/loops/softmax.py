@@ -95,8 +95,6 @@ EXERCISE = Exercise(
              "Each of your entries depends on its own score alone.",
              "If one score of a row rises, what should happen to the other weights in that row?"),
     ),
-    combinable=("SMX-01", "SMX-03", "SMX-05", "SMX-09", "SMX-11", "SMX-13", "SMX-15", "SMX-19", "SMX-21", "SMX-27",
-             "SMX-33"),
     needs={
         "many keys": ("Short rows come out right; long ones do not.",
                       "Which number in your code decides how long a row may be?"),

@@ -87,7 +87,6 @@ EXERCISE = Exercise(
              "The two numbers may differ. Which of your sizes should be the number of values?"),
         edit("LOOP-45", {TABLE: "torch.zeros_like(values)"}),
     ),
-    combinable=("LOOP-03", "LOOP-17", "LOOP-35", "LOOP-37", "LOOP-39", "LOOP-41", "LOOP-43", "LOOP-29"),
     needs=MANY_TOKENS | {
         "negative weights": ("Your result is right for weights between 0 and 1, and wrong for negative ones.",
                              "Which step of yours works for positive weights only?"),

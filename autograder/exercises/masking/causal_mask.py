@@ -61,7 +61,6 @@ EXERCISE = Exercise(
         *TOO_SHORT,
         *(edit("MSK-111", {"arange(n)": f"arange(min(n, {limit}))"}) for limit in (64, 128, 256)),
     ),
-    combinable=("MSK-01", "MSK-11", "MSK-15", "MSK-37", "MSK-39", "MSK-41", "MSK-47"),
     needs={"long": ("Short sentences come out right; a long one does not.",
                     "Which number in your code limits the length of a sentence?")},
     hints=(

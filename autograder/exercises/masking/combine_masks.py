@@ -87,7 +87,6 @@ EXERCISE = Exercise(
              "After the call the caller's mask holds different values.",
              "Which line writes into a mask that was passed in?"),
     ),
-    combinable=("MSK-01", "MSK-23", "MSK-91", "MSK-93", "MSK-95", "MSK-97", "MSK-77", "MSK-39", "MSK-41"),
     hints=(
         "A pair is allowed if the causal mask allows it and the key is a real token. Which Boolean operation on "
         'tensors says "and"?',

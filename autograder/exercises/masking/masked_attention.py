@@ -127,7 +127,6 @@ EXERCISE = Exercise(
         edit("SDPA-23", {"return output": "return weights"}),
         edit("SDPA-23", {"return output": "return output, weights"}),
     ),
-    combinable=attention.OFTEN,
     needs=attention_cases.MASK_NEEDS,
     invariants=(
         samples_apart("causal", "causal, another second sample"),

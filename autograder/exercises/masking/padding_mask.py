@@ -81,7 +81,6 @@ EXERCISE = Exercise(
             "mask[:, None, None, :]", "mask.T", "mask[:, None, :]", "mask[:, None, :] & mask[:, :, None]")),
         *TOO_SHORT,
     ),
-    combinable=("MSK-01", "MSK-51", "MSK-53", "MSK-59", "MSK-63", "MSK-39", "MSK-41", "MSK-47"),
     needs={"long": ("Short sentences come out right; a long one does not.",
                     "Which number in your code limits the length of a sentence?")},
     hints=(

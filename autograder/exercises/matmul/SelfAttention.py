@@ -126,8 +126,6 @@ EXERCISE = Exercise(
              "Which names does the exercise ask for, and of which type are they?"),
         edit("QKV-05", {one: f"{one}.T" for one in (Q, K, V)}),
     ),
-    combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "HEAD-03", "SDPA-07", "SDPA-45", "SDPA-31", "SDPA-15",
-             "HEAD-09", "SDPA-41", "QKV-21"),
     needs=A_BATCH | {
         "other weights": ("Your result is right with a module's first weights, and wrong after they have changed.",
                           "What does your module keep from one call to the next that was computed from the weights?"),

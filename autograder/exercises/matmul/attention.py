@@ -63,8 +63,6 @@ EXERCISE = Exercise(
         *fitting(attention, ATTENTION),
         edit("SDPA-21", FLAT),
     ),
-    combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "SDPA-09", "SDPA-11", "SDPA-25", "SDPA-07", "SDPA-45",
-             "SDPA-31", "SMX-01", "SDPA-15", "LOOP-17"),
     needs=NEEDS | {
         "several tokens": ("A single token comes out right; with several tokens the weights are wrong.",
                            "What happens to a score, step by step, until it is a weight?"),

@@ -68,8 +68,6 @@ EXERCISE = Exercise(
              "Your rows sum to one: you return weights.",
              "Where does the formula of this exercise end?"),
     ),
-    combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "SDPA-09", "SDPA-11", "SDPA-25", "SDPA-43", "SDPA-41",
-             "SDPA-51"),
     needs=NEEDS | {
         "large": ("Small entries come out right; large ones do not.",
                   "Which step works only while the scores are small?"),

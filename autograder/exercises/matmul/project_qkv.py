@@ -87,7 +87,6 @@ EXERCISE = Exercise(
              "None of your projections is ever negative.",
              "Are queries, keys and values meant to be linear in x?"),
     ),
-    combinable=("QKV-01", "QKV-03", "QKV-05", "QKV-09", "QKV-13", "QKV-15", "HEAD-09", "HEAD-11"),
     needs=A_BATCH | {
         "weights": ("Your result is right when the weights are identity matrices, and wrong with other weights.",
                     "By which weight is x multiplied for each of the three results, and from which side?"),

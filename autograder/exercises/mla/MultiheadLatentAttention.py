@@ -235,7 +235,6 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches the down-projection.",
              "Which step detaches the latents?"),
     ),
-    combinable=(*kv_heads.OFTEN, "MLA-05", "MLA-07", "MLA-11", "MLA-13"),
     needs=KEPT_NEEDS | HEADS_NEEDS | MASK_NEEDS,
     hints=(
         "Start from your multi-head attention of lesson 04. The query and output layers stay; the key and "

@@ -88,7 +88,6 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches k_up_weight.",
              "Which step detaches that weight?"),
     ),
-    combinable=("MLA-31", "MLA-33", "MLA-35", "MLA-39", "MLA-41", "MLA-45"),
     needs={
         "heads": ("Your answer is wrong only with several heads.",
                   "Which rows of each weight belong to the second head?"),

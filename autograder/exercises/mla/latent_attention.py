@@ -146,7 +146,6 @@ EXERCISE = Exercise(
              "Which step detaches the latents?"),
         edit("MLA-131", {MIX: "weights @ memory.detach()"}),
     ),
-    combinable=("MLA-101", "MLA-103", "MLA-105", "MLA-107", "MLA-109", "MLA-111", "SDPA-07", "MLA-113", "MLA-121"),
     needs={
         "many latents": ("Your answer is wrong only when there are hundreds of latents.",
                          "Does a number in your code limit how many latents there may be?"),

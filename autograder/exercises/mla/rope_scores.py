@@ -134,7 +134,6 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches the shared keys.",
              "Which step detaches the shared keys?"),
     ),
-    combinable=("MLA-61", "MLA-63", "MLA-65", "MLA-69", "MLA-71", "MLA-73", "MLA-79", "MLA-91", "MLA-93"),
     needs={
         "many keys": ("Your answer is wrong only when there are hundreds of keys.",
                       "Does a number in your code limit how many keys there may be?"),

@@ -259,7 +259,6 @@ EXERCISE = Exercise(
         edit("MOE-85 flat tokens come back", {LAST: "return output"},
              "You return the tokens of all samples in one row.", "What shape did the input have?"),
     ),
-    combinable=("MOE-05", "MOE-21", "MOE-89", "MOE-63", "MOE-65", "MOE-69", "MOE-71", "MOE-25", "MOE-77"),
     needs={
         "several of a token": ("Your answer is wrong only when a token visits several experts.",
                                "How are the outputs of a token's experts combined?"),

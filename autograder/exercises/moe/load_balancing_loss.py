@@ -119,7 +119,6 @@ EXERCISE = Exercise(
         edit("SMX-01", {SOFTMAX: "((grown := torch.exp(logits)) / grown.sum(dim=-1, keepdim=True))"}),
         edit("MOE-25", {TOP: "logits.topk(k, dim=-1, largest=False).indices"}),
     ),
-    combinable=("MOE-13", "MOE-15", "MOE-153", "MOE-155", "MOE-157", "MOE-159", "MOE-161", "MOE-169", "MOE-175"),
     needs={
         "several of a token": ("Your answer is wrong only when a token chooses several experts.",
                                "How many choices are there in all?"),

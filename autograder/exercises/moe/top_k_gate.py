@@ -166,7 +166,6 @@ EXERCISE = Exercise(
              "Your weights are too small where the chosen logits lie far below the others.",
              "How large is the sum that you divide by, compared with the small number that you add to it?"),
     ),
-    combinable=("MOE-05", "MOE-07", "MOE-21", "MOE-23", "MOE-25", "MOE-27", "MOE-33", "MOE-35", "MOE-37"),
     needs={
         "one axis": ("Your answer is wrong only for the logits of a single token.",
                      "Which axis are the experts, counted from the end?"),

@@ -108,7 +108,6 @@ EXERCISE = Exercise(
         edit("MOE-131 written into the argument", {LAST: "experts[~kept] = -1\n    return kept"},
              "You change the caller's tensor.", "Which line writes into an argument?"),
     ),
-    combinable=("MOE-101", "MOE-103", "MOE-105", "MOE-107", "MOE-113", "MOE-115"),
     needs={
         "long": ("Your answer is wrong only when there are many tokens.",
                  "Does a number in your code limit how many there may be?"),

@@ -121,7 +121,6 @@ EXERCISE = Exercise(
         edit("MHA-37", DEALT_OUT),
         edit("MHA-37", DEALT_OUT | {kv_heads.CUT: "q.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)"}),
     ),
-    combinable=kv_heads.OFTEN,
     needs={
         "groups": ("Your result is right for one key head for all and for one each, and wrong in between.",
                    "With 6 query heads and 3 key heads, which query heads should share key head 0?"),

@@ -66,7 +66,6 @@ EXERCISE = Exercise(
              "Your keys are repeated along the tokens, so each occurs several times.",
              "How many keys should each query see?"),
     ),
-    combinable=kv_heads.OFTEN,
     needs=KEPT_NEEDS | HEADS_NEEDS | MASK_NEEDS,
     hints=(
         "Start from your multi-head attention. The queries keep all their heads; k_proj and v_proj now make a "

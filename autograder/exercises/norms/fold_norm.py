@@ -158,7 +158,6 @@ EXERCISE = Exercise(
              "Your weight changes with the norm's epsilon.",
              "Which module still divides by the standard deviation: the new layer, or the norm before it?"),
     ),
-    combinable=("FOLD-01", "FOLD-03", "FOLD-09", "FOLD-11"),
     needs={
         "shift": ("Your result is right when the norm's bias is zero, and wrong when it is not.",
                   "What does the linear layer turn the norm's bias into?"),

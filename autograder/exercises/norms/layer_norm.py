@@ -120,7 +120,6 @@ EXERCISE = Exercise(
              "Your rows have length 1, whatever their width.",
              "Does the formula contain a sum of squares, or their mean?"),
     ),
-    combinable=("LN-01", "LN-09", "LN-21", "LN-23", "LN-29", "LN-33"),
     needs={
         "constant": ("Your result is right except for rows of equal numbers.",
                      "What do you divide by when all features are equal?"),

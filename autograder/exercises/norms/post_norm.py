@@ -57,7 +57,6 @@ EXERCISE = Exercise(
         edit("PON-23 the norm twice", {LAST: "return norm(norm(total))"},
              "You normalise the sum twice.", "How many times does the formula use each module?"),
     ),
-    combinable=("PON-07", "PRN-19", "PRN-21", "PRN-25"),
     needs=NEEDS | {"": ("With two modules that do nothing the result should be x + x. Yours is something else.",
                         "Which two tensors are added?")},
     hints=(

@@ -56,7 +56,6 @@ EXERCISE = Exercise(
         edit("PRN-37 written into the norm's result", {BRANCH: "branch = sublayer(normed).clone()\n    normed.zero_()"},
              "You write into a tensor that the norm still holds.", "Which line writes into the norm's output?"),
     ),
-    combinable=("PRN-07", "PRN-19", "PRN-21", "PRN-25"),
     needs=NEEDS | {"": ("With two modules that do nothing the result should be x + x. Yours is something else.",
                         "Which two tensors are added?")},
     hints=(

@@ -102,7 +102,6 @@ EXERCISE = Exercise(
              "You multiply by the weight before you normalise.",
              "Which comes first in the formula: the division or the weight?"),
     ),
-    combinable=("RMS-01", "RMS-07", "RMS-09", "RMS-13", "RMS-21", "RMS-17"),
     needs={
         "constant": ("Your result is right except for rows of zeros.",
                      "What do you divide by when a row is zero?"),

@@ -128,7 +128,6 @@ EXERCISE = Exercise(
         edit("LPE-29 the table has other axes", {"nn.Embedding(max_len, d_model)": "nn.Embedding(d_model, max_len)"},
              "Your table has a row for each feature.", "How many rows does the table need, and how wide are they?"),
     ),
-    combinable=("LPE-03", "LPE-09", "LPE-13", "LPE-15", "LPE-19", "LPE-31"),
     needs={
         "changed": ("Your first result is right; a second one, after the weights have changed, is not.",
                     "What does your module keep from an earlier call?"),

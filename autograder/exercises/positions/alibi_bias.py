@@ -112,7 +112,6 @@ EXERCISE = Exercise(
              "You return a factor, not something to add.",
              "Is the bias added to the scores, or multiplied by them?"),
     ),
-    combinable=("ALI-01", "ALI-09", "ALI-13", "ALI-17", "ALI-19", "ALI-21", "ALI-23"),
     needs={
         "heads": ("Your result is right for few heads, and wrong for eight or more.",
                   "By which factor does the slope change from one head to the next?"),

@@ -159,7 +159,6 @@ EXERCISE = Exercise(
              "first), torch.where(exponents < 0.5, first * sin + second * cos, second)"},
              "Some of your pairs are not rotated.", "How many pairs are there, and how many do you rotate?"),
     ),
-    combinable=("ROPE-01", "ROPE-17", "ROPE-09", "ROPE-15", "ROPE-19", "ROPE-21", "ROPE-23", "ROPE-25"),
     needs={
         "base": ("Your result is right for the default base, and wrong for others.",
                  "Which line uses `base`?"),

@@ -79,7 +79,6 @@ EXERCISE = Exercise(
              "After the call the caller's weight is reordered too.",
              "Which line writes into a tensor that was passed in?"),
     ),
-    combinable=("ROPE-51", "ROPE-53", "ROPE-55", "ROPE-59"),
     needs={
         "pairs": ("Your result is right for one pair in a head, and wrong for several.",
                   "In a head of six rows, where does each row go?"),

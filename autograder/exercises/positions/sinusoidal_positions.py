@@ -118,7 +118,6 @@ EXERCISE = Exercise(
         edit("POS-37 sines only", {COSINES: COSINES.replace("cos", "sin")},
              "Both features of a pair are sines in your table.", "What is the second feature of each pair?"),
     ),
-    combinable=("POS-01", "POS-05", "POS-17", "POS-19"),
     needs={
         "several pairs": ("Your result is right for one pair of features, and wrong for several.",
                           "What is the angle of the second pair at position 1?"),

@@ -126,7 +126,6 @@ EXERCISE = Exercise(
              "Your loss does not depend on the rejected answer.",
              "What is the chosen answer compared with?"),
     ),
-    combinable=("DPO-01", "DPO-03", "DPO-13", "DPO-45", "DPO-43"),
     needs={
         "far": ("Your answer is wrong only where the two answers lie far apart.",
                 "Which of your steps gives 0 or infinity there?"),

@@ -126,7 +126,6 @@ EXERCISE = Exercise(
         edit("DPO-115 one right pair is enough", {LAST: "float((chosen > rejected).any())"},
              "You return 1 as soon as one pair is right.", "What share of the pairs is right?"),
     ),
-    combinable=(),
     needs={
         "ties": ("Your answer is wrong only when there are ties.", "Is a number greater than itself?"),
         "close": ("Your answer is wrong only where the margin is small but not zero.",

@@ -132,7 +132,6 @@ EXERCISE = Exercise(
         edit("DPO-39 tokens with id 0 do not count", {LAST: "(of_ids * answer[:, 1:] * (ids[:, 1:] != 0)).sum(dim=1)"},
              "You leave out tokens whose id is 0.", "What marks a token as part of the answer?"),
     ),
-    combinable=("DPO-07", "DPO-19", "DPO-23", "DPO-29"),
     needs={
         "none": ("Your answer is wrong only for rows without answer tokens.", "What is an empty sum?"),
         "first": ("Your answer is wrong only when the first token is marked as well.",

@@ -146,7 +146,6 @@ EXERCISE = Exercise(
              "You take the smaller of two means.",
              "Is the minimum taken for each action or for the whole batch?"),
     ),
-    combinable=("PPO-01", "PPO-03", "PPO-09", "PPO-17", "PPO-25"),
     needs={
         "unlikely": ("Your answer is wrong only for probabilities that are very small or very different.",
                      "Which of your steps exponentiates too early?"),

@@ -123,7 +123,6 @@ EXERCISE = Exercise(
              "You subtract the median, so the advantages of a group do not sum to zero.",
              "What is the mean of 0, 0 and 3?"),
     ),
-    combinable=("GRP-01", "GRP-05", "GRP-09", "GRP-27"),
     needs={
         "equal": ("Your answer is wrong only for groups of equal rewards.",
                   "What is 0/0, and what does the formula add to prevent it?"),

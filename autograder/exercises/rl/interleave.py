@@ -82,7 +82,6 @@ EXERCISE = Exercise(
         edit("DT-59 steps backwards", {LAST: "steps.flip(1).flatten(1, 2)"},
              "Your steps are in reverse order.", "Which token should be the first of the sequence?"),
     ),
-    combinable=(),
     needs={
         "steps": ("Your answer is wrong only when there are several steps.",
                   "Which token should be the fourth: which kind, and of which step?"),

@@ -122,7 +122,6 @@ EXERCISE = Exercise(
              "You add the later rewards of all episodes together.",
              "Which of your steps combines numbers of different episodes?"),
     ),
-    combinable=("DT-03", "DT-15", "DT-21", "DT-31"),
     needs={
         "discount": ("Your answer is wrong only when there is a discount.",
                      "How does a return to go follow from the one of the next step?"),

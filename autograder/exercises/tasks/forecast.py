@@ -146,7 +146,6 @@ EXERCISE = Exercise(
         edit("SER-111 the steps backwards", {LAST: "torch.stack(values, dim=1).flip(1)"},
              "Your steps are in reverse order.", "Which step should come first?"),
     ),
-    combinable=("SER-81", "SER-85", "SER-87", "SER-93", "SER-101"),
     needs={
         "fed back": ("Your answer is wrong only for several steps.",
                      "Which values does the model read at the second step, and in which order?"),

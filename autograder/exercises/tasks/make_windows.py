@@ -117,7 +117,6 @@ EXERCISE = Exercise(
         edit("SER-71 lists", {LAST: "return list(inputs), list(targets)"},
              "You return lists of windows.", "Which type should the two results have?"),
     ),
-    combinable=("SER-41", "SER-45", "SER-47", "SER-55", "SER-67"),
     needs={
         "windows": ("Your answer is wrong only when there are several windows.",
                     "Where do the second window and its targets start?"),

@@ -129,7 +129,6 @@ EXERCISE = Exercise(
              "You divide by the square root of the number of tokens.",
              "What is the mean of two equal vectors?"),
     ),
-    combinable=("CLS-13", "CLS-19", "CLS-31", "CLS-39"),
     needs={
         "empty": ("Your answer is wrong only for rows without real tokens.",
                   "What should such a row give, and what do you divide by?"),

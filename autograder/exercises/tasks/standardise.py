@@ -132,7 +132,6 @@ EXERCISE = Exercise(
              "You return only the scaled series.",
              "What would someone need to turn a forecast back into the original unit?"),
     ),
-    combinable=("SER-01", "SER-03", "SER-05", "SER-11", "SER-21"),
     needs={
         "tiny": ("Your answer is wrong only for a series of tiny values.",
                  "Which fixed number in your code is large compared with them?"),

@@ -133,7 +133,6 @@ EXERCISE = Exercise(
         edit("BPE-139 the ends are trimmed", {LAST: f"{LAST}.strip()"},
              "Your text has lost the spaces at its ends.", "Which step removes spaces?"),
     ),
-    combinable=("TOK-03", "BPE-115", "BPE-127", "BPE-139"),
     needs={
         "odd bytes": ("Your result is right for whole characters, and wrong for bytes that form none.",
                       'What does errors="replace" put in their place?'),

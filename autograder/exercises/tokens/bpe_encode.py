@@ -184,7 +184,6 @@ EXERCISE = Exercise(
         edit("BPE-113 blanks are left out", {"text.encode": 'text.replace(" ", "").encode'},
              "You drop the spaces of the text.", "What do your ids decode to?"),
     ),
-    combinable=("BPE-41", "BPE-47", "BPE-51", "BPE-85", "BPE-99", "BPE-103"),
     needs={
         "digits": ("Your ids go wrong when the digits of one number are part of another's, as in 32 and 132.",
                    "Do you search for numbers, or for their digits in a string?"),

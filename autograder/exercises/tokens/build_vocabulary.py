@@ -114,7 +114,6 @@ EXERCISE = Exercise(
         edit("TOK-71 blanks are left out", {"for token in tokens:": "for token in filter(str.strip, tokens):"},
              "Tokens of spaces are missing from your vocabulary.", "Which tokens are needed to restore the text?"),
     ),
-    combinable=("TOK-43", "TOK-49", "TOK-55", "TOK-57", "TOK-67", "TOK-51"),
     needs={
         "size": ("Your result is right without max_size, and wrong with it.",
                  'Does max_size count "<unk>"?'),

@@ -88,7 +88,6 @@ EXERCISE = Exercise(
         edit("BPE-39 a list of pairs", {LAST: "return list(counts.items())"},
              "You return a list.", "Which type does the docstring ask for?"),
     ),
-    combinable=("BPE-15", "BPE-09", "BPE-19", "BPE-21", "BPE-23", "BPE-25"),
     needs={
         "none": ("Only lists without a pair go wrong.", "How many pairs of neighbours does a single number have?"),
         "order": ("Your result is right unless a pair occurs in both orders.", "Is (a, b) the same pair as (b, a)?"),

@@ -97,7 +97,6 @@ EXERCISE = Exercise(
         edit("BPE-71 the pair as one item", {NEW: "merged.append(pair)"},
              "Your list contains the pair itself.", "Which number should replace it?"),
     ),
-    combinable=("BPE-45", "BPE-47", "BPE-51", "BPE-59"),
     needs={
         "large": ("Your result is right for small numbers, and wrong for large ones.",
                   "How do you compare two numbers?"),

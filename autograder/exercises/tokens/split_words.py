@@ -94,7 +94,6 @@ EXERCISE = Exercise(
              "You lose the punctuation at the beginning or the end of a text.",
              "When is the first piece of a split empty, and when is it not?"),
     ),
-    combinable=("TOK-01", "TOK-07", "TOK-37", "TOK-33"),
     needs={
         "scripts": ("Your result is right for English, and wrong for other letters and signs.",
                     "Which letters does your pattern match?"),

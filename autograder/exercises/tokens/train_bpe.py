@@ -174,7 +174,6 @@ EXERCISE = Exercise(
         edit("BPE-97 a dict", {"return merges": "return {p: 256 + k for k, p in enumerate(merges)}"},
              "You return a dict.", "Which type does the docstring ask for?"),
     ),
-    combinable=("BPE-07", "BPE-75", "BPE-77", "BPE-55", "BPE-83", "BPE-85", "BPE-89"),
     needs={
         "early": ("Your result is right while pairs repeat, and wrong when none does.",
                   "When does the docstring end the rounds early?"),

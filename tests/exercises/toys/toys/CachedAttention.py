@@ -99,6 +99,5 @@ EXERCISE = Exercise(
             "What belongs to every key?",
         ),
     ),
-    combinable=(),
     hints=("What do the keys of old tokens need from the new ones?",),
 )

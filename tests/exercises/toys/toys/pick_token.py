@@ -65,6 +65,5 @@ EXERCISE = Exercise(
             "Which line of yours uses u?",
         ),
     ),
-    combinable=("TOY-01", "TOY-05"),
     hints=("Lay the probabilities end to end: where does u fall?",),
 )
