@@ -44,11 +44,12 @@ def opened(lab, new_page):
 
 
 def both_themes(notebook, name: str, seen=None) -> None:
-    """In JupyterLab's light and dark theme our texts and outputs are accessible; a picture of each is kept."""
+    """In JupyterLab's light and dark theme our texts and outputs are accessible; a picture of each is kept. Where an
+    output is `seen`, only outputs are looked at: the texts are those of every lesson."""
     for dark in (True, False):
         notebook.use_theme(dark)
         photograph(seen or notebook.page, f"lab-{name}-{'dark' if dark else 'light'}")
-        assert_accessible(notebook.page, *OURS, colours=dark)
+        assert_accessible(notebook.page, *(OURS[:1] if seen else OURS), colours=dark)
 
 
 def assert_every_control_has_a_name(explorer) -> None:
