@@ -82,7 +82,7 @@ class Mine:
         self._known: dict[Path, _Found] = {}
         self._given: dict[str, bool] = {}  # whether the learner's own was given when `mine` was asked last
 
-    @entry_point
+    @entry_point('mine("generation.sample", otherwise)')
     def __call__(self, exercise: str, otherwise: Any) -> Any:
         """The learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if there is no such
         exercise. If a written answer does not count, one sentence says so."""
@@ -90,7 +90,7 @@ class Mine:
         self._given[exercise] = found is not None
         return otherwise if found is None else _outside_of_checks(found, otherwise)
 
-    @entry_point
+    @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
         """Which of these parts are the learner's: those that `mine` was asked for and gave; of the others, those of
         this notebook, each whose latest check was passed. A part that is right by now, but was not when `mine` was

@@ -9,6 +9,7 @@ It reads the latest verdicts of the checks in this folder (see memory.py) and ru
 counted: a person reads them.
 """
 
+from os import PathLike
 from pathlib import Path
 
 from autograder.exercises import exercises_of, format_lesson, lessons
@@ -25,8 +26,8 @@ NOT_WRITTEN = (
 )
 
 
-@entry_point
-def progress(*, save: str | None = None, load: str | None = None) -> None:
+@entry_point('progress(), progress(save="progress.json") or progress(load="progress.json")')
+def progress(*, save: str | PathLike | None = None, load: str | PathLike | None = None) -> None:
     """Shows where you are in the lessons of this folder, by the latest verdict of each check.
 
     Tries and hints are not counted. A lesson belongs to the folder if its notebook is here or one of its exercises was
