@@ -130,7 +130,7 @@ _running: set[int] = set()  # threads that check
 def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
     if (warning := stale(answer, exercise.name)) is not None:
         show_note("An older version is checked", warning, "Fix that cell, run it, and check again.")
-    verdict = _verdict(answer, exercise, hidden)
+    verdict = verdict_on(answer, exercise, hidden)
     if not hidden and running_notebook() is not None:
         remember(verdict)
         if verdict.state == RIGHT:
@@ -158,7 +158,11 @@ def _what_comes_next(verdict: Verdict) -> str:
     )
 
 
-def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
+def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
+    """Judges an answer, and shows that it is at work if that takes long.
+
+    Raises UserError if there is nothing to call, and OwnFault if an error is our own.
+    """
     if not callable(answer):
         raise UserError(_overwritten(exercise.name, answer))
     with plain_settings(), shown_if_it_takes_long() as tick:

@@ -216,6 +216,11 @@ def needed(name: str, cells: list[str]) -> str:
     stay: one may need the other.
     """
     statements = [node for cell in cells for node in _statements(cell)]
+    return "\n".join(map(ast.unparse, needed_statements(name, statements)))
+
+
+def needed_statements(name: str, statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Return those of these statements that `name` needs, in their order; none if nothing defines it."""
     wanted, kept = {name}, set[int]()
     grown = True
     while grown:
@@ -223,7 +228,7 @@ def needed(name: str, cells: list[str]) -> str:
         grown = bool(found - kept)
         kept |= found
         wanted |= {used for place in found for used in _used(statements[place])}
-    return "\n".join(ast.unparse(statements[place]) for place in sorted(kept))
+    return [statements[place] for place in sorted(kept)]
 
 
 def _statements(cell: str) -> list[ast.stmt]:

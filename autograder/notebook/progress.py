@@ -50,8 +50,8 @@ def parts_of_folder(folder: Path) -> list[Part]:
     known = recall(folder)
     parts = []
     for lesson in lessons():
-        file = f"{lesson}.ipynb"
-        notebook = file if (folder / file).is_file() else ""
+        files = (f"{lesson}.ipynb", f"{lesson}.py")  # a notebook, or the file that `lab --as-files` makes
+        notebook = next((file for file in files if (folder / file).is_file()), "")
         standings = tuple(standing_of(exercise, known) for exercise in exercises_of(lesson))
         parts.append(Part(format_lesson(lesson), notebook, standings))
     here = [part for part in parts if part.notebook or any(s.exercise.id in known for s in part.standings)]
