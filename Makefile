@@ -8,7 +8,7 @@ DIR = demo
 ## PYTHON=python3   the Python to set up with (3.11 to 3.14)
 PYTHON ?= python3
 ## TORCH_INDEX=URL  PyTorch from its CPU-only index: gigabytes less on Linux.
-##                  URL is what "Get started" on pytorch.org shows for Pip, CPU.
+##                  URL: https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?=
 
 # Both ends of requires-python in pyproject.toml; a test compares them.

@@ -13,6 +13,8 @@ from textwrap import fill
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
 SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
 PYTHONS = (3, 11), (3, 14)
+# Characters: of a path on Windows by default, and of the longest one below a Python on Windows, a licence of PyTorch's.
+PATH_LIMIT, DEEPEST = 260, 190
 # A kernel runs this: what a lesson needs, from the first import to a check.
 CHECK = """
 import torch
@@ -35,7 +37,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Tries what lessons and their checks need."""
-    return [_python(), _torch(), _lab(), _graphs(), _controls(), _model(), _kernel(), _space()]
+    return [_python(), *_paths(), _torch(), _lab(), _graphs(), _controls(), _model(), _kernel(), _space()]
 
 
 def installs(package: str) -> str:
@@ -48,6 +50,22 @@ def _python() -> Finding:
     if PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
         return Finding(name, WORKS)
     return Finding(name, MISSING, "the course needs Python 3.11 to 3.14, which python.org offers.")
+
+
+def _paths() -> list[Finding]:
+    """On Windows, whether the packages' paths fit in the length that it allows by default."""
+    if sys.platform != "win32":
+        return []
+    needed, name = len(sys.prefix) + DEEPEST, "length of paths"
+    if needed < PATH_LIMIT:
+        return [Finding(name, WORKS)]
+    shorter = f"shorter by {needed - PATH_LIMIT + 1} or more"
+    why = f"packages here need {needed} characters, and Windows may stop at {PATH_LIMIT - 1}. If a file cannot be "
+    return [
+        Finding(
+            name, LIMITED, f"{why}installed or found, move the course to a folder whose path is {shorter}."
+        )
+    ]
 
 
 def _torch() -> Finding:

@@ -5,12 +5,14 @@ library raises belongs to whoever called it. A function of ours that does nothin
 door: what comes straight out of it is the answer's.
 """
 
+import inspect
 import os
 import traceback
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from functools import lru_cache, wraps
-from types import CodeType
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from types import CodeType, UnionType
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, get_args
 
 from autograder.errors import OUR_ERROR, OwnFault, UserError, narrow_lines, place_of
 
@@ -84,19 +86,65 @@ class Broken(Exception):
         return narrow_lines(str(self))
 
 
-def entry_point(function: Callable[P, T]) -> Callable[P, T]:
-    """For what a learner calls: a fault of our own says that it is ours, and where it is, without a traceback."""
+def entry_point(example: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """For what a learner calls: whatever goes wrong on the way is told in a few words, without a traceback.
 
-    @wraps(function)
-    def entered(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return function(*args, **kwargs)
-        except (UserError, Broken):
-            raise
-        except Exception as error:
-            deepest = _codes(error)[-1]
-            if is_students(deepest.co_filename) or deepest in _DOORS:
+    A call that does not fit the signature says which one does: `example`, or the names that the function takes. A fault
+    of our own says that it is ours, and where it is. A call that was stopped says so.
+    """
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        signature = inspect.signature(function)
+        call = example or f"{function.__name__}({', '.join(_required(signature))})"
+        name = call.partition("(")[0]
+
+        @wraps(function)
+        def entered(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                if why := _misfit(signature, args, kwargs):
+                    raise UserError(f"{name}: {why}. Write it like this: {call}")
+                return function(*args, **kwargs)
+            except KeyboardInterrupt as stop:
+                told = narrow_lines(f"You stopped {name} before it was done. Nothing has changed.")
+                stop._render_traceback_ = lambda: told  # type: ignore[attr-defined]
                 raise
-            raise Broken(BROKEN.format(ours=OUR_ERROR, place=place_of(error))) from error
+            except Exception as error:
+                if hasattr(error, "_render_traceback_"):  # it has its own words
+                    raise
+                deepest = _codes(error)[-1]
+                if is_students(deepest.co_filename) or deepest in _DOORS:
+                    raise
+                raise Broken(BROKEN.format(ours=OUR_ERROR, place=place_of(error))) from error
 
-    return entered
+        return entered
+
+    return decorated
+
+
+def _required(signature: inspect.Signature) -> list[str]:
+    parameters = signature.parameters.values()
+    return [one.name for one in parameters if one.default is one.empty and one.kind != one.VAR_KEYWORD]
+
+
+def _misfit(signature: inspect.Signature, args: tuple, kwargs: dict[str, object]) -> str:
+    """Return why a call does not fit a signature; nothing if it does.
+
+    Of types, only texts are looked at: what should be a function or a tensor, and is not, its taker says better.
+    """
+    try:
+        bound = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        parameters = signature.parameters
+        unknown = next((name for name in kwargs if name not in parameters), "")
+        near = get_close_matches(unknown, parameters, n=1)
+        return str(error) + (f" (did you mean `{near[0]}`?)" if near else "")
+    for name, value in bound.items():
+        parameter = signature.parameters[name]
+        values = value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
+        kind = parameter.annotation
+        kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+        if str in kinds and all(isinstance(kind, type) for kind in kinds):
+            wrong = [type(one).__name__ for one in values if not isinstance(one, kinds)]
+            if wrong:
+                return f"`{name}` cannot be of type {wrong[0]}"
+    return ""

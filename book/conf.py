@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 
 from autograder.build.book import write_sources
+from autograder.build.book.downloads import write_wheel
+from autograder.build.lesson import ROOT
 from autograder.build.repository import repository
 
 HERE = Path(__file__).resolve().parent
@@ -22,7 +24,7 @@ author = "the Attention by Hand authors"
 language = "en"
 
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "autograder.build.book.html"]
-exclude_patterns = ["_build", "made/parts"]
+exclude_patterns = ["_build", "made/parts", "made/downloads"]
 nitpicky = True
 
 highlight_language = "text"  # of blocks that name none: what one types into a terminal
@@ -66,5 +68,10 @@ html_theme_options = {
 }
 
 
+def write(app, config):
+    write_sources(HERE / "made", REPOSITORY, BRANCH)
+    write_wheel(HERE / "made", ROOT)
+
+
 def setup(app):
-    app.connect("config-inited", lambda app, config: write_sources(HERE / "made", REPOSITORY, BRANCH))
+    app.connect("config-inited", write)

@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
+from PIL import Image
 
 HERE = Path(__file__).parent
 WRONG = """import torch
@@ -72,7 +73,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "check.html")
         page.write_text(html, encoding="utf-8")
-        photograph(page, HERE / "check.png", 900, 600)
+        photograph(page, HERE / "check.png", 900, 582)
+    with Image.open(HERE / "check.png") as picture:
+        few_colours = picture.convert("RGB").quantize(96, dither=Image.Dither.NONE)
+    few_colours.save(HERE / "check.png", optimize=True)
 
 
 if __name__ == "__main__":

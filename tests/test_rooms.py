@@ -53,7 +53,7 @@ NEEDS = {
         "values",
         "verdict",
     },
-    "lab": {"build", "errors", "files", "notebook"},
+    "lab": {"build", "errors", "files", "notebook", "verdict"},
     "grading": {
         *(
             "build",

@@ -37,9 +37,16 @@ def colab_badge(address: str, notebook: str) -> str:
 
     The opening of the notebook has the line that installs what Colab lacks.
     """
-    found = GITHUB.fullmatch(address)
-    link = f"https://colab.research.google.com/github/{found[1]}/blob/main/{notebook}" if found else ""
-    return f"[![Open in Colab]({COLAB_PICTURE})]({link})" if found else ""
+    return (
+        f"[![Open in Colab]({COLAB_PICTURE})]({in_colab(address, notebook)})"
+        if GITHUB.fullmatch(address)
+        else ""
+    )
+
+
+def in_colab(address: str, notebook: str, branch: str = "main") -> str:
+    """The address of a notebook in Colab, for a repository on GitHub."""
+    return address.replace("github.com", "colab.research.google.com/github", 1) + f"/blob/{branch}/{notebook}"
 
 
 def badges(address: str) -> str:

@@ -1,17 +1,27 @@
-"""Commands for learners: lab, exercises, progress, doctor, model."""
+"""Commands for learners: lab, check --watch, exercises, progress, doctor, model."""
 
 import json
 import sys
-from argparse import Namespace
+from argparse import Action, Namespace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from autograder.cli import add_command
+from autograder.errors import UserError
 from autograder.printable import printable_lines
 from autograder.verdict import as_written
 
 FIELDS = ("id", "lesson", "name", "points", "minutes", "difficulty")
+
+
+class _Alone(Action):
+    """An option that needs none of the command's arguments."""
+
+    def __call__(self, parser: Any, namespace: Namespace, value: Any, option: str | None = None) -> None:
+        setattr(namespace, self.dest, value)
+        for argument in parser._actions:
+            argument.required = False
 
 
 def add_to(commands: Any) -> None:
@@ -20,7 +30,13 @@ def add_to(commands: Any) -> None:
     command.epilog = "More arguments are JupyterLab's, for instance --no-browser or --port=8889."
     text = "your folder, made if it is not there (default: attention-by-hand in this folder)"
     command.add_argument("folder", metavar="DIR", nargs="?", type=Path, help=text)
+    text = "make a Python file for each lesson instead, to work in an editor"
+    command.add_argument("--as-files", action="store_true", help=text)
     command.set_defaults(takes_more=True)
+
+    command = add_command(commands, "check", check, "judge answers in Python files")
+    text = "judge all answers in this .py file, at each save, until you stop it"
+    command.add_argument("--watch", metavar="FILE", type=Path, action=_Alone, help=text)
 
     command = add_command(commands, "exercises", _exercises, "list every exercise of the course")
     command.add_argument("--json", action="store_true", help="one JSON list")
@@ -40,9 +56,21 @@ def add_to(commands: Any) -> None:
     )
 
 
-def _lab(arguments: Namespace) -> None:
-    from autograder.lab import lab
+def check(arguments: Namespace) -> None:
+    """Watches a file; to judge files once is for teachers, and not in what students get."""
+    from autograder.notebook.watch import watch
 
+    if arguments.watch is None:
+        raise UserError("check needs a file: python -m autograder check --watch FILE")
+    watch(arguments.watch)
+
+
+def _lab(arguments: Namespace) -> None:
+    from autograder.lab import files, lab
+
+    if arguments.as_files:
+        files(arguments.folder)
+        return
     lab(arguments.folder, arguments.more)
 
 

@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import Any
 
 from autograder.cli import add_command
+from autograder.cli.learn import check as watched
 from autograder.errors import UserError, keep_trace
 from autograder.imports import quick_imports
 from autograder.printable import printable, printable_lines
@@ -33,7 +34,8 @@ def add_to(commands: Any) -> None:
 
 
 def _add_check(commands: Any) -> None:
-    command = add_command(commands, "check", _check, "judge answers in .py or .ipynb files")
+    command = commands.choices["check"]  # of the commands for learners, which have --watch
+    command.set_defaults(command=_check)
     command.epilog = "Exit status: 0 if all are right, 1 if one is not, 2 if one could not be judged."
     command.add_argument("exercise", metavar="EXERCISE_ID", help="for instance loops.softmax")
     command.add_argument("files", metavar="FILE", nargs="+", help="files that define an object of that name")
@@ -92,7 +94,7 @@ def _add_grade(commands: Any) -> None:
         "this machine (those are named, have no score, and are tried again the next time); 2 if nothing could be done."
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
-    command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
+    command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking (default: all)")
     where = command.add_mutually_exclusive_group()
     where.add_argument(
         "--workers", metavar="N", type=_positive, help="how many at a time (default: all cores)"
@@ -122,7 +124,7 @@ def _add_report(commands: Any) -> None:
         commands, "report", _report, "write the class report of what is graded, one HTML page"
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
-    command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
+    command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking (default: all)")
 
 
 def _add_show_and_forget(commands: Any) -> None:
@@ -177,7 +179,9 @@ def _needs_fork(what: str, instead: str) -> None:
         raise UserError(f"{what} needs Linux or macOS; {instead}")
 
 
-def _check(arguments: Namespace) -> int:
+def _check(arguments: Namespace) -> int | None:
+    if arguments.watch is not None:
+        return watched(arguments)
     name = arguments.exercise.rpartition(".")[2]
     way = f"end the file with `from autograder import check; check({name})` and run it."
     _needs_fork("judging files", f"on Windows, {way}")

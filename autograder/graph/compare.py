@@ -46,7 +46,7 @@ class Comparison(Shown):
         return "\n".join([*self._sentences(), "", f"yours: {self.mine}", "", f"theirs: {self.theirs}"])
 
 
-@entry_point
+@entry_point("compare(mine, theirs, x)")
 def compare(
     mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any
 ) -> Comparison:

@@ -41,7 +41,7 @@ class Shown(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.alt}>"
 
-    @entry_point
+    @entry_point()
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict, dict]:
         try:
             drawn = self.svg()
@@ -119,7 +119,7 @@ def _from(node: Node, lines: list[int]) -> str:
     return mark + ("from " + ", ".join(map(str, lines)) if lines else "")
 
 
-@entry_point
+@entry_point("draw(attention, q, k, v)")
 def draw(
     module_or_function: Callable,
     *inputs: object,

@@ -1,6 +1,7 @@
 """`python -m autograder lab`: JupyterLab on a learner's own copy of the notebooks.
 
 folder    the copy: made, brought up to date, and never written over where the learner worked in it
+start     the page that it opens on: what is done and what is next
 settings/ for this one JupyterLab: no news from the network, and nbgrader's panels, which are for teachers, out of
           sight; Jupyter's other users on this machine keep what they have
 """
@@ -10,13 +11,30 @@ from pathlib import Path
 
 from autograder.errors import UserError
 from autograder.lab.folder import made
+from autograder.lab.start import NAME, write_start_page
 from autograder.notebook.progress import next_notebook
 
 SETTINGS = Path(__file__).parent / "settings"
 
 
+def files(folder: Path | None) -> None:
+    """Makes the folder with a Python file for each lesson, and says how they are judged.
+
+    Raises UserError if the folder cannot be made.
+    """
+    folder = made(folder, as_files=True)
+    first = (folder / "notebooks" / next_notebook(folder / "notebooks")).with_suffix(".py")
+    print(
+        f"There is a Python file for each lesson in {first.parent}. Open {first.name} in your editor, and call"
+    )
+    print(f'    python -m autograder check --watch "{first}"')
+    print("in a terminal beside it: it judges your answers at each save.")
+
+
 def lab(folder: Path | None, arguments: list[str]) -> None:
-    """Opens JupyterLab at the next lesson of the folder; `arguments` are JupyterLab's own. Ends when it is stopped.
+    """Opens JupyterLab on the folder; `arguments` are JupyterLab's own. Ends when it is stopped.
+
+    It opens the first lesson, and once something is begun the start page, which leads to the next one.
 
     Raises UserError if JupyterLab is not installed, or the folder cannot be made.
     """
@@ -28,6 +46,8 @@ def lab(folder: Path | None, arguments: list[str]) -> None:
         ) from None
     folder = made(folder)
     first = f"notebooks/{next_notebook(folder / 'notebooks')}"
+    if write_start_page(folder):
+        first = NAME
     print(f"Your notebooks are in {folder}. To stop JupyterLab, press Ctrl-C here.", flush=True)
     before = os.environ.get("JUPYTER_CONFIG_PATH")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, (str(SETTINGS), before)))

@@ -7,6 +7,7 @@ date; one that the learner has changed is left alone.
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,24 +19,29 @@ from autograder.notebook.memory import FOLDER as MEMORY
 HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, which hold notebooks beside the package
 DEFAULT = "attention-by-hand"
 GIVEN = ".given.json"
+PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 
 
-def made(folder: Path | None) -> Path:
+def made(folder: Path | None, as_files: bool = False) -> Path:
     """The folder (default: `attention-by-hand` in this one; of a bundle, its own), with all notebooks in it.
+
+    With `as_files`, there is a Python file instead of each notebook to work in.
 
     Raises UserError if it cannot be made.
     """
     if folder is None and _is_bundle():
-        return HOME
+        if not as_files:
+            return HOME
+        folder = HOME
     folder = (Path(DEFAULT) if folder is None else folder).absolute()
     try:
-        _bring_up_to_date(folder)
+        _bring_up_to_date(folder, as_files)
     except OSError as error:
         raise UserError(
             f"{folder} cannot be used ({error.strerror or error}); name another folder, as in: "
             "python -m autograder lab FOLDER"
         ) from None
-    if not any((folder / "notebooks").glob("*.ipynb")):
+    if not any((folder / "notebooks").glob("*.py" if as_files else "*.ipynb")):
         raise UserError(
             "there are no notebooks here; call this in the folder that you unpacked, beside `notebooks`."
         )
@@ -46,16 +52,22 @@ def _is_bundle() -> bool:
     return (HOME / "notebooks").is_dir() and not (HOME / "solutions").is_dir()
 
 
-def _bring_up_to_date(folder: Path) -> None:
+def _bring_up_to_date(folder: Path, as_files: bool) -> None:
     given = _read(folder / GIVEN)
     for name, text in _files():
+        if as_files and name.startswith("notebooks/") and name.endswith(".ipynb"):
+            name, text = f"{name.removesuffix('.ipynb')}.py", as_percent(text)
         path = folder / name
         digest = _digest(text)
         now = _digest(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else None
         if now is None or (now == given.get(name) and now != digest):
             write_whole(path, text)
             given[name] = digest
-        elif path.suffix == ".ipynb" and now != given.get(name) and given.get(name) not in (None, digest):
+        elif (
+            path.suffix in (".ipynb", ".py")
+            and now != given.get(name)
+            and given.get(name) not in (None, digest)
+        ):
             print(f"{name} is yours and stays as it is; rename it to get the new edition beside it.")
     write_whole(folder / GIVEN, json.dumps(given, indent=2))
 
@@ -76,6 +88,19 @@ def _files() -> Iterator[tuple[str, str]]:
     for lesson in find_lessons(None):
         yield f"notebooks/{lesson.name}.ipynb", as_text(student_notebook(lesson))
         yield f"solutions/{lesson.name}.ipynb", as_text(reading_notebook(lesson))
+
+
+def as_percent(text: str) -> str:
+    """The text of a notebook as Python in the percent format, which editors show as cells; pictures are left out."""
+    parts = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            parts.append(f"# %%\n{source}\n")
+        else:
+            lines = PICTURE.sub(r"(Picture: \1)", source).splitlines()
+            parts.append("# %% [markdown]\n" + "".join(f"# {line}".rstrip() + "\n" for line in lines))
+    return "\n".join(parts)
 
 
 def _digest(text: str) -> str:

@@ -10,10 +10,10 @@ from types import FrameType
 import torch
 
 from autograder.errors import OUR_ERROR, UserError, place_of
-from autograder.exercises import all_exercises, find, find_by_name
-from autograder.faults import door, raise_own_fault
+from autograder.exercises import find, find_by_name
+from autograder.faults import door, entry_point, raise_own_fault
 from autograder.isolation import plain_settings
-from autograder.judge import Verdict, cases_of, judge, not_started
+from autograder.judge import Verdict, cases_of, judge
 from autograder.judge.formatting import with_article
 from autograder.notebook.card import text_of
 from autograder.notebook.held_back import nothing_shown, shown_if_it_takes_long
@@ -21,6 +21,7 @@ from autograder.notebook.memory import remember
 from autograder.notebook.progress import next_after
 from autograder.notebook.running import is_validating, running_notebook
 from autograder.notebook.show import show_failure, show_note, show_picture, show_verdict
+from autograder.notebook.slips import explain_names, meant
 from autograder.notebook.stale import stale
 from autograder.probe import probe
 from autograder.schema.draw import PUBLIC_SEED
@@ -34,9 +35,13 @@ STOPPED = "No tick yet: Run All stops here."
 
 
 class CheckFailed(Exception):
-    """The answer is not right yet. A notebook shows no traceback: the text, or one line if a card shows the text."""
+    """The answer is not right yet. A notebook shows no traceback: the text, or one line if a card shows the text.
+
+    Below the card is the picture of the verdict, if there is one.
+    """
 
     has_card = False
+    verdict: Verdict | None = None
 
     def _render_traceback_(self) -> list[str]:
         return [STOPPED] if self.has_card else str(self).splitlines()
@@ -56,6 +61,7 @@ class Points(float):
         return "<span></span>"
 
 
+@entry_point("check(softmax)")
 def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False) -> float | None:
     """Judges `answer` and returns the points it earns, as a float.
 
@@ -68,12 +74,18 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
     Raises CheckFailed if the answer is wrong, does not run or is not started, with a few lines; its subclass NotJudged
     if the check itself broke, with the error as its cause.
     """
+    if running_notebook() is not None and threading.current_thread() is not threading.main_thread():
+        show_note("Not checked", "this check was called in a thread.", "Call it in a cell of its own.")
+        return None
     try:
         with _only_one_check(), _told():
-            return _checked(answer, _exercise_of(answer, exercise, sys._getframe(1)), hidden)
+            names = sys._getframe(2)  # of the caller: between is entry_point
+            return _checked(answer, _exercise_of(answer, exercise, names), hidden)
     except CheckFailed as failed:
         with suppress(Exception):  # without a card the text is there
             failed.has_card = show_failure(str(failed).splitlines())
+        if failed.verdict is not None:
+            show_picture(failed.verdict)
         raise
 
 
@@ -92,8 +104,8 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def _only_one_check() -> Iterator[None]:
-    """Refuses a check that an answer calls while it is checked: it would check itself for ever. (A check in another
-    thread waits.)"""
+    """Refuses a check that an answer calls while it is checked: it would check itself for ever. (A script's check in
+    another thread waits; a notebook's would take what other cells show.)"""
     thread = threading.get_ident()
     if thread in _running:
         _refuse_within()
@@ -118,7 +130,7 @@ _running: set[int] = set()  # threads that check
 def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
     if (warning := stale(answer, exercise.name)) is not None:
         show_note("An older version is checked", warning, "Fix that cell, run it, and check again.")
-    verdict = _verdict(answer, exercise, hidden)
+    verdict = verdict_on(answer, exercise, hidden)
     if not hidden and running_notebook() is not None:
         remember(verdict)
         if verdict.state == RIGHT:
@@ -131,8 +143,9 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
         show_verdict(verdict)
         show_picture(verdict)
         return verdict.points if running_notebook() is None else Points(verdict.points)
-    show_picture(verdict)
-    raise CheckFailed(text_of(verdict) + _what_comes_next(verdict))
+    failed = CheckFailed(text_of(verdict) + _what_comes_next(verdict))
+    failed.verdict = verdict
+    raise failed
 
 
 def _what_comes_next(verdict: Verdict) -> str:
@@ -145,9 +158,13 @@ def _what_comes_next(verdict: Verdict) -> str:
     )
 
 
-def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
+def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
+    """Judges an answer, and shows that it is at work if that takes long.
+
+    Raises UserError if there is nothing to call, and OwnFault if an error is our own.
+    """
     if not callable(answer):
-        return not_started(exercise, _overwritten(exercise.name, answer))
+        raise UserError(_overwritten(exercise.name, answer))
     with plain_settings(), shown_if_it_takes_long() as tick:
         cases = cases_of(exercise, "hidden" if hidden else PUBLIC_SEED, hidden)
         with nothing_shown():
@@ -192,9 +209,9 @@ def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
             "parentheses or arguments: check(softmax), not check(softmax(x))."
         )
     if found is None:
-        some = ", ".join(exercise.name for exercise in all_exercises()[:3])
-        raise UserError(
-            "check does not know which exercise this answers. Give your answer the name of the exercise "
-            f"({some}, ...)."
-        )
+        wrong = next((name for name in names if name.isidentifier()), "")
+        raise UserError(f"check does not know which exercise this answers. {meant(wrong, known)}")
     return found
+
+
+explain_names()

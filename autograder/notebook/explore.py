@@ -28,7 +28,7 @@ Choice = tuple[float, float, float, float] | list
 EXAMPLE = "explore(lambda scale: figures.weights(...), scale=(0.0, 4.0, 0.1, 0.5))"
 
 
-@entry_point
+@entry_point(EXAMPLE)
 def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """A displayable explorer of `draw(**values)`.
 
@@ -107,7 +107,7 @@ class Explorer:
             control.observe(follow, names="value")
         return ipywidgets.VBox([*controls.values(), figure], layout={"align_items": "flex-start"})
 
-    @entry_point
+    @entry_point()
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = self.start._repr_mimebundle_()
         try:

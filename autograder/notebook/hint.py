@@ -1,5 +1,6 @@
 """hint("loops.softmax"): the next rung of an exercise's ladder of hints."""
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import cycle
@@ -8,23 +9,22 @@ from autograder.errors import UserError
 from autograder.exercises import find, find_by_name
 from autograder.faults import entry_point
 from autograder.notebook.show import show_note
+from autograder.notebook.slips import meant
 
 
-@entry_point
-def hint(exercise: str | Callable = "") -> None:
+@entry_point('hint("loops.softmax")')
+def hint(exercise: str | Callable) -> None:
     """Shows the next hint: first where to look, then what to think of, last the outline.
 
     `exercise` is an id ("loops.softmax") or the answer itself (softmax). Asked again after the last hint, it begins
     again.
     """
-    if exercise == "":
-        print('hint needs the name of an exercise, for example hint("loops.softmax").')
-        return
+    name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", type(exercise).__name__)
     try:
-        name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", "")
-        found = find_by_name(name) or find(str(exercise))
-    except UserError as error:
-        print(error)
+        found = find_by_name(name) or find(name)
+    except UserError:
+        names = sys._getframe(2).f_globals  # of the caller: between is entry_point
+        print(f"There is no exercise {name!r}. {meant(name.rpartition('.')[2], names)}")
         return
     number, text = next(_ladder(found.id))
     count = len(found.hints)

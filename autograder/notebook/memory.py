@@ -56,8 +56,10 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
     ]
     try:
         write_whole(file, json.dumps(rows, indent=1))
-    except OSError as error:
-        raise UserError(f"{file} cannot be written ({error.strerror}); name another file.") from None
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise UserError(
+            f"{file} cannot be written ({getattr(error, 'strerror', error)}); name another file."
+        ) from None
 
 
 def carry_in(file: Path, folder: Path = Path()) -> None:

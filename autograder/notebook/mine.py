@@ -82,7 +82,7 @@ class Mine:
         self._known: dict[Path, _Found] = {}
         self._given: dict[str, bool] = {}  # whether the learner's own was given when `mine` was asked last
 
-    @entry_point
+    @entry_point('mine("generation.sample", otherwise)')
     def __call__(self, exercise: str, otherwise: Any) -> Any:
         """The learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if there is no such
         exercise. If a written answer does not count, one sentence says so."""
@@ -90,7 +90,7 @@ class Mine:
         self._given[exercise] = found is not None
         return otherwise if found is None else _outside_of_checks(found, otherwise)
 
-    @entry_point
+    @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
         """Which of these parts are the learner's: those that `mine` was asked for and gave; of the others, those of
         this notebook, each whose latest check was passed. A part that is right by now, but was not when `mine` was
@@ -216,6 +216,11 @@ def needed(name: str, cells: list[str]) -> str:
     stay: one may need the other.
     """
     statements = [node for cell in cells for node in _statements(cell)]
+    return "\n".join(map(ast.unparse, needed_statements(name, statements)))
+
+
+def needed_statements(name: str, statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Return those of these statements that `name` needs, in their order; none if nothing defines it."""
     wanted, kept = {name}, set[int]()
     grown = True
     while grown:
@@ -223,7 +228,7 @@ def needed(name: str, cells: list[str]) -> str:
         grown = bool(found - kept)
         kept |= found
         wanted |= {used for place in found for used in _used(statements[place])}
-    return "\n".join(ast.unparse(statements[place]) for place in sorted(kept))
+    return [statements[place] for place in sorted(kept)]
 
 
 def _statements(cell: str) -> list[ast.stmt]:

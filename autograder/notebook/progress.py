@@ -9,6 +9,7 @@ It reads the latest verdicts of the checks in this folder (see memory.py) and ru
 counted: a person reads them.
 """
 
+from os import PathLike
 from pathlib import Path
 
 from autograder.exercises import exercises_of, format_lesson, lessons
@@ -25,8 +26,8 @@ NOT_WRITTEN = (
 )
 
 
-@entry_point
-def progress(*, save: str | None = None, load: str | None = None) -> None:
+@entry_point('progress(), progress(save="progress.json") or progress(load="progress.json")')
+def progress(*, save: str | PathLike | None = None, load: str | PathLike | None = None) -> None:
     """Shows where you are in the lessons of this folder, by the latest verdict of each check.
 
     Tries and hints are not counted. A lesson belongs to the folder if its notebook is here or one of its exercises was
@@ -49,8 +50,8 @@ def parts_of_folder(folder: Path) -> list[Part]:
     known = recall(folder)
     parts = []
     for lesson in lessons():
-        file = f"{lesson}.ipynb"
-        notebook = file if (folder / file).is_file() else ""
+        files = (f"{lesson}.ipynb", f"{lesson}.py")  # a notebook, or the file that `lab --as-files` makes
+        notebook = next((file for file in files if (folder / file).is_file()), "")
         standings = tuple(standing_of(exercise, known) for exercise in exercises_of(lesson))
         parts.append(Part(format_lesson(lesson), notebook, standings))
     here = [part for part in parts if part.notebook or any(s.exercise.id in known for s in part.standings)]

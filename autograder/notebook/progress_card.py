@@ -32,27 +32,55 @@ def show_progress(parts: list[Part]) -> None:
 
 
 def text_of(parts: list[Part]) -> str:
-    """Points, exercises by lesson, and what comes next."""
-    lines = [_headline(parts)]
+    """Points, what comes next, and the exercises of each lesson that is begun or comes next."""
+    lines = [_headline(parts), next_in_words(parts)]
     for part in parts:
-        lines += ["", f"{part.title}: {_points(part)}"]
-        lines += [f"  {part.note}"] if part.note else []
-        lines += [_line(standing) for standing in part.standings]
-    before, place, after = _next(parts)
-    return "\n".join([*lines, "", before + place + after])
+        if _is_open(part, parts):
+            lines += ["", f"{part.title}: {_points(part)}"]
+            lines += [f"  {part.note}"] if part.note else []
+            lines += [_line(standing) for standing in _shown(part, parts)]
+    closed = [part for part in parts if not _is_open(part, parts)]
+    return "\n".join([*lines, *([""] if closed else []), *(f"{part.title}: not begun" for part in closed)])
+
+
+def next_in_words(parts: list[Part]) -> str:
+    """What to do next, in a line."""
+    return "".join(_next(parts))
 
 
 def html_of(parts: list[Part]) -> str:
-    """The same as a card, shorter: the exercises of a lesson in one row."""
+    """The same as a card, shorter: the exercises of a lesson in one row, and lessons that are not begun folded."""
     before, place, after = _next(parts)
     link = f'<a href="{quote(place)}">{escape(place)}</a>' if place else ""
     colour = NOTE_COLOUR if next_of(parts) else COLOURS[RIGHT]
     return (
         f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0">'
-        f"<strong>{escape(_headline(parts))}</strong>{_bar(parts)}{''.join(map(_row, parts))}"
-        f'<div style="margin-top: 10px"><strong>{escape(before)}{link}{escape(after)}</strong></div>'
-        f"{_legend(parts)}</div>"
+        f"<strong>{escape(_headline(parts))}</strong>{_bar(parts)}"
+        f"<div><strong>{escape(before)}{link}{escape(after)}</strong></div>"
+        f"{''.join(_row(part, parts) for part in parts if _is_open(part, parts))}{_legend(parts)}{_closed(parts)}</div>"
     )
+
+
+def _is_open(part: Part, parts: list[Part]) -> bool:
+    """Whether the exercises of a lesson are shown: it is begun, has a note, or comes next."""
+    found = next_of(parts)
+    is_next = found is not None and found[0] is part
+    return is_next or bool(part.note) or any(one.state != NOT_STARTED for one in part.standings)
+
+
+def _shown(part: Part, parts: list[Part]) -> tuple[Standing, ...]:
+    """The exercises of a lesson that are listed: of several lessons, only of those with something left to do."""
+    is_done = all(one.state == RIGHT for one in part.standings)
+    return () if is_done and len(parts) > 1 else part.standings
+
+
+def _closed(parts: list[Part]) -> str:
+    titles = [part.title for part in parts if not _is_open(part, parts)]
+    if not titles:
+        return ""
+    rows = "".join(f"<div>{escape(title)}</div>" for title in titles)
+    count = f"{len(titles)} lesson{'s' if len(titles) > 1 else ''}"
+    return f'<details style="margin-top: 8px"><summary>{count} not begun</summary>{rows}</details>'
 
 
 def _headline(parts: list[Part]) -> str:
@@ -101,11 +129,12 @@ def _bar(parts: list[Part]) -> str:
     )
 
 
-def _row(part: Part) -> str:
+def _row(part: Part, parts: list[Part]) -> str:
     note = f"<div>{escape(part.note)}</div>" if part.note else ""
+    entries = "".join(map(_entry, _shown(part, parts)))
     return (
         f'<div style="margin-top: 8px"><strong>{escape(part.title)}</strong>: {_points(part)}</div>{note}'
-        f'<div style="display: flex; flex-wrap: wrap; gap: 0 18px">{"".join(map(_entry, part.standings))}</div>'
+        f'<div style="display: flex; flex-wrap: wrap; gap: 0 18px">{entries}</div>'
     )
 
 

@@ -264,6 +264,21 @@ def test_links_to_a_live_notebook_need_a_public_address(pages):
     assert "colab" not in run_it_yourself(LESSONS[0], "https://example.org/course", "main")
 
 
+def test_the_course_can_be_downloaded_and_each_notebook_installs_it(folder, pages):
+    (wheel,) = folder.glob("_downloads/*/*.whl")
+    for address in ("index.html", "start.html"):
+        assert pages[address].article.select(f'a[download][href$="{wheel.name}"]')
+    assert f"-m pip install {wheel.name}\n" in pages["start.html"].article.get_text()
+    for lesson in LESSONS:
+        (path,) = folder.glob(f"_downloads/*/{lesson.name}.ipynb")
+        first = next(cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+        assert (
+            'find_spec("autograder") is None' in first.source and f"%pip install {wheel.name}" in first.source
+        )
+    sizes = [(folder / image["src"]).stat().st_size for image in pages["index.html"].article.find_all("img")]
+    assert len(sizes) > len(LESSONS) and sum(sizes) < 700_000
+
+
 def test_two_builds_are_made_from_the_same_sources(folder, tmp_path):
     again = write_sources(tmp_path / "made")
     assert len(again) > len(LESSONS)

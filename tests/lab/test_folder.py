@@ -7,7 +7,10 @@ import pytest
 
 from autograder.cli import main
 from autograder.errors import UserError
+from autograder.exercises import exercises_of
+from autograder.files import write_whole
 from autograder.lab import SETTINGS, folder
+from autograder.lab.start import write_start_page
 from autograder.notebook.progress import next_notebook
 
 FIRST, SECOND = "01_attention_from_loops.ipynb", "02_attention_as_matmul.ipynb"
@@ -33,6 +36,28 @@ def test_it_holds_notebooks_to_work_in_and_worked_lessons_to_read(clone, tmp_pat
     mine = folder.made(tmp_path / "my folder (é)")
     assert texts(mine) == texts(clone) and len(texts(mine)) == 4
     assert next_notebook(mine / "notebooks") == FIRST
+
+
+def test_the_start_page_says_what_is_done_what_is_next_and_what_is_left(clone, tmp_path):
+    mine = folder.made(tmp_path / "mine")
+    assert not write_start_page(mine)
+    for exercise in exercises_of("01_attention_from_loops"):
+        state = {
+            "exercise": exercise.id,
+            "state": "right",
+            "points": exercise.points,
+            "max_points": exercise.points,
+        }
+        write_whole(mine / f"notebooks/{folder.MEMORY}/{exercise.id}.json", json.dumps(state))
+    assert write_start_page(mine)
+    page = (mine / "start.md").read_text(encoding="utf-8")
+    second = exercises_of("02_attention_as_matmul")
+    left = sum(exercise.minutes for exercise in second)
+    assert (
+        f"Next: `{second[0].name}` in [02 attention as matmul](notebooks/{SECOND}).** {left} minutes" in page
+    )
+    assert f"| ✓ | [01 attention from loops](notebooks/{FIRST}) | 21 of 21 | 0 |" in page
+    assert f"| ○ | [02 attention as matmul](notebooks/{SECOND}) | 0 of 25 | {left} |" in page
 
 
 def test_what_was_begun_in_the_clone_goes_on_here(clone, tmp_path):

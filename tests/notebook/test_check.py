@@ -121,7 +121,10 @@ def test_a_wrong_answer_raises_and_shows_only_its_own_few_lines(outputs, cell):
 
 @pytest.mark.parametrize("cell", [WRONG, STUB, BROKEN, "check(print)"])
 def test_what_a_check_says_is_a_card_that_fits_every_window_with_the_same_words_as_text(outputs, cell):
-    *_, card, error = outputs[cell]
+    card, *pictures, error = outputs[
+        cell
+    ]  # the picture, if there is one, is below the card, as for a right answer
+    assert all("image/png" in picture.data for picture in pictures)
     words = " ".join(card.data["text/plain"].split())
     assert words == " ".join(error.evalue.split())
     html = BeautifulSoup(card.data["text/html"], "html.parser")
@@ -168,4 +171,6 @@ def test_what_cannot_be_checked_is_said_in_a_sentence(outputs):
 def test_hints_come_one_after_the_other(outputs):
     shown = text(outputs[CELLS[9]])
     assert "Hint 1 of 3" in shown and "Hint 2 of 3" in shown
-    assert "there is no exercise 'nothing'" in text(outputs["hint('nothing')"])
+    assert "There is no exercise 'nothing'. The exercises of this lesson are" in text(
+        outputs["hint('nothing')"]
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from nbclient import NotebookClient
 
 from autograder import check
@@ -197,13 +198,13 @@ def test_progress_in_plain_python_is_text_by_lesson_with_what_comes_next(tmp_pat
     assert progress() is None
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Progress: 9 of 21 points, 1 of 4 exercises done"
-    assert [line.split()[:2] for line in lines[3:7]] == [
+    assert [line.split()[:2] for line in lines[4:]] == [
         ["✓", "dot_product_scores"],
         ["◐", "softmax"],
         ["◔", "weighted_sum"],
         ["○", "attention_from_loops"],
     ]
-    assert lines[-1] == (
+    assert lines[1] == (
         'Next: finish softmax (about 10 minutes) in 01 attention from loops. hint("loops.softmax") helps.'
     )
 
@@ -217,6 +218,22 @@ def test_a_folder_shows_the_lessons_that_are_in_it_and_all_where_there_are_none(
         ("01 attention from loops", ""),
         ("02 attention as matmul", f"{SECOND}.ipynb"),
     ]
+
+
+def test_of_many_lessons_those_at_work_are_open_and_the_others_a_line(tmp_path):
+    for exercise in exercises_of(FIRST):
+        remember(verdict(exercise.id, RIGHT), tmp_path)
+    parts = parts_of_folder(tmp_path) + [
+        part for part in parts_of_folder(tmp_path / "empty") if "01" not in part.title
+    ]
+    lines = text_of(parts).splitlines()
+    assert lines[1].startswith("Next: begin attention_scores") and len(lines) < 40
+    assert "01 attention from loops: 21 of 21 points" in lines and "03 masking: not begun" in lines
+    page = BeautifulSoup(html_of(parts), "html.parser")
+    text = page.get_text(" ")
+    assert text.index("Next:") < text.index("02 attention as matmul") < text.index("lessons not begun")
+    assert "project_qkv" in text and "dot_product_scores" not in text and "causal_mask" not in text
+    assert len(page.details.find_all("div")) == len(parts) - 2
 
 
 def test_when_all_is_done_nothing_comes_next(tmp_path):

@@ -10,24 +10,31 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 JOB = yaml.safe_load((ROOT / ".github/workflows/learner.yml").read_text(encoding="utf-8"))["jobs"]["learner"]
 PYTHON = {"py ": ".venv\\Scripts\\python", "python3 ": ".venv/bin/python"}  # by what begins README's block
+BLOCKS = re.findall(r"\bOn (Windows|a Mac|Linux)[^\n]*:\n\n```\n(.*?)```", README, re.DOTALL)
 
 
-def commands(python: str) -> list[str]:
-    """What the job runs where this is the path of the course's Python."""
-    assert python in JOB["env"]["PYTHON"]
+def commands(python: str, index: str = "") -> list[str]:
+    """What the job runs where these are the path of the course's Python and the further index of packages."""
+    assert python in JOB["env"]["PYTHON"] and index in JOB["env"]["INDEX"]
+    values = {"env.PYTHON": python, "env.INDEX": index, "matrix.torch": ""}
     lines = [step["run"] for step in JOB["steps"] if "run" in step]
-    return [
-        line.replace("${{ env.PYTHON }}", python).replace("${{ matrix.torch }}", "").strip() for line in lines
-    ]
+    for name, value in values.items():
+        lines = [line.replace(f"${{{{ {name} }}}}", value) for line in lines]
+    return [" ".join(line.split()) for line in lines]
 
 
-@pytest.mark.parametrize("begin", PYTHON)
-def test_each_line_of_the_readme_is_run(begin):
-    block = re.search(rf"```\n({begin}-m venv .*?)```", README, re.DOTALL)
-    make, install, lab = block[1].splitlines()
-    run = commands(PYTHON[begin])
+@pytest.mark.parametrize("system, block", BLOCKS, ids=[system for system, _ in BLOCKS])
+def test_each_line_of_the_readme_is_run(system, block):
+    make, install, lab = block.splitlines()
+    begin = next(begin for begin in PYTHON if make.startswith(begin))
+    run = commands(PYTHON[begin], re.search(r"(--extra-index-url \S+)?$", install)[0])
+    assert ("--extra-index-url" in install) is (system == "Linux")
     assert make.replace(begin, "python ") in run and install in run
     assert any(line.startswith(f"{lab} ") for line in run)
+
+
+def test_there_is_a_block_for_each_system():
+    assert [system for system, _ in BLOCKS] == ["Windows", "a Mac", "Linux"]
 
 
 def test_every_python_of_the_course_and_every_file_is_there():

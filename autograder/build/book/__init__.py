@@ -3,6 +3,7 @@
 lessons.py    a lesson as a notebook for readers: answers folded, hints step by step, stored outputs
 card.py       what surrounds an exercise and a written question
 outputs.py    the stored outputs of a cell, as the book shows them
+downloads.py  the wheel, and the exercise notebooks, which install it
 overview.py   the ladder of lessons, the contents, the sources
 judged.py     how each exercise is judged: aspects, rules, inputs
 mistakes.py   the mistakes that people make
@@ -22,17 +23,22 @@ def write_sources(folder: Path, repository: str = "", branch: str = "main", root
 
     `repository` is the web address of the course, for the links to Colab and Binder; if empty, there are none.
     """
+    from autograder.build.book.downloads import download_parts, write_card_picture
     from autograder.build.book.judged import judged_parts
     from autograder.build.book.lessons import lesson_text
     from autograder.build.book.mistakes import mistake_pages
-    from autograder.build.book.overview import overview_parts
+    from autograder.build.book.overview import card_pictures, overview_parts
 
     lessons = find_lessons(None, root)
     texts = {f"lessons/{lesson.name}.ipynb": lesson_text(lesson, repository, branch) for lesson in lessons}
     texts |= overview_parts(lessons) | judged_parts(lessons) | mistake_pages(lessons)
+    texts |= download_parts(lessons, repository, branch, root)
+    pictures = {f"pictures/{path.stem}.png": path for path in card_pictures(lessons)}
     for old in folder.rglob("*.*"):
-        if str(old.relative_to(folder)) not in texts:
+        if str(old.relative_to(folder)) not in texts | pictures:
             old.unlink()
+    for name, picture in pictures.items():
+        write_card_picture(picture, folder / name)
     for name, text in texts.items():
         _write(folder / name, text)
     return [folder / name for name in texts]

@@ -2,7 +2,7 @@
 
 from autograder.build.book.symbols import as_markdown, linked_shape
 from autograder.build.lesson import Cell, Lesson
-from autograder.build.repository import GITHUB
+from autograder.build.repository import GITHUB, in_colab
 from autograder.marks import MARK_SCHEME, SOLUTION, find_regions, without_regions
 from autograder.schema.exercise import Exercise
 
@@ -11,10 +11,10 @@ DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
 
 def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
     """Links that open the exercise notebook."""
-    links = [f"{{download}}`Download the exercise notebook <../../../notebooks/{lesson.name}.ipynb>`"]
+    links = [f"{{download}}`Download the exercise notebook <../downloads/{lesson.name}.ipynb>`"]
     if github := GITHUB.fullmatch(repository):
         path = f"notebooks/{lesson.name}.ipynb"
-        colab = f"https://colab.research.google.com/github/{github[1]}/blob/{branch}/{path}"
+        colab = in_colab(repository, path, branch)
         binder = f"https://mybinder.org/v2/gh/{github[1]}/{branch}?urlpath=lab/tree/{path}"
         links += [f"[Open it in Colab]({colab})", f"[Open it in Binder]({binder})"]
     links.append("{doc}`How to solve it <../../start>`")

@@ -1,6 +1,7 @@
 """The ladder of lessons on the first page, the contents, and the sources that the lessons cite."""
 
 import re
+from pathlib import Path
 
 from autograder.build.lesson import Lesson, read_cells
 from autograder.build.minutes import minutes_of
@@ -10,6 +11,7 @@ from autograder.exercises import exercises_of, format_lesson
 READ_MORE = "## Read more"
 # The picture of a lesson's card, if another says more about the lesson than its first one.
 CARD_PICTURES = {"05_multi_query_attention": "kv_sharing.svg", "06_decoder_layer": "decoder_flow.svg"}
+SHOWN = re.compile(r":img-top: made/pictures/(.*)\.png")
 ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
 
 
@@ -38,6 +40,12 @@ def _contents(lessons: list[Lesson]) -> str:
 def _ladder(lessons: list[Lesson]) -> str:
     cards = "\n".join(_card(lesson) for lesson in lessons)
     return f"::::{{grid}} 1 2 2 3\n:gutter: 3\n:class-container: ladder\n\n{cards}\n::::\n"
+
+
+def card_pictures(lessons: list[Lesson]) -> list[Path]:
+    """The pictures whose small copies are on the cards."""
+    names = SHOWN.findall(_ladder(lessons))
+    return [lessons[0].images / f"{name}.png" for name in names]
 
 
 def _card(lesson: Lesson) -> str:
@@ -69,7 +77,8 @@ def _picture(text: str, wanted: str | None) -> list[str]:
     if not found:
         return []
     match = found.get(wanted) or list(found.values())[-1]
-    return [f":img-top: {match['path']}", f":img-alt: {' '.join(match['alt'].split())}"]
+    name = Path(match["path"]).stem
+    return [f":img-top: made/pictures/{name}.png", f":img-alt: {' '.join(match['alt'].split())}"]
 
 
 def _cited(lesson: Lesson) -> str:

@@ -67,7 +67,7 @@ class Picture:
     def _width(self) -> int:
         return round(SCREEN_DPI * self.figure.get_size_inches()[0])
 
-    @entry_point
+    @entry_point()
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = shown(self.png(), self.alt, self._width())
         return data | {"text/plain": repr(self)}, metadata
@@ -95,7 +95,7 @@ def as_image(png: bytes, alt: str, width: int) -> str:
 def styled(draw: Callable) -> Callable:
     """Runs a drawing function in the course's style. What it cannot draw, it says in a few words."""
 
-    @entry_point
+    @entry_point()
     @wraps(draw)
     def drawn(*args, **kwargs):
         try:

@@ -1,0 +1,68 @@
+"""Names that a learner mistyped, or asked for before their cell was run: what was probably meant.
+
+subtle: a name that does not exist stops the cell before anything of ours is called. So a notebook is told once what to
+show for a NameError, and shows all others as before.
+"""
+
+import linecache
+import re
+import traceback
+from collections import Counter
+from collections.abc import Iterable
+from difflib import get_close_matches
+from types import TracebackType
+from typing import Any
+
+from autograder.errors import narrow_lines
+from autograder.exercises import all_exercises, exercises_of, find_by_name
+from autograder.notebook.running import running_notebook
+
+OUR_CALL = re.compile(r"\s*(?:check|hint|draw|compare)\(")
+
+
+def meant(wrong: str, known: Iterable[str]) -> str:
+    """Return a sentence with the exercise whose name is nearest to a wrong one.
+
+    Where none is near, it names the exercises of the lesson that most of the `known` names belong to.
+    """
+    here = _exercises_here(known)
+    everywhere = [one.name for one in all_exercises()]
+    near = get_close_matches(wrong, here, n=1) or get_close_matches(wrong, everywhere, n=1)
+    if near:
+        return f"Did you mean `{near[0]}`?"
+    if here:
+        return f"The exercises of this lesson are {', '.join(here)}."
+    return "An exercise's name is in its cell, behind `def` or `class`."
+
+
+def explain_names() -> None:
+    """In a notebook, shows one sentence instead of a traceback where a check comes before the cell of its answer."""
+    shell = running_notebook()
+    if shell is not None and not shell.custom_exceptions:
+        shell.set_custom_exc((NameError,), _show)
+
+
+def _exercises_here(known: Iterable[str]) -> list[str]:
+    found = [exercise.lesson for name in known if (exercise := find_by_name(name))]
+    return [one.name for one in exercises_of(Counter(found).most_common(1)[0][0])] if found else []
+
+
+def _show(
+    shell: Any, kind: type, error: NameError, trace: TracebackType, tb_offset: int | None = None
+) -> None:
+    if why := _why(error, trace, shell.user_ns):
+        told = narrow_lines(why)
+        error._render_traceback_ = lambda: told  # type: ignore[attr-defined]
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
+def _why(error: NameError, trace: TracebackType, names: dict[str, Any]) -> str:
+    """Return what to do about a missing name in a cell's own line, outside of any function; otherwise nothing."""
+    *_, (frame, line) = traceback.walk_tb(trace)
+    if frame.f_code.co_name != "<module>" or frame.f_globals is not names:
+        return ""
+    if find_by_name(error.name):
+        return f"`{error.name}` is not defined yet. Run the cell that defines it, then run this one again."
+    if OUR_CALL.match(linecache.getline(frame.f_code.co_filename, line)):
+        return f"`{error.name}` is not defined. {meant(error.name, names)}"
+    return ""
