@@ -11,16 +11,17 @@ Nobody wants the table. What we want is the outputs. In this lesson you will **b
 
 1. the step that merges attention over two sets of keys into attention over both,
 2. with it, exact attention, one block of keys at a time and without a table, which is the idea of FlashAttention,
-3. the mask of a sliding window, in which a token attends to the last few tokens only,
-4. attention without a softmax, which carries two sums from token to token,
-5. the delta rule, with which such a sum can correct what it holds.
+3. its gradients, again one block at a time, because training needs them and autograd keeps the table,
+4. the mask of a sliding window, in which a token attends to the last few tokens only,
+5. attention without a softmax, which carries two sums from token to token,
+6. the delta rule, with which such a sum can correct what it holds.
 
-Then you measure memory and time as the text grows, find out what training does to the memory that you have
-saved, and see which of these kinds of attention can still look up one thing among many, and which can forget
+Then you measure memory and time as the text grows, there and back, and see which of these kinds of attention can still look up one thing among many, and which can forget
 one.
 
 **You need** lessons 01 to 03, and from lesson 01 the softmax that subtracts the maximum. Except for
-`F.scaled_dot_product_attention` in exercise 2, you may use everything in PyTorch.
+`F.scaled_dot_product_attention` in exercises 2 and 3, and autograd in exercise 3, you may use everything in
+PyTorch.
 
 **You spend** about N minutes, three fifths of them on the exercises. Section 4 is a good place to start a second
 evening.
@@ -337,9 +338,7 @@ figures.curves(memory, lengths, title="Memory of one head", ylabel="MiB", log_y=
 r"""
 With twice as many tokens, the table needs four times the memory and the tiles need twice. On this logarithmic
 chart the lines therefore have different slopes, and no constant factor ever makes up for that. This answers the
-opening question. At 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB. (On a CPU,
-memory that an operation allocates and frees within itself is not seen, such as the tiles inside `flash`. They
-are small.)
+opening question. At 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB.
 
 What about time? A processor computes far faster than it can fetch numbers from its main memory, so it keeps a
 little fast memory close by: the **cache** of a CPU, the on-chip memory of a GPU. What fits in there is read
@@ -420,11 +419,165 @@ r"""
 Nothing is saved. Autograd keeps what each operation will need on the way back, and that includes the
 exponentials of *every* block, which together are the table again. FlashAttention therefore brings its own
 backward pass. It keeps the outputs and one logsumexp per query, and computes every block of scores a second
-time, which takes more arithmetic and much less memory. Writing it is the first task of "On your own".
+time, which takes more arithmetic and much less memory. The next section builds it.
 
 </details>
 
-## 3. What if a token attends to its neighbours only?
+## 3. Can the gradient do without the table, too?
+
+**The question.** On the way back, autograd asks for the weights of every query and key, and so it has kept them.
+What would you have to keep to compute a block of them again?
+
+Very little. A weight is $e^{s - \ell}$, where $s$ is a score, computed again from $q$ and $k$, and $\ell$ the
+logsumexp of its row. With one $\ell$ for each query, any block of weights can be made when it is needed, and
+forgotten afterwards.
+
+One thing seems to spoil this. When one score of a query grows, its other weights shrink, in *all* blocks. So the
+gradient at a score needs a sum over all keys:
+
+![A table of eight queries by eight keys, with one block of two keys in hand. To its left two columns, the
+logsumexp and the inner product, one number for each query. To its right the gradient of q, to which every block
+adds. Below it the gradients of k and v, of which each block fills its own
+part](../images/backward_in_tiles.svg)
+
+By hand: one query, two keys. The weights are 0.75 and 0.25, the values 2 and -2, so the output is $0.75 \cdot 2
+- 0.25 \cdot 2 = 1$. Let the gradient at the output be 1. At the weights it is then 2 and -2, the values. Now let
+the first score grow. Its weight grows by $0.75 \cdot (1 - 0.75)$ of that, the other shrinks by $0.25 \cdot
+0.75$, and the output grows by $0.1875 \cdot 2 + 0.1875 \cdot 2 = 0.75$. The formula below says the same in one
+step: $0.75 \cdot (2 - 1)$, where 1 is the weighted mean of 2 and -2. And that mean is the *output* once more,
+times the gradient there. Nobody has to go through the keys for it.
+"""
+
+# %%
+weights, values = torch.tensor([0.75, 0.25]), torch.tensor([2.0, -2.0])
+one_output = (weights * values).sum()
+print(f"output {one_output:.0f}, and the mean of the gradients at the weights {weights @ values:.0f}")
+print("at the scores:", (weights * (values - one_output)).tolist())
+both = weights.log().requires_grad_()
+(at_both,) = torch.autograd.grad(torch.softmax(both, dim=0) @ values, both)
+print("autograd:     ", [round(number, 2) for number in at_both.tolist()])
+
+# %% [markdown]
+r"""
+**The formula** (Dao et al. 2022, algorithm 4). Let $g$ be the gradient at the outputs $o$, and $\delta$ one number
+for each query, computed once. Then for each block of keys $K$ and values $V$:
+
+$$\delta = \sum_e o_e\, g_e, \qquad S = \frac{q K^{\mathsf T}}{\sqrt{D}}, \qquad P = e^{S - \ell}, \qquad
+G = P \odot (g V^{\mathsf T} - \delta) \,/ \sqrt{D}$$
+
+$$\nabla V = P^{\mathsf T} g, \qquad \nabla K = G^{\mathsf T} q, \qquad
+\nabla q = \sum_{\text{blocks}} G K$$
+
+- $q$, $o$, $g$, shapes $(\ldots, N, D)$, $(\ldots, N, E)$, $(\ldots, N, E)$; $\ell$, $\delta$: one number per
+  query
+- $S$, $P$, $G$, shape $(\ldots, N, \text{block})$: this block's; $\odot$ multiplies entry by entry
+- *causal*: with $M \ge N$ keys, the last query is the last key's token, so query $i$ sees the keys
+  $j \le i + M - N$, as with a cache in lesson 12
+
+### Exercise: `tiled_backward`
+
+You have the outputs and the logsumexps of the way there. What do you need of them in each block?
+"""
+
+
+# %% exercise: fast.tiled_backward
+def tiled_backward(q, k, v, out, logsumexp, grad_out, block, causal=False):
+    """The gradients of softmax(q k^T / sqrt(D)) v, `block` keys at a time, without autograd.
+
+    No table of N * M numbers is made. Causal: query i sees the keys j <= i + M - N, and M >= N.
+
+    Shapes:
+        q: (..., N, D), k: (..., M, D), v: (..., M, E)
+        out, grad_out: (..., N, E), the output of attention and the gradient there
+        logsumexp: (..., N), of the scaled scores of each query
+        returns: (grad_q, grad_k, grad_v), shaped like q, k and v
+
+    >>> q, k, v = torch.ones(1, 1), torch.ones(2, 1), torch.tensor([[2.0], [0.0]])
+    >>> out, lse = torch.ones(1, 1), torch.tensor([1 + math.log(2)])
+    >>> _, grad_k, grad_v = tiled_backward(q, k, v, out, lse, torch.ones(1, 1), 1)
+    >>> [round(x, 2) for x in grad_k.flatten().tolist() + grad_v.flatten().tolist()]
+    [0.5, -0.5, 0.5, 0.5]
+
+    Dao et al. 2022 (FlashAttention), algorithm 4.
+    """
+    ### BEGIN SOLUTION
+    scale, inner = 1 / math.sqrt(q.shape[-1]), (out * grad_out).sum(dim=-1, keepdim=True)
+    last = k.shape[-2] - q.shape[-2] + torch.arange(q.shape[-2], device=q.device)[:, None]
+    grad_q, grad_k, grad_v = (torch.zeros_like(part) for part in (q, k, v))
+    for start in range(0, k.shape[-2], block):
+        part = slice(start, start + block)
+        scores = q @ k[..., part, :].mT * scale
+        if causal:
+            key = start + torch.arange(scores.shape[-1], device=q.device)
+            scores = scores.masked_fill(key > last, -torch.inf)
+        shares = torch.exp(scores - logsumexp[..., None])
+        at_scores = shares * (grad_out @ v[..., part, :].mT - inner) * scale
+        grad_q += at_scores @ k[..., part, :]
+        grad_k[..., part, :] = at_scores.mT @ q
+        grad_v[..., part, :] = shares.mT @ grad_out
+    return grad_q, grad_k, grad_v
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *No inner product.* Then each weight seems to depend on its own score alone. Where all values are alike, the
+  gradients of q and k should be 0, and are not.
+- *The inner product of the block.* It is right as long as there is one block.
+- *The scale, forgotten on the way back.* It is in the score, so it is in the gradients of q and k, and not in
+  that of v.
+- *Hidden weights multiplied by 0.* A hidden score may be far above the logsumexp of its row. Then `exp` gives
+  infinity, and infinity times 0 is NaN. Hide the score instead.
+- *`exp(s) / exp(l)`* overflows. The difference comes first.
+
+**See it run.** Put both of your functions into one `torch.autograd.Function`, which tells autograd what to keep
+and what to do on the way back. The logsumexp of all keys comes from those of the blocks. Is the surprise of
+section 2 gone?
+"""
+
+
+# %%
+class Tiled(torch.autograd.Function):
+    """Attention in tiles, there and back: kept are q, k, v, the output and the logsumexps."""
+
+    @staticmethod
+    def forward(context, q, k, v):
+        blocks = ((q @ keys.mT / math.sqrt(q.shape[-1])).logsumexp(-1) for keys in k.split(64, -2))
+        lse = torch.full_like(q[..., 0], -torch.inf)
+        for one in blocks:
+            lse = torch.logaddexp(lse, one)
+        out = tiled_attention(q, k, v, 64)
+        context.save_for_backward(q, k, v, out, lse)
+        return out
+
+    @staticmethod
+    def backward(context, gradient):
+        return tiled_backward(*context.saved_tensors, gradient, 64)
+
+
+def gradients_of(way, n=200):
+    given = [part.float().requires_grad_() for part in one_head(n)]
+    return torch.autograd.grad(way(*given).square().sum(), given)
+
+
+pairs_of_gradients = zip(gradients_of(Tiled.apply), gradients_of(table_attention))
+same = [torch.allclose(own, theirs, atol=1e-4) for own, theirs in pairs_of_gradients]
+print("gradients of q, k and v as autograd's:", same)
+with limited_threads(1):
+    yours = trained_memory(Tiled.apply)
+print(f"forward and backward, 1024 tokens: the table {table:.1f} MiB, tiles under autograd {tiles:.1f}")
+print(f"your tiles there and back: {yours:.1f} MiB")
+
+# %% [markdown]
+r"""
+Now the saving survives training. The price is arithmetic. With the table at hand, the way back takes four
+products of this size, $\nabla V$, $g V^{\mathsf T}$, $\nabla q$ and $\nabla K$. Yours takes a fifth, the scores
+once more. On hardware that waits for memory, that is a bargain, and the same bargain, to compute again what one
+could have kept, is called **activation checkpointing** where it is made with whole layers.
+
+## 4. What if a token attends to its neighbours only?
 
 **The question.** Tiles save memory, but all $N^2$ scores are still computed. Which of them could be left out
 altogether?
@@ -583,7 +736,7 @@ also has more paths and more parameters, so "cheaper" is not the whole story.
 
 </details>
 
-## 4. What if there is no softmax?
+## 5. What if there is no softmax?
 
 **The question.** A token needs the sum over itself and all tokens before it, each weighted by
 $\exp(q \cdot k)$. The exponential ties $q$ and $k$ together, so every pair has to be looked at. What if a
@@ -784,7 +937,7 @@ because all of them are added up in one state of 16 by 16 numbers, and $\phi$ ca
 as an exponential can. Other choices of $\phi$ do better, but the state keeps its fixed size. This is why models
 with linear layers keep a few layers of softmax, or change how the state is updated.
 
-## 5. Can a state correct itself?
+## 6. Can a state correct itself?
 
 **The question.** *Bob 7* is in the state, and now the text says *Bob 2*. A sum can only add, so from now on the
 key *Bob* finds 7 and 2 on top of each other. How can a state replace what it holds about one key, and leave the
@@ -1018,7 +1171,7 @@ for n_layers in (1, 2, 3):
 
 # %% [markdown]
 r"""
-The first token is felt as far as section 3 says and no farther, in a real model too.
+The first token is felt as far as section 4 says and no farther, in a real model too.
 
 ## Explain it
 
@@ -1078,63 +1231,6 @@ r"""
 
 Not graded, and harder than they look.
 
-**The way back.** You saw that autograd keeps every block. Write the gradient by hand, one block of keys at
-a time, from the outputs and the logsumexp of each query, and nothing else: `backward_in_tiles(q, k, v, out, lse,
-gradient, block)` returns the gradients of q, k and v. Within a block the weights are $P = e^{S - \ell}$,
-computed a second time.
-"""
-
-
-# %%
-def try_backward(backward_in_tiles):
-    """Raises AssertionError with a sentence if `backward_in_tiles` is not right."""
-    generator = torch.Generator().manual_seed(0)
-    q, k, v, gradient = torch.randn(4, 40, 8, generator=generator)
-    given = [part.clone().requires_grad_() for part in (q, k, v)]
-    out = table_attention(*given)
-    expected = torch.autograd.grad(out, given, gradient)
-    lse = (q @ k.T / math.sqrt(8)).logsumexp(dim=-1)
-    with torch.no_grad():
-        found = backward_in_tiles(q, k, v, out.detach(), lse, gradient, 16)
-    for name, own, theirs in zip("qkv", found, expected):
-        assert torch.allclose(own, theirs, atol=1e-4), f"the gradient of {name} is not right"
-    return "right: the gradients of attention without a table"
-
-
-# def backward_in_tiles(q, k, v, out, lse, gradient, block): ...
-# try_backward(backward_in_tiles)
-
-# %% [markdown]
-r"""
-<details><summary>A hint</summary>
-
-The gradient of a softmax row with weights $p$ is $p \odot (g - p \cdot g)$, where $g$ is the gradient at the
-weights. Here $p \cdot g$ runs over *all* blocks. However, it equals the output times the gradient at the
-output, added up over the features. That is one number per query, and you have both.
-
-</details>
-
-<details><summary>An answer</summary>
-
-```python
-def backward_in_tiles(q, k, v, out, lse, gradient, block):
-    scale = 1 / math.sqrt(q.shape[-1])
-    inner = (out * gradient).sum(dim=-1, keepdim=True)
-    for_q, for_k, for_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
-    for start in range(0, len(k), block):
-        part = slice(start, start + block)
-        weights = torch.exp(q @ k[part].T * scale - lse[:, None])
-        at_scores = weights * (gradient @ v[part].T - inner) * scale
-        for_q += at_scores @ k[part]
-        for_k[part] = at_scores.T @ q
-        for_v[part] = weights.T @ gradient
-    return for_q, for_k, for_v
-```
-
-This is algorithm 4 of the FlashAttention paper, without its loop over blocks of queries.
-
-</details>
-
 **A window that saves time.** Write `windowed_attention(q, k, v, window)`, which gives what attention with
 `sliding_window_mask` gives, in blocks of `window` queries. Each block needs the keys of only two blocks.
 How does the number of scores that you compute grow with the length?
@@ -1177,9 +1273,28 @@ Each query meets at most $2w$ keys, so the number of scores grows with $N w$ ins
 </details>
 
 **Linear attention, chunk by chunk.** `linear_attention` by `cumsum` keeps a state per token; `write` keeps one,
-but takes a Python step per token. Combine them. Within a chunk of tokens, use a small masked table of
-$\phi(q) \cdot \phi(k)$, and from chunk to chunk, carry the state.
+but takes a Python step per token. Combine them in `in_chunks(q, k, v, size)`. Within a chunk of tokens, use a
+small masked table of $\phi(q) \cdot \phi(k)$, and from chunk to chunk, carry the state.
+"""
 
+
+# %%
+def try_in_chunks(in_chunks):
+    """Raises AssertionError with a sentence if `in_chunks` is not right."""
+    q, k, v = torch.randn(3, 50, 8, generator=torch.Generator().manual_seed(0))
+    expected = linear_attention(q, k, v)
+    for size in (1, 7, 10, 64):
+        found = in_chunks(q, k, v, size)
+        right = found.shape == expected.shape and torch.allclose(found, expected, atol=1e-4)
+        assert right, f"chunks of {size} come out wrong"
+    return "right: the same numbers, in chunks of any size"
+
+
+# def in_chunks(q, k, v, size): ...
+# try_in_chunks(in_chunks)
+
+# %% [markdown]
+r"""
 <details><summary>An answer</summary>
 
 ```python
@@ -1250,9 +1365,9 @@ r"""
   [arXiv:2006.16236](https://arxiv.org/abs/2006.16236). Linear attention, from the formula to the
   recurrence.
 - Arora et al.: *Zoology: Measuring and Improving Recall in Efficient Language Models*, 2023,
-  [arXiv:2312.04927](https://arxiv.org/abs/2312.04927). The experiment of section 4, on real models.
+  [arXiv:2312.04927](https://arxiv.org/abs/2312.04927). The experiment of section 5, on real models.
 - Schlag, Irie, Schmidhuber: *Linear Transformers Are Secretly Fast Weight Programmers*, 2021,
-  [arXiv:2102.11174](https://arxiv.org/abs/2102.11174). The delta rule of section 5, and a test in which names
+  [arXiv:2102.11174](https://arxiv.org/abs/2102.11174). The delta rule of section 6, and a test in which names
   come again.
 - Yang et al.: *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024,
   [arXiv:2406.06484](https://arxiv.org/abs/2406.06484). How to train such a state chunk by chunk instead of
