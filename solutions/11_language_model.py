@@ -438,8 +438,9 @@ figures.bars(charts, names, "The first step, in learning rates", top=4)
 
 # %% [markdown]
 r"""
-**The formula** (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2). With the gradient
-$g_t$ of step $t = 1, 2, \dots$, the learning rate $\eta$ and the weight decay $\lambda$:
+**The formula** (Kingma and Ba 2015, algorithm 1, with the decay of Loshchilov and Hutter 2019 as
+`torch.optim.AdamW` has it). With the gradient $g_t$ of step $t = 1, 2, \dots$, the learning rate $\eta$ and
+the weight decay $\lambda$:
 
 $$m_t = \beta_1 m_{t-1} + (1 - \beta_1)\, g_t, \qquad v_t = \beta_2 v_{t-1} + (1 - \beta_2)\, g_t^2$$
 
@@ -449,6 +450,8 @@ $$\hat m_t = \frac{m_t}{1 - \beta_1^t}, \qquad \hat v_t = \frac{v_t}{1 - \beta_2
 - $\theta$: a parameter; $m$: the mean, $v$: the mean of squares; all of one shape, and all operations entry
   by entry
 - $m_t$ and $v_t$ are carried to the next step, $\hat m_t$ and $\hat v_t$ are used once and forgotten
+- *the decay*: in the paper's algorithm 2, $\lambda$ is multiplied by the schedule of the rate but not by the
+  rate itself; in PyTorch it is multiplied by all of $\eta$, which is why a $\lambda$ of 0.1 is usual
 
 ### Exercise: `adamw_step`
 
@@ -475,7 +478,7 @@ def adamw_step(
     >>> round(parameter.item(), 3), round(mean.item(), 3), round(square.item(), 3)
     (-0.5, 0.4, 0.016)
 
-    Source: Loshchilov and Hutter 2019, algorithm 2.
+    Source: Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019; torch.optim.AdamW.
     """
     ### BEGIN SOLUTION
     mean = betas[0] * mean + (1 - betas[0]) * gradient
@@ -1338,9 +1341,7 @@ r"""
   neither.
 - **The first loss** and the memorised window of section 3 are what many people check first in new training
   code. Most bugs show up there.
-- **Bits per byte.** A loss per token cannot be compared between two tokenisers, because one with longer tokens asks
-  fewer and harder questions. Divided by the bytes of the text instead of its tokens, and by $\log 2$, it
-  can."""
+"""
 
 # %%
 print(f"GPT-3: 300 billion tokens, 175 billion parameters: {300 / 175:.1f} tokens per parameter")

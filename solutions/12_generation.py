@@ -665,10 +665,10 @@ for name, lines in fresh.items():
 r"""
 Up to temperature 1 nearly all sentences are good, whichever cut you use. Beyond it, drawing from *all* tokens
 loses the grammar first, because each step can pick any word. At 2 min-p holds up best: its bar follows the
-favourite, so where only one word fits, little else gets through. At 4 the words are so alike that a
-tenth of the favourite is a low bar, and only with top-k is every second sentence still good. Then look at the second picture.
-A cold model says little that is new, a hot one little that is right, and in between lies a broad optimum. Here
-top-k pays for its safety, because it cuts good words as well, wherever more than three would do.
+favourite, so where only one word fits, little else gets through. At 4 the words are so alike that a tenth of
+the favourite is a low bar, and only with top-k is every second sentence still good. Then look at the second
+picture. A cold model says little that is new, a hot one little that is right, and in between lies a broad
+optimum. Here top-k pays for its safety, because it cuts good words as well, wherever more than three would do.
 
 So is min-p the best filter? The last table says two things. In the heat, it is. But each row also has a best
 temperature of its own, and there drawing from all tokens, without any filter, does as well. Compare ways of
@@ -1137,8 +1137,8 @@ def shorten(caches, length):
     return [(keys[:, :, :length], values[:, :, :length]) for keys, values in caches]
 ```
 
-Under the causal mask a token's keys and values depend only on that token and those before it. What was rejected came
-later, so nothing that is kept has ever seen it.
+Under the causal mask a token's keys and values depend only on that token and those before it. What was
+rejected came later, so nothing that is kept has ever seen it.
 
 </details>
 

@@ -2,10 +2,10 @@
 r"""
 # 15 Make attention fast: must the table of scores ever exist?
 
-A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, which today's models can read, the scores
-of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text means four times the table, so memory
-is full long before the arithmetic takes too long. Yet such texts are read, on single GPUs, with exactly the
-softmax attention of lesson 02. How?
+A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, which models have been able to read since
+2024, the scores of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text means four times the
+table, so memory is full long before the arithmetic takes too long. Yet such texts are read, on single GPUs,
+with exactly the softmax attention of lesson 02. How?
 
 Nobody wants the table. What we want is the outputs. In this lesson you will **build**
 
@@ -16,8 +16,8 @@ Nobody wants the table. What we want is the outputs. In this lesson you will **b
 5. attention without a softmax, which carries two sums from token to token,
 6. the delta rule, with which such a sum can correct what it holds.
 
-Then you measure memory and time as the text grows, there and back, and see which of these kinds of attention can still look up one thing among many, and which can forget
-one.
+Then you measure memory and time as the text grows, there and back, and see which of these kinds of attention
+can still look up one thing among many, and which can forget one.
 
 **You need** lessons 01 to 03, and from lesson 01 the softmax that subtracts the maximum. Except for
 `F.scaled_dot_product_attention` in exercises 2 and 3, and autograd in exercise 3, you may use everything in
@@ -451,7 +451,7 @@ times the gradient there. Nobody has to go through the keys for it.
 # %%
 weights, values = torch.tensor([0.75, 0.25]), torch.tensor([2.0, -2.0])
 one_output = (weights * values).sum()
-print(f"output {one_output:.0f}, and the mean of the gradients at the weights {weights @ values:.0f}")
+print(f"output {one_output:.0f}, mean of the gradients at the weights {weights @ values:.0f}")
 print("at the scores:", (weights * (values - one_output)).tolist())
 both = weights.log().requires_grad_()
 (at_both,) = torch.autograd.grad(torch.softmax(both, dim=0) @ values, both)
@@ -567,8 +567,8 @@ same = [torch.allclose(own, theirs, atol=1e-4) for own, theirs in pairs_of_gradi
 print("gradients of q, k and v as autograd's:", same)
 with limited_threads(1):
     yours = trained_memory(Tiled.apply)
-print(f"forward and backward, 1024 tokens: the table {table:.1f} MiB, tiles under autograd {tiles:.1f}")
-print(f"your tiles there and back: {yours:.1f} MiB")
+print("forward and backward, 1024 tokens, in MiB:")
+print(f"the table {table:.1f}, tiles under autograd {tiles:.1f}, there and back {yours:.1f}")
 
 # %% [markdown]
 r"""
@@ -1023,15 +1023,16 @@ r"""
 
 - *The value instead of the error.* Then it is linear attention again, without $\phi$.
 - *The query asks what is held.* A value is stored under its key, so the key must find it.
-- *Everything fades.* $S \leftarrow (1 - \beta) S + \dots$ forgets all keys whenever one is written. (Models
-  with a **gate** do that on purpose, in addition to the delta rule.)
+- *Everything fades.* $S \leftarrow (1 - \beta) S + \dots$ forgets all keys whenever one is written. (*Gated
+  DeltaNet*, Yang, Kautz and Hatamizadeh 2024, does that on purpose, in addition to the delta rule: a **gate**
+  $\alpha_t$ between 0 and 1 multiplies $S_{t-1}$ before the key reads it.)
 - *Read before written.* Then a token does not see itself.
 
 **See it run.** The recall test again, and a second one that needs correction. There are only eight names, the
-same name comes again with another number, and the question asks for its *latest* number. All four models are
+same name comes again with another number, and the question asks for its *latest* number. All models are
 trained on each task from the start. The delta rule gets the same projections as the others, keys of length 1,
 and $\beta = 1$. Between it and linear attention comes its control, which also has keys of length 1, but uses a
-plain sum.
+plain sum. Softmax has a control of its own, which knows how far back a key is.
 """
 
 
@@ -1061,9 +1062,17 @@ def rewritten(count, size, generator):
     return names, torch.cat((numbers, question), dim=1), numbers.gather(1, latest)[:, 0]
 
 
+def with_distance(q, k, v):
+    """Softmax with the bias of ALiBi (lesson 07): a key that is n tokens back loses n / 2."""
+    back = torch.arange(q.shape[-2])[:, None] - torch.arange(k.shape[-2])
+    bias = (-0.5 * back).masked_fill(back < 0, -torch.inf)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+
+
 # %%
 states = {
     "softmax": softmax_attention,
+    "with distance": with_distance,
     "linear": linear_attention,
     "sum": by_sum,
     "delta": by_delta,
@@ -1075,17 +1084,20 @@ for task, make in tasks.items():
         runs = [share_right(attend, seed, counts, make, steps=300) for seed in range(3)]
         charts[task][name] = runs
         few, many = ([f"{run[k]:.2f}" for run in runs] for k in (2, 4))
-        print(f"{task:16s} {name:8s} right with 8 pairs:", *few, " with 32:", *many)
+        print(f"{task:16s} {name:13s} right with 8 pairs:", *few, " with 32:", *many)
 title = "Share of right answers, over the pairs in the text"
 figures.panels(charts, counts, title=title, xlabel="pairs", log_x=True)
 
 # %% [markdown]
 r"""
-If names come again, the delta rule is far ahead of the others on every seed. With 32 pairs it is right about
-twice as often as any of them. (Softmax has no chance here. Without positions it cannot know which of two equal
-names came later, so it mixes their numbers. A cache never forgets, which is not always what you want.) The sum
-with keys of the same length is the worst of the four, so it is the correction that helps, not the length of the
-keys.
+If names come again, the delta rule is far ahead of linear attention and of the plain sum, on every seed. The sum
+with keys of the same length is the worst of all, so it is the correction that helps, not the length of the keys.
+
+Softmax falls behind as well, but do not conclude that a cache cannot correct itself. None of these models has
+positions, and without them softmax cannot tell which of two equal names came later, so it mixes their numbers.
+The line *with distance* is the control: the same softmax with one bias for the distance, nothing learned. With 32
+pairs it is ahead of the delta rule on every seed. What the delta rule wins is the *size*: it gets that far with a
+state of 16 by 16, however long the text.
 
 If each name comes once, the delta rule gains nothing over linear attention, and with 32 pairs it is even
 behind. A state of 16 by 16 has room for 16 directions. Up to 8 names can be kept nearly apart. With 32, each
@@ -1138,7 +1150,7 @@ Otherwise it uses a ready-made one.)
 
 # %%
 def ready_made(vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
-    how = {"dropout": 0.0, "batch_first": True, "norm_first": True}
+    how = {"dropout": 0.0, "activation": "gelu", "batch_first": True, "norm_first": True}
     layers = [nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **how) for _ in range(n_layers)]
     return nn.Sequential(nn.Embedding(vocab_size, d_model), *layers)
 
@@ -1322,7 +1334,11 @@ state that is handed on.
 - **FlashAttention** is exercise 2 inside one kernel, with tiles of queries as well, so that each processor has
   its own. `F.scaled_dot_product_attention` selects it when type, mask and hardware allow it, and silently falls
   back to another back end when they do not. If your attention is slow, restrict the choice with `sdpa_kernel`
-  as you did above. Then a back end that cannot run says why.
+  as you did above. Then a back end that cannot run says why. Later versions keep the mathematics and change who
+  does what. FlashAttention-2 (Dao 2023) makes the loop over queries the outer one, so that each processor owns
+  some queries and never shares their sums; yours has the keys outside, as the first version had.
+  FlashAttention-3 (Shah et al. 2024) overlaps the products with the softmax and uses 8-bit numbers on Hopper
+  GPUs, and FlashAttention-4 is made for the Blackwell generation.
 - **The cache under a window.** A token that no later query attends to need not be kept. With a window of $w$
   the cache holds $w$ keys and values, and the newest overwrites the oldest (a *rolling buffer*). However,
   models put a lot of their weight on the first token of a text, an **attention sink**, and fall apart when it
@@ -1350,7 +1366,8 @@ r"""
 
 - Dao et al.: *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, 2022,
   [arXiv:2205.14135](https://arxiv.org/abs/2205.14135). Tiles, the backward pass, and why moving numbers is
-  what costs.
+  what costs. Dao: *FlashAttention-2*, 2023, [arXiv:2307.08691](https://arxiv.org/abs/2307.08691), and Shah et
+  al.: *FlashAttention-3*, 2024, [arXiv:2407.08608](https://arxiv.org/abs/2407.08608).
 - Milakov, Gimelshein: *Online normalizer calculation for softmax*, 2018,
   [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). The running maximum, in a few clear pages.
 - Rabe, Staats: *Self-attention Does Not Need O(n²) Memory*, 2021,
@@ -1372,6 +1389,9 @@ r"""
 - Yang et al.: *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024,
   [arXiv:2406.06484](https://arxiv.org/abs/2406.06484). How to train such a state chunk by chunk instead of
   token by token.
+- Yang, Kautz, Hatamizadeh: *Gated Delta Networks*, 2024, [arXiv:2412.06464](https://arxiv.org/abs/2412.06464).
+  The delta rule with a gate, as the linear layers of Qwen3-Next have it; Kimi Linear gives every feature of the
+  key a gate of its own.
 - Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2023,
   [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why a window should keep the first few tokens.
 - Liu, Zaharia, Abbeel: *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023,

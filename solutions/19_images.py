@@ -961,14 +961,11 @@ r"""
 - **Beyond class labels.** *CLIP* trains a vision transformer and a text Transformer so that a picture and its
   caption get similar vectors (Radford et al. 2021). *MAE* hides three quarters of the patches and lets the
   model paint them. Your `patchify` makes its inputs, and your `unpatchify` shows what it painted (He et al.
-  2022). *Registers*, a few extra tokens besides the class token, keep large models from storing notes in
-  empty patches (Darcet et al. 2024).
+  2022).
 - **Data instead of knowledge.** Trained only on the 1.3 million images of ImageNet, the vision transformers
   of 2021 fell a few points short of convolutional networks of the same size; after 300 million they were
   ahead. Touvron et al. closed the gap with only ImageNet, using strong augmentation and a convolutional
   network as teacher.
-- **Masked autoencoders** (He et al. 2022) hide three quarters of the patches and learn to draw them. The
-  encoder reads only the patches that are left, and `unpatchify` shows the result.
 - **Eyes for language models.** LLaVA (Liu et al. 2023) gives a language model the patches of a vision
   transformer as tokens, through one linear layer, in front of the question. An image is literally a prefix of
   the text.
@@ -1002,6 +999,8 @@ r"""
   [arXiv:2111.06377](https://arxiv.org/abs/2111.06377). Learning from images that are mostly hidden.
 - Touvron et al.: *Training data-efficient image transformers*, 2021,
   [arXiv:2012.12877](https://arxiv.org/abs/2012.12877). How to get by with fewer images.
+- Radford et al.: *Learning Transferable Visual Models From Natural Language Supervision*, 2021,
+  [arXiv:2103.00020](https://arxiv.org/abs/2103.00020). CLIP: pictures and captions, compared.
 - Darcet et al.: *Vision Transformers Need Registers*, 2024,
   [arXiv:2309.16588](https://arxiv.org/abs/2309.16588). The notepads in the background, in clear pictures.
 - Liu et al.: *Visual Instruction Tuning*, 2023, [arXiv:2304.08485](https://arxiv.org/abs/2304.08485). How

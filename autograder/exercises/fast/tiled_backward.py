@@ -75,16 +75,16 @@ def cases(draw):
     yield _case("only the second query counts", _given(q, k, v, single), 3, **plain)
     # One sample, one head, widths of two: a table is far larger than all else, also than what a block needs for each
     # feature. Blocks of an answer's own size, say 64, hold all keys here.
-    long = {"observe": True, "entries": 32 * 32, **plain}
-    yield _case("32 queries and keys", _inputs(draw, (), 32, 32, 2, 2), 8, **long)
+    long = {"observe": True, "entries": 16 * 32, **plain}
+    yield _case("16 queries, 32 keys", _inputs(draw, (), 16, 32, 2, 2), 8, **long)
     # A block of queries against all keys at once is a table: here one block of queries is all of them. So is one query
     # after the other against half of the keys or more; their work grows with the queries, in pieces as long as the
     # keys. What is written to all keys in every block grows with the blocks alone.
     wide = long | {"needs": (*plain["needs"], "many tokens")}
-    few, more = "6 queries, 1024 keys", "10 queries, 1024 keys"
-    yield _case(few, _inputs(draw, (), 6, 1024, 2, 2), 16, **wide | {"entries": 6 * 1024})
-    work = Work(32 * 1024, beyond=few, pieces=512)
-    yield _case(more, _inputs(draw, (), 10, 1024, 2, 2), 16, **wide | {"entries": 10 * 1024}, work=work)
+    few, more = "4 queries, 256 keys", "7 queries, 256 keys"
+    yield _case(few, _inputs(draw, (), 4, 256, 1, 1), 16, **wide | {"entries": 4 * 256})
+    work = Work(8 * 1024, beyond=few, pieces=128)
+    yield _case(more, _inputs(draw, (), 7, 256, 1, 1), 16, **wide | {"entries": 7 * 256}, work=work)
     yield from _causal(draw, plain, front, long)
     yield from _far(draw, front)
     yield from _double(draw, front)
@@ -104,10 +104,10 @@ def _causal(draw, plain, front, long):
                 causal=True, needs=("several tokens", "causal"))
     yield _case("causal, one token", _inputs(draw, (), 1, 1, 2, 3, causal=True), 2, aspect=CAUSAL, causal=True,
                 needs=("causal",))
-    yield _case("causal, 96 tokens", _inputs(draw, (), 96, 96, 2, 2, causal=True), 8,
-                **long | more | {"entries": 96 * 96})
-    yield _case("causal, 48 of 96 tokens", _inputs(draw, (), 48, 96, 2, 2, causal=True), 8,
-                **long | more | {"entries": 48 * 96, "needs": (*more["needs"], "past")})
+    yield _case("causal, 40 tokens", _inputs(draw, (), 40, 40, 2, 2, causal=True), 8,
+                **long | more | {"entries": 40 * 40})
+    yield _case("causal, 20 of 40 tokens", _inputs(draw, (), 20, 40, 2, 2, causal=True), 8,
+                **long | more | {"entries": 20 * 40, "needs": (*more["needs"], "past")})
 
 
 def _far(draw, front):
