@@ -560,9 +560,9 @@ centred, and 1297 of them cover most ways to write one. So this experiment shows
 not that one needs them for these.
 
 Augmentation has helped on these three, although the loss in training stays higher, because images that change
-from batch to batch cannot be learned by heart. Do not read too much into the size of the gap, though. One per cent is five
-digits, and of three further seeds that we tried, two gained, by about two per cent, and one lost, by about
-one.
+from batch to batch cannot be learned by heart. Do not read too much into the size of the gap, though. One per
+cent is five digits, and of three further seeds that we tried, two gained, by about two per cent, and one lost,
+by about one.
 
 Which ones does the first model get wrong? Judge for yourself whether you would have read them correctly:
 """
