@@ -127,6 +127,38 @@ def running_sum() -> Picture:
 
 
 @styled
+def backward_in_tiles() -> Picture:
+    """One block of keys on the way back: what each query brings, and where the gradients go."""
+    figure = card(6.0, 3.9, "The way back, a block of keys at a time")
+    ax = canvas(figure, 0, 0, 6.0, 3.9)
+    size, left, top = 0.22, 2.3, 2.75
+    stages = [LIGHT] * 4 + [HEADS[0]] * 2 + ["white"] * 2
+    colours = {(i, j): stages[j] for i in range(8) for j in range(8)}
+    squares(ax, left, top, 8, 8, size, colours)
+    for x, name in ((1.15, "$\\ell$"), (1.65, "$\\delta$")):
+        squares(ax, x, top, 8, 1, size, fill=HEADS[2])
+        ax.text(x + size / 2, top + 0.15, name, ha="center", va="center", fontsize=11)
+    squares(ax, 4.75, top, 8, 2, size, fill=HEADS[1])
+    ax.text(4.75 + size, top + 0.15, "gradient of q", ha="center", va="center", fontsize=9.5)
+    squares(ax, left, 0.66, 2, 8, size, {(i, j): stages[j] for i in range(2) for j in range(8)})
+    for bottom, height in ((top - 8 * size, 8 * size), (0.22, 2 * size)):
+        ax.add_patch(Rectangle((left, bottom), 8 * size, height, fill=False, edgecolor=GREY, linewidth=0.8))
+    ax.text(left - 0.12, 0.44, "gradients of k and v", ha="right", va="center", fontsize=9.5)
+    ax.text(left + 4 * size, top + 0.15, "weights", ha="center", va="center", fontsize=9.5)
+    ax.text(0.3, top - 4 * size, "one\nper\nquery", va="center", fontsize=9.5, color=GREY)
+    middle = top - 4 * size
+    arrow(ax, (left + 8 * size + 0.08, middle), (4.68, middle), BLUE)
+    ax.text(4.4, middle + 0.2, "added", ha="center", va="center", fontsize=9, color=GREY)
+    arrow(ax, (left + 5 * size, top - 8 * size - 0.04), (left + 5 * size, 0.72), BLUE)
+    return Picture(
+        figure,
+        "A table of eight queries by eight keys. Four columns are done and forgotten, two are in hand, two come later. "
+        "To the left two columns, the logsumexp and the inner product, one number per query. To the right the gradient "
+        "of q, to which every block adds. Below it the gradients of k and v, of which each block fills its own part.",
+    )
+
+
+@styled
 def window_reach() -> Picture:
     """What the last token of the top layer can reach through three layers with a window of three."""
     figure = card(6.0, 3.75, "Three layers, each with a window of three")
@@ -201,6 +233,7 @@ def pictures() -> dict[str, Picture]:
         "two_parts": two_parts(),
         "table_or_tiles": table_or_tiles(),
         "running_sum": running_sum(),
+        "backward_in_tiles": backward_in_tiles(),
         "window_reach": window_reach(),
         "carried_state": carried_state(),
     }

@@ -11,8 +11,8 @@ By the end of this lesson you will have removed both kinds of waste, and no read
 In this lesson you will **build**
 
 1. attention with a **cache**, so that nothing is computed twice,
-2. the choice of a token: keep the k most probable ones, or the fewest that reach a probability of p, then
-   draw from what is left,
+2. the choice of a token: keep the k most probable ones, or the fewest that reach a probability of p, or those
+   that are not too far below the favourite, then draw from what is left,
 3. the loop that writes,
 4. **speculative decoding**, in which a small model drafts and a large one checks several tokens in one call.
 
@@ -286,14 +286,18 @@ needed to reach a probability of $p$ together, few where the model is sure, many
 ![Two bar charts of six tokens. A sure model: p = 0.9 keeps two tokens, k = 3 one more. An unsure model: p =
 0.9 keeps five, k = 3 cuts two good ones](../images/two_tails.svg)
 
+**Min-p** asks the favourite. A token stays if its probability is at least $p$ times that of the most probable
+one. Where the model is sure, the bar is high, and where it is not, the bar is low.
+
 Then **draw** from what is left. Lay the probabilities end to end, and see where a random number falls.
 
 ![The probabilities of a, b, c and d laid end to end from 0 to 1: a up to 0.1, b up to 0.6, c up to 0.75, d up
 to 1. The number u = 0.65 falls on c](../images/end_to_end.svg)
 
 By hand, with $a$ 0.1, $b$ 0.5, $c$ 0.15, $d$ 0.25: the two most probable are *b* and *d*. To reach $p = 0.7$
-we need *b* and *d*, together 0.75, so the same two. To reach 0.8 we need *c* as well. The number $u = 0.65$
-lies between 0.6 and 0.75, so the draw is *c*.
+we need *b* and *d*, together 0.75, so the same two. To reach 0.8 we need *c* as well. Min-p with $p = 0.4$ asks
+for $0.4 \cdot 0.5 = 0.2$, and again *b* and *d* stay. With $p = 0.25$ it asks for 0.125, and *c* stays as well.
+The number $u = 0.65$ lies between 0.6 and 0.75, so the draw is *c*.
 """
 
 # %%
@@ -305,6 +309,9 @@ falling = probs.sort(descending=True).values
 print("sums from the most probable on:", [round(end, 2) for end in falling.cumsum(-1)[0].tolist()])
 needed = {p: (falling.cumsum(-1) < p).sum().item() + 1 for p in (0.7, 0.8)}
 print("tokens needed to reach p:", needed)
+for p in (0.4, 0.25):
+    bar = p * falling[0, 0]
+    print(f"min-p = {p} asks for {bar:.3f}:", (falling >= bar).sum().item(), "tokens stay")
 print("0.65 falls on", "abcd"[int((probs.cumsum(-1) < 0.65).sum())])
 
 # %% [markdown]
@@ -320,10 +327,15 @@ $$\text{top-k: } z_v \to -\infty \text{ if } z_v < z_{(k)}$$
 
 $$\text{top-p: } z_v \to -\infty \text{ if } \sum_{w \text{ before } v} \pi_w \ge p$$
 
+$$\text{min-p: } z_v \to -\infty \text{ if } \pi_v < p \max_w \pi_w
+\quad\text{or, which is the same, if}\quad z_v < \max_w z_w + \log p$$
+
 $$\text{draw: } \min \left\{ v : \sum_{w \le v} \operatorname{softmax}(z / \tau)_w > u \right\}$$
 
 - *before*: in falling order of the logits, with the lower id first if they are equal. The first one always
   stays
+- *which is the same*: the softmax divides all exponentials of a row by one sum, and in the quotient of two
+  probabilities that sum cancels
 - $u$, in $[0, 1)$: the random number. At $\tau = 0$ the largest logit wins, whatever $u$
 - what is at $-\infty$ has probability 0 and is never drawn
 
@@ -397,6 +409,36 @@ def top_p_logits(logits, p):
 
 # %% [markdown]
 r"""
+### Exercise: `min_p_logits`
+
+Any number of axes may stand in front of the vocabulary. What equals the limit stays, so at $p = 1$ all tokens
+that are as probable as the favourite survive.
+"""
+
+# %% exercise: generation.min_p_logits
+def min_p_logits(logits, p):
+    """The logits, with -inf for tokens whose probability is below p times that of the row's
+    likeliest.
+
+    Shapes:
+        logits: (..., V)
+        p: float, above 0 and at most 1
+        returns: (..., V)
+
+    >>> min_p_logits(torch.tensor([[0.0, 2.0, 1.0]]), 0.3)
+    tensor([[-inf, 2., 1.]])
+
+    Source: Nguyen et al. 2024, section 3.
+    """
+    ### BEGIN SOLUTION
+    shares = torch.softmax(logits, dim=-1)
+    favourite = shares.amax(dim=-1, keepdim=True)
+    return logits.masked_fill(shares < p * favourite, -torch.inf)
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
 ### Exercise: `sample`
 
 Lay the probabilities end to end and see where u falls. What if rounding leaves the last sum a little below
@@ -441,6 +483,8 @@ r"""
 - *Nothing is left.* If the favourite by itself exceeds p and is dropped, the softmax of what is left is NaN.
 - *Dropped tokens get the logit 0.* That is a logit like any other. Among negative ones it is even the
   largest.
+- *A small constant in the logarithm.* With $p = 10^{-12}$, even $10^{-8}$ moves the limit by nine units of the
+  logits.
 - *The temperature multiplies.* A cold model should be surer, not wilder.
 
 **See it run.** Take a thousand evenly spaced values of u for the four tokens. Because u is given, the shares
@@ -453,6 +497,7 @@ ways = {
     "all": logits,
     "k = 2": top_k_logits(logits, 2),
     "p = 0.8": top_p_logits(logits, 0.8),
+    "min-p = 0.4": min_p_logits(logits, 0.4),
     "temperature 0.5": logits / 0.5,
 }
 shares = []
@@ -460,7 +505,7 @@ for name, kept in ways.items():
     drawn = sample(kept.expand(1000, -1), u)
     shares.append((torch.bincount(drawn, minlength=4) / 1000).tolist())
     print(f"{name:16s}", *(f"{share:.2f}" for share in shares[-1]))
-names = ["all", "k = 2", "p = 0.8", "\u03c4 = 0.5"]
+names = ["all", "k = 2", "p = 0.8", "min-p = 0.4", "\u03c4 = 0.5"]
 figures.table(shares, names, list("abcd"), "Shares of 1000 draws")
 
 # %% [markdown]
@@ -582,7 +627,7 @@ for temperature in (0.01, 1, 4):
 r"""
 Near 0 it writes the same few sentences over and over. At 4 little of the grammar is left. Which setting gives
 sentences that are good *and* different? Write 200 sentences at each temperature, on three seeds, once from
-all tokens, once with top-k, and once with top-p (the temperature first, then the cut).
+all tokens and once with each of your three filters (the temperature first, then the cut).
 """
 
 # %%
@@ -590,6 +635,7 @@ dials = {
     "all tokens": lambda z: z,
     "k = 3": lambda z: top_k_logits(z, 3),
     "p = 0.9": lambda z: top_p_logits(z, 0.9),
+    "min-p = 0.1": lambda z: min_p_logits(z, 0.1),
 }
 temperatures = [0.0625, 0.125, 0.25, 0.5, 1, 2, 4]
 good = {name: [[] for _ in range(3)] for name in dials}
@@ -608,13 +654,27 @@ figures.curves(good, temperatures, title=title, ylabel="share that is good", **o
 title = "How many different good sentences of 200? Three seeds"
 figures.curves(fresh, temperatures, title=title, ylabel="good and different", **options)
 
+# %%
+print("good and different of 200, mean of three seeds: at temperature 2, and at the best one")
+for name, lines in fresh.items():
+    means = torch.tensor(lines).mean(dim=0)
+    best = temperatures[means.argmax()]
+    print(f"{name:12s} {means[temperatures.index(2)]:.2f}   {means.max():.2f} at {best}")
+
 # %% [markdown]
 r"""
 Up to temperature 1 nearly all sentences are good, whichever cut you use. Beyond it, drawing from *all* tokens
-loses the grammar first, because each step can pick any word, and top-k holds up best in the heat. Then look
-at the second picture. A cold model says little that is new, a hot one little that is right, and in between
-lies a broad optimum. Here top-k pays for its safety, because it cuts good words as well, wherever more than
-three would do. No setting gives you everything. Each trades one for the other.
+loses the grammar first, because each step can pick any word. At 2 min-p holds up best: its bar follows the
+favourite, so where only one word fits, little else gets through. At 4 the words are so alike that a tenth of
+the favourite is a low bar, and only with top-k is every second sentence still good. Then look at the second
+picture. A cold model says little that is new, a hot one little that is right, and in between lies a broad
+optimum. Here top-k pays for its safety, because it cuts good words as well, wherever more than three would do.
+
+So is min-p the best filter? The last table says two things. In the heat, it is. But each row also has a best
+temperature of its own, and there drawing from all tokens, without any filter, does as well. Compare ways of
+sampling with each at its own best setting, or you measure who liked the temperature that you happened to choose.
+Schaeffer et al. (2025) made that point about the paper that introduced min-p: with equal effort spent on every
+filter, its lead was gone.
 
 What about the same text with a cache? The loop is the same, but it gives the model only the newest token.
 """
@@ -1077,8 +1137,8 @@ def shorten(caches, length):
     return [(keys[:, :, :length], values[:, :, :length]) for keys, values in caches]
 ```
 
-Under the causal mask a token's keys and values depend only on that token and those before it. What was rejected came
-later, so nothing that is kept has ever seen it.
+Under the causal mask a token's keys and values depend only on that token and those before it. What was
+rejected came later, so nothing that is kept has ever seen it.
 
 </details>
 
@@ -1147,8 +1207,8 @@ r"""
   all end at the same place, with a mask and with positions that start at the first real token. A text is
   finished at its **stop token**, and its place in the batch goes to the next request.
 - **Which dials.** GPT-2's published samples were drawn with k = 40 (Radford et al. 2019). Holtzman et al.
-  (2020) recommend top-p between 0.9 and 1. Newer filters keep what is not too far below the favourite, as
-  *min-p* does (Nguyen et al. 2024).
+  (2020) recommend top-p between 0.9 and 1. Min-p (Nguyen et al. 2024) is in Transformers, vLLM and other
+  libraries; whether it writes better than a tuned top-p is disputed.
 - **Speculation.** The two papers that introduced it report texts written two to three times as fast, with
   models of 11 and 70 billion parameters (Leviathan et al. 2023; Chen et al. 2023). Medusa puts the draft
   into the model itself, as extra heads (Cai et al. 2024).
@@ -1180,6 +1240,9 @@ r"""
   [arXiv:2309.06180](https://arxiv.org/abs/2309.06180). How a service keeps thousands of caches.
 - Nguyen et al.: *Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs*, 2024,
   [arXiv:2407.01082](https://arxiv.org/abs/2407.01082). A cut that follows the favourite.
+- Schaeffer et al.: *Turning Down the Heat: A Critical Analysis of Min-p Sampling in Language Models*, 2025,
+  [arXiv:2506.13681](https://arxiv.org/abs/2506.13681). The same data read again, and how samplers should be
+  compared.
 - Cai et al.: *Medusa*, 2024, [arXiv:2401.10774](https://arxiv.org/abs/2401.10774). A model that drafts for
   itself.
 

@@ -310,7 +310,7 @@ time_of_a_layer
 r"""
 With many tokens, the layer does not take much longer than the *small* dense layer, and it takes far less time
 than the large one, though it has as many parameters as the large one. A single token has little to fetch, too,
-only two experts. In between, the gain is smaller, because nearly every expert is called for a handful of rows,
+only two experts. In between, the gain is small or gone, because nearly every expert is called for a handful of rows,
 all parameters are fetched, and eight small calls cost more than one large one. (The picture is from one core.
 Run the cell to see your machine's.)
 
@@ -605,7 +605,7 @@ gets a **capacity**. What happens to the tokens that come too late?
 
 They skip the layer, and the residual connection carries them on as they are. First come, first served.
 
-![Five tokens go to experts 1, 0, 1, 1, 0, each with room for two. The second the finds expert 1 full and goes
+![Five tokens go to experts 1, 0, 1, 1, 0, each with room for two. The second *the* finds expert 1 full and
 skips the layer, carried by the residual connection](../images/capacity.svg)
 
 By hand: the five tokens of the sentence go to experts 1, 0, 1, 1, 0, and each has room for two. Count, at

@@ -2,25 +2,26 @@
 r"""
 # 15 Make attention fast: must the table of scores ever exist?
 
-A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, which today's models can read, the scores
-of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text means four times the table, so memory
-is full long before the arithmetic takes too long. Yet such texts are read, on single GPUs, with exactly the
-softmax attention of lesson 02. How?
+A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, which models have been able to read since
+2024, the scores of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text means four times the
+table, so memory is full long before the arithmetic takes too long. Yet such texts are read, on single GPUs,
+with exactly the softmax attention of lesson 02. How?
 
 Nobody wants the table. What we want is the outputs. In this lesson you will **build**
 
 1. the step that merges attention over two sets of keys into attention over both,
 2. with it, exact attention, one block of keys at a time and without a table, which is the idea of FlashAttention,
-3. the mask of a sliding window, in which a token attends to the last few tokens only,
-4. attention without a softmax, which carries two sums from token to token,
-5. the delta rule, with which such a sum can correct what it holds.
+3. its gradients, again one block at a time, because training needs them and autograd keeps the table,
+4. the mask of a sliding window, in which a token attends to the last few tokens only,
+5. attention without a softmax, which carries two sums from token to token,
+6. the delta rule, with which such a sum can correct what it holds.
 
-Then you measure memory and time as the text grows, find out what training does to the memory that you have
-saved, and see which of these kinds of attention can still look up one thing among many, and which can forget
-one.
+Then you measure memory and time as the text grows, there and back, and see which of these kinds of attention
+can still look up one thing among many, and which can forget one.
 
 **You need** lessons 01 to 03, and from lesson 01 the softmax that subtracts the maximum. Except for
-`F.scaled_dot_product_attention` in exercise 2, you may use everything in PyTorch.
+`F.scaled_dot_product_attention` in exercises 2 and 3, and autograd in exercise 3, you may use everything in
+PyTorch.
 
 **You spend** about N minutes, three fifths of them on the exercises. Section 4 is a good place to start a second
 evening.
@@ -337,9 +338,7 @@ figures.curves(memory, lengths, title="Memory of one head", ylabel="MiB", log_y=
 r"""
 With twice as many tokens, the table needs four times the memory and the tiles need twice. On this logarithmic
 chart the lines therefore have different slopes, and no constant factor ever makes up for that. This answers the
-opening question. At 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB. (On a CPU,
-memory that an operation allocates and frees within itself is not seen, such as the tiles inside `flash`. They
-are small.)
+opening question. At 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB.
 
 What about time? A processor computes far faster than it can fetch numbers from its main memory, so it keeps a
 little fast memory close by: the **cache** of a CPU, the on-chip memory of a GPU. What fits in there is read
@@ -420,11 +419,165 @@ r"""
 Nothing is saved. Autograd keeps what each operation will need on the way back, and that includes the
 exponentials of *every* block, which together are the table again. FlashAttention therefore brings its own
 backward pass. It keeps the outputs and one logsumexp per query, and computes every block of scores a second
-time, which takes more arithmetic and much less memory. Writing it is the first task of "On your own".
+time, which takes more arithmetic and much less memory. The next section builds it.
 
 </details>
 
-## 3. What if a token attends to its neighbours only?
+## 3. Can the gradient do without the table, too?
+
+**The question.** On the way back, autograd asks for the weights of every query and key, and so it has kept them.
+What would you have to keep to compute a block of them again?
+
+Very little. A weight is $e^{s - \ell}$, where $s$ is a score, computed again from $q$ and $k$, and $\ell$ the
+logsumexp of its row. With one $\ell$ for each query, any block of weights can be made when it is needed, and
+forgotten afterwards.
+
+One thing seems to spoil this. When one score of a query grows, its other weights shrink, in *all* blocks. So the
+gradient at a score needs a sum over all keys:
+
+![A table of eight queries by eight keys, with one block of two keys in hand. To its left two columns, the
+logsumexp and the inner product, one number for each query. To its right the gradient of q, to which every block
+adds. Below it the gradients of k and v, of which each block fills its own
+part](../images/backward_in_tiles.svg)
+
+By hand: one query, two keys. The weights are 0.75 and 0.25, the values 2 and -2, so the output is $0.75 \cdot 2
+- 0.25 \cdot 2 = 1$. Let the gradient at the output be 1. At the weights it is then 2 and -2, the values. Now let
+the first score grow. Its weight grows by $0.75 \cdot (1 - 0.75)$ of that, the other shrinks by $0.25 \cdot
+0.75$, and the output grows by $0.1875 \cdot 2 + 0.1875 \cdot 2 = 0.75$. The formula below says the same in one
+step: $0.75 \cdot (2 - 1)$, where 1 is the weighted mean of 2 and -2. And that mean is the *output* once more,
+times the gradient there. Nobody has to go through the keys for it.
+"""
+
+# %%
+weights, values = torch.tensor([0.75, 0.25]), torch.tensor([2.0, -2.0])
+one_output = (weights * values).sum()
+print(f"output {one_output:.0f}, mean of the gradients at the weights {weights @ values:.0f}")
+print("at the scores:", (weights * (values - one_output)).tolist())
+both = weights.log().requires_grad_()
+(at_both,) = torch.autograd.grad(torch.softmax(both, dim=0) @ values, both)
+print("autograd:     ", [round(number, 2) for number in at_both.tolist()])
+
+# %% [markdown]
+r"""
+**The formula** (Dao et al. 2022, algorithm 4). Let $g$ be the gradient at the outputs $o$, and $\delta$ one number
+for each query, computed once. Then for each block of keys $K$ and values $V$:
+
+$$\delta = \sum_e o_e\, g_e, \qquad S = \frac{q K^{\mathsf T}}{\sqrt{D}}, \qquad P = e^{S - \ell}, \qquad
+G = P \odot (g V^{\mathsf T} - \delta) \,/ \sqrt{D}$$
+
+$$\nabla V = P^{\mathsf T} g, \qquad \nabla K = G^{\mathsf T} q, \qquad
+\nabla q = \sum_{\text{blocks}} G K$$
+
+- $q$, $o$, $g$, shapes $(\ldots, N, D)$, $(\ldots, N, E)$, $(\ldots, N, E)$; $\ell$, $\delta$: one number per
+  query
+- $S$, $P$, $G$, shape $(\ldots, N, \text{block})$: this block's; $\odot$ multiplies entry by entry
+- *causal*: with $M \ge N$ keys, the last query is the last key's token, so query $i$ sees the keys
+  $j \le i + M - N$, as with a cache in lesson 12
+
+### Exercise: `tiled_backward`
+
+You have the outputs and the logsumexps of the way there. What do you need of them in each block?
+"""
+
+
+# %% exercise: fast.tiled_backward
+def tiled_backward(q, k, v, out, logsumexp, grad_out, block, causal=False):
+    """The gradients of softmax(q k^T / sqrt(D)) v, `block` keys at a time, without autograd.
+
+    No table of N * M numbers is made. Causal: query i sees the keys j <= i + M - N, and M >= N.
+
+    Shapes:
+        q: (..., N, D), k: (..., M, D), v: (..., M, E)
+        out, grad_out: (..., N, E), the output of attention and the gradient there
+        logsumexp: (..., N), of the scaled scores of each query
+        returns: (grad_q, grad_k, grad_v), shaped like q, k and v
+
+    >>> q, k, v = torch.ones(1, 1), torch.ones(2, 1), torch.tensor([[2.0], [0.0]])
+    >>> out, lse = torch.ones(1, 1), torch.tensor([1 + math.log(2)])
+    >>> _, grad_k, grad_v = tiled_backward(q, k, v, out, lse, torch.ones(1, 1), 1)
+    >>> [round(x, 2) for x in grad_k.flatten().tolist() + grad_v.flatten().tolist()]
+    [0.5, -0.5, 0.5, 0.5]
+
+    Dao et al. 2022 (FlashAttention), algorithm 4.
+    """
+    ### BEGIN SOLUTION
+    scale, inner = 1 / math.sqrt(q.shape[-1]), (out * grad_out).sum(dim=-1, keepdim=True)
+    last = k.shape[-2] - q.shape[-2] + torch.arange(q.shape[-2], device=q.device)[:, None]
+    grad_q, grad_k, grad_v = (torch.zeros_like(part) for part in (q, k, v))
+    for start in range(0, k.shape[-2], block):
+        part = slice(start, start + block)
+        scores = q @ k[..., part, :].mT * scale
+        if causal:
+            key = start + torch.arange(scores.shape[-1], device=q.device)
+            scores = scores.masked_fill(key > last, -torch.inf)
+        shares = torch.exp(scores - logsumexp[..., None])
+        at_scores = shares * (grad_out @ v[..., part, :].mT - inner) * scale
+        grad_q += at_scores @ k[..., part, :]
+        grad_k[..., part, :] = at_scores.mT @ q
+        grad_v[..., part, :] = shares.mT @ grad_out
+    return grad_q, grad_k, grad_v
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *No inner product.* Then each weight seems to depend on its own score alone. Where all values are alike, the
+  gradients of q and k should be 0, and are not.
+- *The inner product of the block.* It is right as long as there is one block.
+- *The scale, forgotten on the way back.* It is in the score, so it is in the gradients of q and k, and not in
+  that of v.
+- *Hidden weights multiplied by 0.* A hidden score may be far above the logsumexp of its row. Then `exp` gives
+  infinity, and infinity times 0 is NaN. Hide the score instead.
+- *`exp(s) / exp(l)`* overflows. The difference comes first.
+
+**See it run.** Put both of your functions into one `torch.autograd.Function`, which tells autograd what to keep
+and what to do on the way back. The logsumexp of all keys comes from those of the blocks. Is the surprise of
+section 2 gone?
+"""
+
+
+# %%
+class Tiled(torch.autograd.Function):
+    """Attention in tiles, there and back: kept are q, k, v, the output and the logsumexps."""
+
+    @staticmethod
+    def forward(context, q, k, v):
+        blocks = ((q @ keys.mT / math.sqrt(q.shape[-1])).logsumexp(-1) for keys in k.split(64, -2))
+        lse = torch.full_like(q[..., 0], -torch.inf)
+        for one in blocks:
+            lse = torch.logaddexp(lse, one)
+        out = tiled_attention(q, k, v, 64)
+        context.save_for_backward(q, k, v, out, lse)
+        return out
+
+    @staticmethod
+    def backward(context, gradient):
+        return tiled_backward(*context.saved_tensors, gradient, 64)
+
+
+def gradients_of(way, n=200):
+    given = [part.float().requires_grad_() for part in one_head(n)]
+    return torch.autograd.grad(way(*given).square().sum(), given)
+
+
+pairs_of_gradients = zip(gradients_of(Tiled.apply), gradients_of(table_attention))
+same = [torch.allclose(own, theirs, atol=1e-4) for own, theirs in pairs_of_gradients]
+print("gradients of q, k and v as autograd's:", same)
+with limited_threads(1):
+    yours = trained_memory(Tiled.apply)
+print("forward and backward, 1024 tokens, in MiB:")
+print(f"the table {table:.1f}, tiles under autograd {tiles:.1f}, there and back {yours:.1f}")
+
+# %% [markdown]
+r"""
+Now the saving survives training. The price is arithmetic. With the table at hand, the way back takes four
+products of this size, $\nabla V$, $g V^{\mathsf T}$, $\nabla q$ and $\nabla K$. Yours takes a fifth, the scores
+once more. On hardware that waits for memory, that is a bargain, and the same bargain, to compute again what one
+could have kept, is called **activation checkpointing** where it is made with whole layers.
+
+## 4. What if a token attends to its neighbours only?
 
 **The question.** Tiles save memory, but all $N^2$ scores are still computed. Which of them could be left out
 altogether?
@@ -583,7 +736,7 @@ also has more paths and more parameters, so "cheaper" is not the whole story.
 
 </details>
 
-## 4. What if there is no softmax?
+## 5. What if there is no softmax?
 
 **The question.** A token needs the sum over itself and all tokens before it, each weighted by
 $\exp(q \cdot k)$. The exponential ties $q$ and $k$ together, so every pair has to be looked at. What if a
@@ -784,7 +937,7 @@ because all of them are added up in one state of 16 by 16 numbers, and $\phi$ ca
 as an exponential can. Other choices of $\phi$ do better, but the state keeps its fixed size. This is why models
 with linear layers keep a few layers of softmax, or change how the state is updated.
 
-## 5. Can a state correct itself?
+## 6. Can a state correct itself?
 
 **The question.** *Bob 7* is in the state, and now the text says *Bob 2*. A sum can only add, so from now on the
 key *Bob* finds 7 and 2 on top of each other. How can a state replace what it holds about one key, and leave the
@@ -870,15 +1023,16 @@ r"""
 
 - *The value instead of the error.* Then it is linear attention again, without $\phi$.
 - *The query asks what is held.* A value is stored under its key, so the key must find it.
-- *Everything fades.* $S \leftarrow (1 - \beta) S + \dots$ forgets all keys whenever one is written. (Models
-  with a **gate** do that on purpose, in addition to the delta rule.)
+- *Everything fades.* $S \leftarrow (1 - \beta) S + \dots$ forgets all keys whenever one is written. (*Gated
+  DeltaNet*, Yang, Kautz and Hatamizadeh 2024, does that on purpose, in addition to the delta rule: a **gate**
+  $\alpha_t$ between 0 and 1 multiplies $S_{t-1}$ before the key reads it.)
 - *Read before written.* Then a token does not see itself.
 
 **See it run.** The recall test again, and a second one that needs correction. There are only eight names, the
-same name comes again with another number, and the question asks for its *latest* number. All four models are
+same name comes again with another number, and the question asks for its *latest* number. All models are
 trained on each task from the start. The delta rule gets the same projections as the others, keys of length 1,
 and $\beta = 1$. Between it and linear attention comes its control, which also has keys of length 1, but uses a
-plain sum.
+plain sum. Softmax has a control of its own, which knows how far back a key is.
 """
 
 
@@ -908,9 +1062,17 @@ def rewritten(count, size, generator):
     return names, torch.cat((numbers, question), dim=1), numbers.gather(1, latest)[:, 0]
 
 
+def with_distance(q, k, v):
+    """Softmax with the bias of ALiBi (lesson 07): a key that is n tokens back loses n / 2."""
+    back = torch.arange(q.shape[-2])[:, None] - torch.arange(k.shape[-2])
+    bias = (-0.5 * back).masked_fill(back < 0, -torch.inf)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+
+
 # %%
 states = {
     "softmax": softmax_attention,
+    "with distance": with_distance,
     "linear": linear_attention,
     "sum": by_sum,
     "delta": by_delta,
@@ -922,17 +1084,20 @@ for task, make in tasks.items():
         runs = [share_right(attend, seed, counts, make, steps=300) for seed in range(3)]
         charts[task][name] = runs
         few, many = ([f"{run[k]:.2f}" for run in runs] for k in (2, 4))
-        print(f"{task:16s} {name:8s} right with 8 pairs:", *few, " with 32:", *many)
+        print(f"{task:16s} {name:13s} right with 8 pairs:", *few, " with 32:", *many)
 title = "Share of right answers, over the pairs in the text"
 figures.panels(charts, counts, title=title, xlabel="pairs", log_x=True)
 
 # %% [markdown]
 r"""
-If names come again, the delta rule is far ahead of the others on every seed. With 32 pairs it is right about
-twice as often as any of them. (Softmax has no chance here. Without positions it cannot know which of two equal
-names came later, so it mixes their numbers. A cache never forgets, which is not always what you want.) The sum
-with keys of the same length is the worst of the four, so it is the correction that helps, not the length of the
-keys.
+If names come again, the delta rule is far ahead of linear attention and of the plain sum, on every seed. The sum
+with keys of the same length is the worst of all, so it is the correction that helps, not the length of the keys.
+
+Softmax falls behind as well, but do not conclude that a cache cannot correct itself. None of these models has
+positions, and without them softmax cannot tell which of two equal names came later, so it mixes their numbers.
+The line *with distance* is the control: the same softmax with one bias for the distance, nothing learned. With 32
+pairs it is ahead of the delta rule on every seed. What the delta rule wins is the *size*: it gets that far with a
+state of 16 by 16, however long the text.
 
 If each name comes once, the delta rule gains nothing over linear attention, and with 32 pairs it is even
 behind. A state of 16 by 16 has room for 16 directions. Up to 8 names can be kept nearly apart. With 32, each
@@ -985,7 +1150,7 @@ Otherwise it uses a ready-made one.)
 
 # %%
 def ready_made(vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
-    how = {"dropout": 0.0, "batch_first": True, "norm_first": True}
+    how = {"dropout": 0.0, "activation": "gelu", "batch_first": True, "norm_first": True}
     layers = [nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **how) for _ in range(n_layers)]
     return nn.Sequential(nn.Embedding(vocab_size, d_model), *layers)
 
@@ -1018,7 +1183,7 @@ for n_layers in (1, 2, 3):
 
 # %% [markdown]
 r"""
-The first token is felt as far as section 3 says and no farther, in a real model too.
+The first token is felt as far as section 4 says and no farther, in a real model too.
 
 ## Explain it
 
@@ -1078,63 +1243,6 @@ r"""
 
 Not graded, and harder than they look.
 
-**The way back.** You saw that autograd keeps every block. Write the gradient by hand, one block of keys at
-a time, from the outputs and the logsumexp of each query, and nothing else: `backward_in_tiles(q, k, v, out, lse,
-gradient, block)` returns the gradients of q, k and v. Within a block the weights are $P = e^{S - \ell}$,
-computed a second time.
-"""
-
-
-# %%
-def try_backward(backward_in_tiles):
-    """Raises AssertionError with a sentence if `backward_in_tiles` is not right."""
-    generator = torch.Generator().manual_seed(0)
-    q, k, v, gradient = torch.randn(4, 40, 8, generator=generator)
-    given = [part.clone().requires_grad_() for part in (q, k, v)]
-    out = table_attention(*given)
-    expected = torch.autograd.grad(out, given, gradient)
-    lse = (q @ k.T / math.sqrt(8)).logsumexp(dim=-1)
-    with torch.no_grad():
-        found = backward_in_tiles(q, k, v, out.detach(), lse, gradient, 16)
-    for name, own, theirs in zip("qkv", found, expected):
-        assert torch.allclose(own, theirs, atol=1e-4), f"the gradient of {name} is not right"
-    return "right: the gradients of attention without a table"
-
-
-# def backward_in_tiles(q, k, v, out, lse, gradient, block): ...
-# try_backward(backward_in_tiles)
-
-# %% [markdown]
-r"""
-<details><summary>A hint</summary>
-
-The gradient of a softmax row with weights $p$ is $p \odot (g - p \cdot g)$, where $g$ is the gradient at the
-weights. Here $p \cdot g$ runs over *all* blocks. However, it equals the output times the gradient at the
-output, added up over the features. That is one number per query, and you have both.
-
-</details>
-
-<details><summary>An answer</summary>
-
-```python
-def backward_in_tiles(q, k, v, out, lse, gradient, block):
-    scale = 1 / math.sqrt(q.shape[-1])
-    inner = (out * gradient).sum(dim=-1, keepdim=True)
-    for_q, for_k, for_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
-    for start in range(0, len(k), block):
-        part = slice(start, start + block)
-        weights = torch.exp(q @ k[part].T * scale - lse[:, None])
-        at_scores = weights * (gradient @ v[part].T - inner) * scale
-        for_q += at_scores @ k[part]
-        for_k[part] = at_scores.T @ q
-        for_v[part] = weights.T @ gradient
-    return for_q, for_k, for_v
-```
-
-This is algorithm 4 of the FlashAttention paper, without its loop over blocks of queries.
-
-</details>
-
 **A window that saves time.** Write `windowed_attention(q, k, v, window)`, which gives what attention with
 `sliding_window_mask` gives, in blocks of `window` queries. Each block needs the keys of only two blocks.
 How does the number of scores that you compute grow with the length?
@@ -1177,9 +1285,28 @@ Each query meets at most $2w$ keys, so the number of scores grows with $N w$ ins
 </details>
 
 **Linear attention, chunk by chunk.** `linear_attention` by `cumsum` keeps a state per token; `write` keeps one,
-but takes a Python step per token. Combine them. Within a chunk of tokens, use a small masked table of
-$\phi(q) \cdot \phi(k)$, and from chunk to chunk, carry the state.
+but takes a Python step per token. Combine them in `in_chunks(q, k, v, size)`. Within a chunk of tokens, use a
+small masked table of $\phi(q) \cdot \phi(k)$, and from chunk to chunk, carry the state.
+"""
 
+
+# %%
+def try_in_chunks(in_chunks):
+    """Raises AssertionError with a sentence if `in_chunks` is not right."""
+    q, k, v = torch.randn(3, 50, 8, generator=torch.Generator().manual_seed(0))
+    expected = linear_attention(q, k, v)
+    for size in (1, 7, 10, 64):
+        found = in_chunks(q, k, v, size)
+        right = found.shape == expected.shape and torch.allclose(found, expected, atol=1e-4)
+        assert right, f"chunks of {size} come out wrong"
+    return "right: the same numbers, in chunks of any size"
+
+
+# def in_chunks(q, k, v, size): ...
+# try_in_chunks(in_chunks)
+
+# %% [markdown]
+r"""
 <details><summary>An answer</summary>
 
 ```python
@@ -1207,7 +1334,11 @@ state that is handed on.
 - **FlashAttention** is exercise 2 inside one kernel, with tiles of queries as well, so that each processor has
   its own. `F.scaled_dot_product_attention` selects it when type, mask and hardware allow it, and silently falls
   back to another back end when they do not. If your attention is slow, restrict the choice with `sdpa_kernel`
-  as you did above. Then a back end that cannot run says why.
+  as you did above. Then a back end that cannot run says why. Later versions keep the mathematics and change who
+  does what. FlashAttention-2 (Dao 2023) makes the loop over queries the outer one, so that each processor owns
+  some queries and never shares their sums; yours has the keys outside, as the first version had.
+  FlashAttention-3 (Shah et al. 2024) overlaps the products with the softmax and uses 8-bit numbers on Hopper
+  GPUs, and FlashAttention-4 is made for the Blackwell generation.
 - **The cache under a window.** A token that no later query attends to need not be kept. With a window of $w$
   the cache holds $w$ keys and values, and the newest overwrites the oldest (a *rolling buffer*). However,
   models put a lot of their weight on the first token of a text, an **attention sink**, and fall apart when it
@@ -1235,7 +1366,8 @@ r"""
 
 - Dao et al.: *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, 2022,
   [arXiv:2205.14135](https://arxiv.org/abs/2205.14135). Tiles, the backward pass, and why moving numbers is
-  what costs.
+  what costs. Dao: *FlashAttention-2*, 2023, [arXiv:2307.08691](https://arxiv.org/abs/2307.08691), and Shah et
+  al.: *FlashAttention-3*, 2024, [arXiv:2407.08608](https://arxiv.org/abs/2407.08608).
 - Milakov, Gimelshein: *Online normalizer calculation for softmax*, 2018,
   [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). The running maximum, in a few clear pages.
 - Rabe, Staats: *Self-attention Does Not Need O(n²) Memory*, 2021,
@@ -1250,13 +1382,16 @@ r"""
   [arXiv:2006.16236](https://arxiv.org/abs/2006.16236). Linear attention, from the formula to the
   recurrence.
 - Arora et al.: *Zoology: Measuring and Improving Recall in Efficient Language Models*, 2023,
-  [arXiv:2312.04927](https://arxiv.org/abs/2312.04927). The experiment of section 4, on real models.
+  [arXiv:2312.04927](https://arxiv.org/abs/2312.04927). The experiment of section 5, on real models.
 - Schlag, Irie, Schmidhuber: *Linear Transformers Are Secretly Fast Weight Programmers*, 2021,
-  [arXiv:2102.11174](https://arxiv.org/abs/2102.11174). The delta rule of section 5, and a test in which names
+  [arXiv:2102.11174](https://arxiv.org/abs/2102.11174). The delta rule of section 6, and a test in which names
   come again.
 - Yang et al.: *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024,
   [arXiv:2406.06484](https://arxiv.org/abs/2406.06484). How to train such a state chunk by chunk instead of
   token by token.
+- Yang, Kautz, Hatamizadeh: *Gated Delta Networks*, 2024, [arXiv:2412.06464](https://arxiv.org/abs/2412.06464).
+  The delta rule with a gate, as the linear layers of Qwen3-Next have it; Kimi Linear gives every feature of the
+  key a gate of its own.
 - Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2023,
   [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why a window should keep the first few tokens.
 - Liu, Zaharia, Abbeel: *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023,

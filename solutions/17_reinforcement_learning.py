@@ -1057,7 +1057,13 @@ not a wall. It takes away the engine, not the speed. The larger the learning rat
 
 - **Language models** are tuned to rewards in groups: many answers to one question, a check of which are
   right, and the clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers
-  per question and adds a penalty for moving away from the initial model.
+  per question and adds a penalty for moving away from the initial model. Many recipes since then leave the
+  penalty out; in the library TRL its weight is 0 by default.
+- **One step with each batch.** The same library takes a single step with the answers that it has drawn. The
+  policy is then the one that wrote them (**on-policy**), every ratio is 1, and the bound never acts. What is
+  left is the plain policy gradient, with the mean of the group as a **baseline**. A bound is needed by those
+  who take several steps with one batch, or whose sampler computes slightly other probabilities than their
+  trainer.
 - **Two corrections.** Dividing by the group's standard deviation gives a large weight to questions that are
   almost always or almost never answered correctly; Liu et al. 2025 leave it out, and do not divide by the
   length of the answer either.

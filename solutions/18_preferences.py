@@ -470,7 +470,7 @@ per token, as you know from lesson 11. Below the losses, the model is drawn:"""
 
 # %%
 class Small(nn.Module):
-    """A GPT of one layer, for texts of up to seven digits."""
+    """A GPT of one layer, with ReLU in its network, for texts of up to seven digits."""
 
     def __init__(self, width=16):
         super().__init__()
@@ -774,7 +774,9 @@ r"""
 The language, the models and `sequence_log_prob` are yours. The reward is 1 if at least four of the six steps
 rise, and 0 otherwise. In each of fifteen rounds every model writes eight answers to each of 32 first digits,
 and takes eight steps with them. The ratio of the new to the old probability is held within a bound, as in
-lesson 17, here for the whole answer:
+lesson 17. GRPO has one ratio for each *token*. Here there is one for the whole answer, which is what **GSPO**
+has (Zheng et al. 2025). GSPO takes the root of it by the number of tokens, so that long answers do not leave the
+bound at once; our six steps can do without:
 """
 
 # %%
@@ -783,8 +785,8 @@ def reward(texts):
 
 
 def learn_by_trying(policy, seed, rounds=15, steps=8):
-    """GRPO; after each round: the shares of rewarded answers, of legal steps, and of groups that
-    taught."""
+    """With one ratio per answer; after each round: the shares of rewarded answers, of legal steps,
+    and of groups that taught."""
     generator = torch.Generator().manual_seed(seed)
     optimizer, told = torch.optim.Adam(policy.parameters(), lr=0.003), [report(policy)]
     everything = is_answer.expand(32 * 8, -1)
@@ -827,7 +829,8 @@ The share of right answers goes from a third to nine in ten in two rounds, witho
 is hardly harmed. At least 98 of 100 steps are legal, on every seed and after fifteen rounds as after five.
 Why does it not break without a reference? Because the model learns from what it writes itself. An illegal
 step is no rise, so it never earns more than a legal one, and what is never written is never pushed. (With
-larger models and more steps drift comes back, and many recipes add a price for it, as in section 2.)
+larger models and more steps drift comes back. Some recipes add a price for it, as in section 2, and many of the
+newer ones do without.)
 
 The last lines show where learning ends. As more and more groups are right in all eight answers, their
 advantages are 0 and fewer groups teach anything. It would now take harder prompts, which is what recipes for
@@ -1063,8 +1066,10 @@ r"""
 - Tajwar et al.: *Preference Fine-Tuning of LLMs Should Leverage Suboptimal, On-Policy Data*, 2024,
   [arXiv:2404.14367](https://arxiv.org/abs/2404.14367). When pairs of the model's own answers are worth their
   price.
-- The other work named above: Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783);
-  Pal et al. 2024, [arXiv:2402.13228](https://arxiv.org/abs/2402.13228); Meng et al. 2024,
+- The other work named above: Shao et al. 2024 (GRPO), [arXiv:2402.03300](https://arxiv.org/abs/2402.03300);
+  Zheng et al. 2025 (GSPO), [arXiv:2507.18071](https://arxiv.org/abs/2507.18071); Grattafiori et al. 2024,
+  [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Pal et al. 2024,
+  [arXiv:2402.13228](https://arxiv.org/abs/2402.13228); Meng et al. 2024,
   [arXiv:2405.14734](https://arxiv.org/abs/2405.14734); Singhal et al. 2023,
   [arXiv:2310.03716](https://arxiv.org/abs/2310.03716).
 

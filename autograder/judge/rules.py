@@ -112,6 +112,8 @@ GROUPS = {
         "torch.nn.modules.pixelshuffle.",
     ),
     "PyTorch's own optimisers": ("optim:", "torch:_fused_ada", "aten::_fused_ada"),
+    # The profiler sees the engine at work, whatever started it; forward mode has kernels of its own.
+    "autograd": ("autograd::engine", "torch:backward", "torch:_make_dual", "aten::_make_dual"),
     "PyTorch's own Transformer layer": (
         "torch.nn.modules.transformer.Transformer",
         "nn:TransformerEncoderLayer.",
@@ -136,6 +138,7 @@ TOLD_BY_NAMES = {
     "enable_gqa",
     "PyTorch's own Transformer layer",
     "PyTorch's own optimisers",
+    "autograd",
 }
 # With these the numbers of a tensor leave PyTorch, and their further use is not observed.
 OUTSIDE = (

@@ -10,12 +10,14 @@ from autograder.judge import RULE
 IN_PIECES = {
     "fast.linear_attention": ("row by row", "sums from scratch", "rows beside ballast"),
     "fast.tiled_attention": ("query by query", "halves of the keys"),
+    "fast.tiled_backward": ("query by query", "halves of the keys"),
     "mla.latent_attention": ("full keys in blocks",),
     "moe.MixtureOfExperts": ("calls for show",),
 }
 HONEST = {
     "fast.linear_attention": ("rows appended", "large chunks"),
     "fast.tiled_attention": ("each query alone", "results of all blocks"),
+    "fast.tiled_backward": ("each query alone", "written to all keys"),
     "mla.latent_attention": ("query by query",),
     "moe.MixtureOfExperts": ("Weighted",),
 }

@@ -81,6 +81,20 @@ def test_memory_is_counted_at_its_peak_with_the_result_and_without_the_arguments
     assert peak_memory(lambda x: (x + 1).exp().log(), x) == pytest.approx(2e6, rel=0.01)
 
 
+def test_memory_that_a_custom_function_frees_on_the_way_is_not_held_until_its_end():
+    class Summed(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x):
+            return sum((x + k).sum() for k in range(10))
+
+        @staticmethod
+        def backward(context, gradient):
+            return gradient.expand(1000, 250)
+
+    x = torch.ones(1000, 250)  # a million bytes
+    assert peak_memory(Summed.apply, x) == pytest.approx(1e6, rel=0.01)
+
+
 def test_activations_come_in_the_order_in_which_the_parts_run_and_keep_the_gradient():
     model = nn.Sequential(linear(), nn.ReLU(), linear())
     x = torch.randn(2, 3)

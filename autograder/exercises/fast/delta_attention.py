@@ -102,7 +102,7 @@ STATE, KEY = "        state = state +", "key = k[..., t, :]"
 BACK = "range(q.shape[-2])"
 
 EXERCISE = Exercise(
-    number=5, minutes=15, difficulty=3,
+    number=6, minutes=15, difficulty=3,
     worked=delta_attention,
     reference=reference,
     cases=cases,

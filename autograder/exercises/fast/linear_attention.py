@@ -86,7 +86,7 @@ def softmax_attention(q, k, v):
 
 
 EXERCISE = Exercise(
-    number=4, minutes=15, difficulty=3,
+    number=5, minutes=15, difficulty=3,
     worked=linear_attention,
     reference=reference,
     cases=cases,

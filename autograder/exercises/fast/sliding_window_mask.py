@@ -39,7 +39,7 @@ NOT_LATER, NEAR, LAST = "(back >= 0)", "(back < window)", "return mask"
 BOTH = f"{NOT_LATER} & {NEAR}"
 
 EXERCISE = Exercise(
-    number=3, minutes=5, difficulty=1,
+    number=4, minutes=5, difficulty=1,
     worked=sliding_window_mask,
     reference=reference,
     cases=cases,

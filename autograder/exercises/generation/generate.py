@@ -97,7 +97,7 @@ TOKEN, GROWN, LAST = "choose(logits[:, -1])", "torch.cat((ids, token[:, None]), 
 NO_GRAD = "with torch.no_grad():"
 
 EXERCISE = Exercise(
-    number=5, minutes=10, difficulty=2,
+    number=6, minutes=10, difficulty=2,
     worked=generate,
     reference=reference,
     cases=cases,

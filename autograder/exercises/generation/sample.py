@@ -106,7 +106,7 @@ REACHED, LAST = "total > u[:, None]", "return reached.int().argmax(dim=-1)"
 ZERO = "    if temperature == 0:\n        return logits.argmax(dim=-1)\n"
 
 EXERCISE = Exercise(
-    number=4, minutes=12, difficulty=2,
+    number=5, minutes=12, difficulty=2,
     worked=sample,
     reference=reference,
     cases=cases,

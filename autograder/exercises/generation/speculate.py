@@ -88,7 +88,7 @@ ALL, REST = "return n, target_probs[n]\n", "target_probs[n] - draft_probs[n]"
 CLAMP, LAST = "    rest = rest.clamp(min=0)\n", "return n, rest / rest.sum()"
 
 EXERCISE = Exercise(
-    number=6, minutes=15, difficulty=3,
+    number=7, minutes=15, difficulty=3,
     worked=speculate,
     reference=reference,
     cases=cases,

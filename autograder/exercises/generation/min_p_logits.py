@@ -1,0 +1,181 @@
+"""The tokens that are not too far below the likeliest one of their row; all others become -inf (Nguyen et al. 2024)."""
+
+import math
+
+import torch
+
+from autograder.exercises._shared.filters import FILTERS, LOW, through_a_softmax
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit
+
+
+def min_p_logits(logits, p):
+    largest = logits.amax(dim=-1, keepdim=True)
+    limit = largest + math.log(p)
+    dropped = logits < limit
+    return logits.masked_fill(dropped, -torch.inf)
+
+
+def reference(logits, p):
+    # The quotient of two probabilities is exactly 1 where two logits are equal.
+    quotients = torch.exp(logits - logits.max(dim=-1, keepdim=True).values)
+    return torch.where(quotients >= p, logits, -torch.inf)
+
+
+def cases(draw):
+    batch, words = draw.sizes(2, 3, 8)
+    samples, several = ("samples",), ("samples", "several")
+    yield _case(_apart(draw.normal(batch, words + 3, scale=1.5), 0.2), 0.2, "all sizes different", observe=True,
+                needs=several)
+    yield _case(_row(0.1, 0.5, 0.15, 0.25)[0], 0.4, "one axis", needs=("several",))
+    yield _case(_row(0.1, 0.7, 0.2), 0.5, "only the likeliest stays")
+    yield _case(_row(0.4, 0.3, 0.2, 0.1), 0.6, "a row in falling order", needs=("several",))
+    yield _case(_row(0.1, 0.2, 0.3, 0.4), 0.4, "a row in rising order", needs=("several",))
+    rows = torch.cat((_row(0.7, 0.1, 0.1, 0.1), _row(0.05, 0.15, 0.5, 0.3), _row(0.1, 0.35, 0.3, 0.25)))
+    yield _case(rows, 0.25, "rows that keep one, three, all", needs=several)
+    yield _case(rows, 0.01, "all stay", gradients=True, needs=several)
+    heights = torch.tensor([[0.0], [50.0], [-50.0]])
+    yield _case(rows + heights, 0.4, "rows of different heights", needs=several)
+    more = {"needs": (*several, "axes in front")}
+    yield _case(_apart(draw.normal(2, 3, 6, scale=1.5), 0.3), 0.3, "two axes in front", **more)
+    yield _case(_apart(draw.normal(4, 4, 4, scale=1.5), 0.3), 0.3, "four of everything", **more)
+    yield _case(_apart(draw.normal(2, 1, 3, 5, scale=1.5), 0.15), 0.15, "three axes in front", **more)
+    yield _case(_apart(draw.normal(2, 3000, scale=2.0), 0.05), 0.05, "a large vocabulary", needs=several)
+    yield _case(draw.normal(3, 1), 0.5, "a vocabulary of one word", needs=samples)
+    # Just above the limit and just below it: a rounded logarithm or half precision is too rough.
+    near = torch.tensor([0.0, math.log(0.3) + 1e-3, math.log(0.3) - 1e-3, -0.5]) + torch.tensor([[0.0], [20.0]])
+    yield _case(near, 0.3, "close to the limit", needs=several)
+    some = _apart(draw.normal(2, 6), 0.4)
+    some[0, 1] = some[1, 3] = some[1, 4] = -torch.inf
+    yield _case(some, 0.4, "some are -inf already", needs=(*several, "empty"))
+    few = torch.tensor([[-torch.inf, 1.0, -torch.inf], [-torch.inf, -torch.inf, -2.0]])
+    yield _case(few, 0.9, "one token is left", needs=(*samples, "empty"))
+    ties = {"needs": ("samples", "ties")}
+    tied = torch.tensor([[5.0, 5.0, 1.0, 5.0, 0.0], [2.0, 3.0, -1.0, 3.0, 2.5]])
+    yield _case(tied, 1.0, "ties at a p of one", **ties)
+    yield _case(torch.full((2, 5), 0.7), 1.0, "all are equal at a p of one", **ties)
+    yield _case(torch.tensor([[1.0, 3.0, -1.0, 3.0, 2.0]]), 0.5, "ties at the top", needs=("several",))
+    yield from _far(draw)
+    yield through_a_softmax(rows.clone(), 0.25)
+    yield through_a_softmax(some.clone(), 0.4, needs=("empty",))
+
+
+def _far(draw):
+    """Logits that exp cannot hold, and a limit that lies far down."""
+    stable = {"aspect": STABILITY, "needs": ("samples", "several", "far")}
+    high = torch.tensor([[200.0, -100.0, 199.0, 198.0], [-300.0, -299.0, -301.5, -400.0]])
+    yield _case(high, 0.3, "very large and very low logits", **stable)
+    thousands = torch.tensor([[900.0, 898.0, 895.0], [9000.0, 8999.0, -9000.0]])
+    yield _case(thousands, 0.05, "logits in the thousands", **stable)
+    # A limit of 1e-12 is 27.6 below the largest logit: a small constant anywhere moves it.
+    low = torch.tensor([[0.0, -27.0, -27.5, -28.0, -40.0, 3.0], [-60.0, -80.0, -87.2, -88.2, -200.0, -61.0]])
+    low[0, :5] += 3.0
+    yield _case(low, 1e-12, "a p of almost zero", **stable)
+    yield _case(draw.normal(2, 6) + torch.tensor([[0.0], [-500.0]]), 1e-12, "a p of almost zero, all stay", **stable)
+    double = torch.tensor([[0.0, -20.0, -27.0, -28.0, -40.0], [700.0, 705.0, 679.0, 676.0, 710.0]], dtype=torch.float64)
+    yield _case(double, 1e-12, "a p of almost zero in float64", **stable)
+
+
+def _case(logits, p, family, gradients=False, **more):
+    return Case(family, (logits, p), gradients=gradients, **more)
+
+
+def _row(*probs):
+    return torch.tensor([probs]).log()
+
+
+def _apart(logits, p):
+    """The logits, those near the limit moved down: on which side of it they lie must not depend on rounding."""
+    limit = logits.amax(dim=-1, keepdim=True) + math.log(p)
+    return torch.where((logits - limit).abs() < 0.02, logits - 0.05, logits)
+
+
+LARGEST, LIMIT, DROPPED = "logits.amax(dim=-1, keepdim=True)", "largest + math.log(p)", "logits < limit"
+
+EXERCISE = Exercise(
+    number=4, minutes=8, difficulty=2,
+    worked=min_p_logits,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"logits": "... V", "return": "... V"},
+    mistakes=(
+        *LOW, *FILTERS,
+        edit("p as a probability of its own", {LIMIT: "logits.logsumexp(dim=-1, keepdim=True) + math.log(p)"},
+             "You compare each probability with p itself.",
+             "How likely is the likeliest token, and what is p times that?"),
+        edit("p times the largest logit", {LIMIT: "largest * p"},
+             "You multiply a logit by p.", "A probability is multiplied by p. What happens to its logarithm?"),
+        edit("p is taken off the largest logit", {LIMIT: "largest - p"},
+             "You subtract p from the largest logit.", "What is the logarithm of p times a probability?"),
+        edit("1 - p in the place of p", {LIMIT: "largest + (math.log(1 - p) if p < 1 else -math.inf)"},
+             "You cut at 1 - p times the largest probability.", "Does a larger p keep more tokens or fewer?"),
+        edit("the limit lies above the largest logit",
+             {LIMIT: "largest - math.log(p)", DROPPED: "(logits < limit) & (logits < largest)"},
+             "You keep the likeliest token only.", "Is the logarithm of p positive or negative?"),
+        edit("a logarithm of base ten", {"math.log(p)": "math.log10(p)"},
+             "Your limit is too high, as if by a logarithm of another base.",
+             "Of which base is the exponential in a softmax?"),
+        edit("a logarithm of base two", {"math.log(p)": "math.log2(p)"},
+             "Your limit is too low, as if by a logarithm of another base.",
+             "Of which base is the exponential in a softmax?"),
+        edit("what equals the limit is dropped", {DROPPED: "logits <= limit"},
+             "At p = 1 you keep nothing, not even the likeliest token.", "Is the likeliest token below itself?"),
+        edit("of equal ones only the first",
+             {DROPPED: "(logits < limit) | ((logits == largest) & (torch.arange(logits.shape[-1]) "
+             "!= logits.argmax(dim=-1, keepdim=True)))"},
+             "Of several equally likely tokens you keep one.", "Is one of two equal probabilities below the other?"),
+        edit("p = 1 changes nothing", {DROPPED: "(logits < limit) & torch.tensor(p < 1)"},
+             "At p = 1 you drop nothing.", "Which tokens are less likely than the likeliest one?"),
+        edit("one limit for the whole batch", {LARGEST: "logits.max()"},
+             "All your rows share one limit.", "Should every row have its own likeliest token?"),
+        edit("the largest of each column", {LARGEST: "logits.amax(dim=0, keepdim=True)"},
+             "Your rows compete with each other.", "Along which axis are the tokens of one row?"),
+        edit("a fixed axis", {LARGEST: "logits.amax(dim=min(1, logits.dim() - 1), keepdim=True)"},
+             "Your answer takes the second axis for the tokens.", "Counted from the end, which axis holds the tokens?"),
+        edit("the least likely token decides",
+             {LARGEST: "logits.masked_fill(logits == -torch.inf, torch.inf).amin(dim=-1, keepdim=True)",
+             LIMIT: "largest - math.log(p)"},
+             "Your limit is counted from the least likely token.", "With which token does min-p compare the others?"),
+        edit("the mean decides", {LARGEST: "logits.exp().mean(dim=-1, keepdim=True).log()"},
+             "Your limit is counted from the mean probability.", "With which token does min-p compare the others?"),
+        edit("exp without a shift", {LIMIT: "p * largest.exp()", DROPPED: "logits.exp() < limit"},
+             "For logits in the hundreds you drop nothing.", "What is exp(900) in float32, and what is exp(-300)?"),
+        edit("a small number is added to p", {"math.log(p)": "math.log(p + 1e-8)"},
+             "For a very small p your limit is too high.", "What is your small constant for, and how large is p?"),
+        edit("a small number is added to p",
+             {LIMIT: "torch.softmax(logits, dim=-1).amax(dim=-1, keepdim=True) * p + 1e-9",
+             DROPPED: "torch.softmax(logits, dim=-1) < limit"}),
+        edit("the cumulative sum is cut",
+             {DROPPED: "(lambda s, o: torch.empty_like(o, dtype=torch.bool).scatter(-1, o, "
+             "(s.softmax(-1).cumsum(-1) - s.softmax(-1)) >= p))(*logits.sort(dim=-1, descending=True, stable=True))"},
+             "You add up probabilities until they reach p.",
+             "Which single probability does min-p compare each token with?"),
+    ),
+    combinable=("SAM-09", "one limit for the whole batch", "what equals the limit is dropped"),
+    needs={
+        "ties": ("Your answer is wrong only where p is 1.",
+                 "Which tokens are less likely than the likeliest one?"),
+        "far": ("Your answer is wrong only where logits are far apart, far from 0, or p is tiny.",
+                "What is exp(900) in float32, and what does a small constant do to a p of 1e-12?"),
+        "empty": ("Your answer is wrong only where some logits are -inf already.",
+                  "Which steps of yours meet an infinity, and what comes out of them?"),
+        "axes in front": ("Your answer is wrong only for more than two axes.",
+                          "Counted from the end, which axis holds the tokens?"),
+        "several": ("Your answer is wrong only where several tokens should stay.",
+                    "How far below the likeliest token may another one be?"),
+        "samples": ("Your answer is wrong only for a batch of several rows.",
+                    "Should every row have its own likeliest token?"),
+        "": ("Even a row in which only the likeliest token stays comes out wrong.",
+             "Which token survives, and what happens to the others?"),
+    },
+    hints=(
+        "Take the probabilities 0.5, 0.25, 0.15, 0.1 and p = 0.4. The likeliest token has 0.5, so the limit is "
+        "0.4 times 0.5 = 0.2: two tokens stay.",
+        "Each row has a limit of its own: find the row's largest entry along the last axis, and keep that axis "
+        "so that it broadcasts. You may compare probabilities, or logits: the logarithm turns the factor p "
+        "into a summand.",
+        "In outline: take the largest logit of each row, add the logarithm of p to get the limit, mark the logits "
+        "that are below it, and fill those with -inf. A logit that equals the limit stays.",
+    ),
+)
