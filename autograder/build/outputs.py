@@ -1,8 +1,8 @@
 """Whether two runs of a lesson gave the same, as far as a reader can tell.
 
 Words must be the same, and numbers as close as two processors agree: kernels for other instructions add in another
-order, and what is printed is rounded. A number may differ by one unit of its last printed digit, or by a share of
-CLOSE. The pixels of a picture are not compared: its description says what it shows.
+order, and what is printed is rounded. A number may differ by one unit of its last printed digit, by a share of CLOSE,
+or by NOISE. The pixels of a picture are not compared: its description says what it shows.
 
 Training multiplies what rounding leaves, on another processor until every digit is another one, and a text that a
 trained model writes is another text. So of a cell that shows what was trained, only the words are asked for that its
@@ -20,6 +20,8 @@ from autograder.build.lesson import Cell
 
 # Float32 keeps seven digits, and the lessons' longest sums lose three of them.
 CLOSE = 1e-3
+# What rounding leaves of two equal numbers of size 1 is printed, too: 3e-08 with one kernel, 0 with another.
+NOISE = 1e-6
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 # Tables are laid out by the widths of their numbers, and rules drawn as long as their lines.
 LAYOUT = re.compile(r"\s+|[-─━=]{3,}")
@@ -99,7 +101,7 @@ def _words(text: str) -> list[str]:
 def _close(one: str, other: str) -> bool:
     a, b = (float(text.replace("−", "-")) for text in (one, other))
     unit = max(_last_digit(one), _last_digit(other))
-    return a == b or (unit > 0 and abs(a - b) <= unit * 1.001 + CLOSE * abs(a))
+    return a == b or (unit > 0 and abs(a - b) <= max(NOISE, unit * 1.001 + CLOSE * abs(a)))
 
 
 def _last_digit(text: str) -> float:

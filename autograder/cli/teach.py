@@ -181,7 +181,8 @@ def _needs_fork(what: str, instead: str) -> None:
 
 def _check(arguments: Namespace) -> int | None:
     if arguments.watch is not None:
-        return watched(arguments)
+        watched(arguments)
+        return None
     name = arguments.exercise.rpartition(".")[2]
     way = f"end the file with `from autograder import check; check({name})` and run it."
     _needs_fork("judging files", f"on Windows, {way}")

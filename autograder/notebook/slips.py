@@ -61,8 +61,9 @@ def _why(error: NameError, trace: TracebackType, names: dict[str, Any]) -> str:
     *_, (frame, line) = traceback.walk_tb(trace)
     if frame.f_code.co_name != "<module>" or frame.f_globals is not names:
         return ""
-    if find_by_name(error.name):
-        return f"`{error.name}` is not defined yet. Run the cell that defines it, then run this one again."
+    name = error.name or ""
+    if find_by_name(name):
+        return f"`{name}` is not defined yet. Run the cell that defines it, then run this one again."
     if OUR_CALL.match(linecache.getline(frame.f_code.co_filename, line)):
-        return f"`{error.name}` is not defined. {meant(error.name, names)}"
+        return f"`{name}` is not defined. {meant(name, names)}"
     return ""

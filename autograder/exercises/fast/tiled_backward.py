@@ -271,8 +271,6 @@ EXERCISE = Exercise(
              "Your gradient of v is made from the output instead of its gradient.",
              "What does the chain rule multiply the weights with?"),
     ),
-    combinable=("no inner product", "no scale on the way back", "weights without the logsumexp", "FLA-77", "FLA-79",
-                "FLA-85", "the triangle begins at the upper left", "SDPA-01", "SDPA-05"),
     needs={
         "past": ("Your answer is wrong only when there are more keys than queries under a causal mask.",
                  "Of three queries and seven keys, how many keys may the first query see?"),

@@ -152,7 +152,6 @@ EXERCISE = Exercise(
              "You add up probabilities until they reach p.",
              "Which single probability does min-p compare each token with?"),
     ),
-    combinable=("SAM-09", "one limit for the whole batch", "what equals the limit is dropped"),
     needs={
         "ties": ("Your answer is wrong only where p is 1.",
                  "Which tokens are less likely than the likeliest one?"),
