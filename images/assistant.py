@@ -30,9 +30,9 @@ def packed_rows() -> Picture:
     ax.text(4.54, 0.33, "mask of row 0", ha="center", va="center", fontsize=9.5, color=GREY)
     return Picture(
         figure,
-        "The documents 5 6, 7 and 8 9 5 in a row, each followed by the separator 0, a colour for each. Cut into 5 6 0 7 "
-        "and 0 8 9 5; the last 0 is dropped. The mask of the first row: a triangle of three for the first document, and "
-        "a single entry for the 7.",
+        "The documents 5 6, 7 and 8 9 5 in a row, each followed by the separator 0, a colour for each. Cut into 5 6 0 "
+        "7 and 0 8 9 5; the last 0 is dropped. The mask of the first row: a triangle of three for the first document, "
+        "and a single entry for the 7.",
     )
 
 
@@ -45,7 +45,15 @@ def left_padding() -> Picture:
     told = []
     for row, prompt in enumerate(prompts):
         empty, top = 4 - len(prompt), 2.45 - 0.72 * row
-        cells(ax, 0.4, top, [["pad"] * empty + prompt], [[PALE] * empty + [HEADS[row]] * len(prompt)], 0.85, 0.36)
+        cells(
+            ax,
+            0.4,
+            top,
+            [["pad"] * empty + prompt],
+            [[PALE] * empty + [HEADS[row]] * len(prompt)],
+            0.85,
+            0.36,
+        )
         for place in range(4):
             position = str(max(0, place - empty))
             x = 0.4 + 0.85 * (place + 0.5)

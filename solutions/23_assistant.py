@@ -67,7 +67,7 @@ bpe_encode = mine("tokens.bpe_encode", world.encoded)
 bpe_decode = mine("tokens.bpe_decode", world.decoded)
 learning_rate = mine("lm.learning_rate", world.rate)
 next_token_loss = mine("lm.next_token_loss", lambda z, ids: F.cross_entropy(z.mT, ids))
-sample = mine("generation.sample", lambda z, u: world.drawn(z, u))
+sample = mine("generation.sample", world.drawn)
 answer_targets = mine("finetune.answer_targets", world.targets)
 
 # %%
@@ -86,8 +86,9 @@ group_advantages = mine("rl.group_advantages", world.compared)
 
 # %%
 PARTS = """
-    tokens.count_pairs tokens.merge_pair tokens.bpe_encode tokens.bpe_decode masking.masked_attention
-    heads.split_heads heads.merge_heads positions.apply_rope norms.rms_norm llama.LlamaLayer
+    tokens.count_pairs tokens.merge_pair tokens.bpe_encode tokens.bpe_decode
+    masking.masked_attention heads.split_heads heads.merge_heads positions.apply_rope
+    norms.rms_norm llama.LlamaLayer
     llama.Llama llama.chat_ids lm.learning_rate lm.next_token_loss generation.sample
     finetune.answer_targets finetune.accumulated_step rl.group_advantages
 """.split()
@@ -144,7 +145,8 @@ def learn_merges(counts):
 asked = [text for _, *both in world.questions(400, seed=2) for text in both]
 sample_of_text = [*texts[:400], *asked, *(" " + text for text in asked), "user", "assistant"]
 merges = learn_merges(Counter(word for text in sample_of_text for word in words_of(text)))
-START, END, BETWEEN = range(256 + len(merges), 259 + len(merges))  # special tokens: no text gives them
+# Three special tokens, which no text ever gives.
+START, END, BETWEEN = range(256 + len(merges), 259 + len(merges))
 VOCABULARY, known = 259 + len(merges), {}
 
 
@@ -416,7 +418,8 @@ readers = {
 }
 lines = {name: [losses for _, losses in runs] for name, runs in readers.items()}
 for name, runs in lines.items():
-    print(f"{name:13s} loss per unseen character, three seeds:", *(f"{run[-1]:.3f}" for run in runs))
+    ends = " ".join(f"{run[-1]:.3f}" for run in runs)
+    print(f"{name:13s} loss per unseen character, three seeds: {ends}")
 title = "Reading: the surprise at unseen documents"
 figures.curves(lines, SHOWN, title=title, ylabel="loss per character", reference=levels)
 
@@ -592,7 +595,8 @@ seeds of each:
 """
 
 # %%
-short, long = (chat_ids([("user", q)], encode, START, END) for q in ("add two five", "sort kite book ring"))
+pair = ("add two five", "sort kite book ring")
+short, long = (chat_ids([("user", text)], encode, START, END) for text in pair)
 with torch.no_grad():
     by_itself = readers_of_all[0](torch.tensor([short]))[0, -1]
     beside = readers_of_all[0](*pad_left([short, long], BETWEEN))[0, -1]
@@ -694,14 +698,14 @@ for kind, question, answer in tests[:8]:
 # %% [markdown]
 r"""
 Read the table by columns. *Has read* answers nothing: it has never seen a conversation, and a good reader is no
-assistant. After a minute of teaching, all four kinds of question get answers of the right *form*, and some of them
+assistant. After three hundred steps, all four kinds of question get answers of the right *form*, and some of them
 are right. The form comes first.
 
 Now compare the last two rows. Did it help to have read? The second model starts from random numbers, and sees the
-same examples for as long. On our two hundred steps of reading, do not expect a miracle. What a small network has
-learned first can even slow down what it learns next (Ash and Adams 2020 measured that on images). Large models
-are another matter: they read ten thousand times as much as they are taught, about everything, and no set of
-examples could replace it (Brown et al. 2020, in lesson 11). What reading buys here is in the cell at the end of
+same examples for as long. On our two hundred steps of reading, do not expect a miracle. A network that
+goes on from what it has learned can even end worse than one that starts afresh (Ash and Adams 2020 measured that on
+images). Large models are another matter: no set of examples could replace what they have read (Brown et al. 2020, in
+lesson 11). What reading buys here is in the cell at the end of
 section 1: a model that was only taught answers has never seen a story.
 """
 
@@ -831,7 +835,7 @@ r"""
 - *The plain difference as a penalty.* Its mean estimates the same thing, but single tokens are negative, and its
   gradient is not the one that you want.
 
-**See it run.** One round: twelve questions, eight answers to each, a reward of 1 for an answer that is right to
+**See it run.** One round: sixteen questions, eight answers to each, a reward of 1 for an answer that is right to
 the letter, and two steps. Every rival gets the same start, and draws as many answers or takes as long:
 
 - *rewards*: your `policy_loss` and a little of your `kl_penalty`,
@@ -862,7 +866,7 @@ def rows_of(asked, said):
 
 
 def log_probs_of(model, ids):
-    """Log-probabilities of the tokens from the second on, and the entropies there, both (B, N - 1)."""
+    """Log-probabilities of the tokens from the second on, and entropies, both (B, N - 1)."""
     logs = model(ids)[:, :-1].log_softmax(dim=-1)
     return logs.gather(-1, ids.to(device)[:, 1:, None])[..., 0], -(logs.exp() * logs).sum(dim=-1)
 
@@ -921,14 +925,18 @@ for name, run in {
     print(f"{name}: {seconds_of[name]:.0f} seconds a run")
 
 # %%
-charts = {
-    key: {name: [[at[key] for at in seen] for seen in logs[name]] for name in ("rewards", "imitation")}
-    for key in ("reward", "entropy", "KL", "outside the bounds")
-}
-figures.panels(charts, list(range(1, ROUNDS + 1)), title="Learning from its own answers", xlabel="round")
+def lines_of(key):
+    tried = ("rewards", "imitation")
+    return {name: [[at[key] for at in seen] for seen in logs[name]] for name in tried}
+
+
+charts = {key: lines_of(key) for key in ("reward", "entropy", "KL", "outside the bounds")}
+title = "Learning from its own answers"
+figures.panels(charts, list(range(1, ROUNDS + 1)), title=title, xlabel="round")
 
 # %%
-table({name: stages[name] for name in ("taught, had read", "rewards", "imitation", "more teaching")})
+compared = ("taught, had read", "rewards", "imitation", "more teaching")
+table({name: stages[name] for name in compared})
 
 # %%
 def drawn_right(model, count=4):
@@ -938,7 +946,7 @@ def drawn_right(model, count=4):
     return sum(exact(one, text) for one, text in zip(asked, said)) / len(asked)
 
 
-for name in ("taught, had read", "rewards", "imitation", "more teaching"):
+for name in compared:
     shares = " ".join(f"{drawn_right(model):.2f}" for model in stages[name])
     print(f"right if answers are drawn, three seeds: {name:18s} {shares}")
 
@@ -952,7 +960,7 @@ you see.
 Look at the rivals as well. Imitation learns from the same attempts, but only from the right ones. More teaching
 needs no attempts at all. At this size both are hard to beat, and where your table shows no difference between the
 seeds of two rows, there is none to report. Shao et al. (2024) found that rewards go further than imitating right
-answers on school mathematics, with a model of seven billion parameters.
+answers on school mathematics, with a model of 1.3 billion parameters.
 
 The curves say what it costs. The **entropy** falls as the model becomes surer. The **KL** to the start grows, and
 the share of tokens outside the bounds says how often `policy_loss` held one back.
@@ -969,7 +977,7 @@ order, which sounds sensible. What does the model make of it, without a penalty?
 # %%
 def neighbours(question, said):
     words = said.split()
-    return float(sum(a <= b for a, b in zip(words, words[1:])))
+    return float(sum(words[k] <= words[k + 1] for k in range(len(words) - 1)))
 
 
 hacked, seen = rewarded(start[0], 0, reward=neighbours, kinds=("sort",), price=0.0)
@@ -1112,8 +1120,10 @@ def measured(asked):
         all_said[name] = [answers_of(model, asked) for model in models]
     found = {}
     for name, runs in all_said.items():
-        counts = [[sum(pair) for pair in zip(*kind)] for kind in zip(*(rights(r, asked) for r in runs))]
-        found[name] = [(k / n, *wilson_interval(k, n)) for k, n in counts]
+        found[name] = []
+        for of_kind in zip(*(rights(said, asked) for said in runs)):
+            right, n = (sum(numbers) for numbers in zip(*of_kind))
+            found[name].append((right / n, *wilson_interval(right, n)))
     return found
 
 
@@ -1222,9 +1232,9 @@ def curve(model):
     """pass@k for each of KS, the mean over the questions."""
     asked = [one for one in few for _ in range(TRIES)]
     said = answers_of(model, asked, by_chance(5))
-    counts = torch.tensor([exact(one, text) for one, text in zip(asked, said)]).view(len(few), TRIES)
-    right = counts.sum(dim=1).int().tolist()
-    return [sum(pass_at_k(TRIES, n, k) for n in right) / len(few) for k in KS]
+    points = torch.tensor([exact(one, text) for one, text in zip(asked, said)])
+    counts = points.view(len(few), TRIES).sum(dim=1).int().tolist()
+    return [sum(pass_at_k(TRIES, right, k) for right in counts) / len(few) for k in KS]
 
 
 names = ("taught, had read", "rewards", "imitation")
@@ -1240,7 +1250,8 @@ r"""
 Compare the two ends of the curves. On the left, with a single try, the rewarded model should be ahead, since that is
 what it was rewarded for. On the right the old model catches up as far as it *could* already give the right answer.
 Where the curves meet, or cross, nothing was learned that was not there before: right answers have only become
-likelier. That is no small thing, since people rarely ask 32 times. Yue et al. (2025) found the same on large models.
+likelier. That is no small thing, since people rarely ask 32 times. Shao et al.
+(2024, section 5.2) and Yue et al. (2025) found the same on large models.
 """
 
 # %% [markdown]
@@ -1347,7 +1358,7 @@ r"""
 <details><summary>An answer</summary>
 
 With 1280 questions the interval around 0.80 reaches about 0.02 to either side, so that two such intervals, around
-0.80 and 0.85, no longer touch. With 80 questions it reaches almost 0.10 to either side. Many benchmarks have
+0.80 and 0.85, no longer touch. With 80 questions it reaches 0.10 down and 0.07 up. Many benchmarks have
 a few hundred questions, and are quoted to a tenth of a per cent.
 
 </details>
@@ -1527,15 +1538,19 @@ mine.table(*PARTS, *(f"assistant.{name}" for name in """
 
 # %% [markdown]
 r"""
-**Where to go from here.** You need no more lessons to read most papers. These go on where this course ends:
+**Where to go from here.** You need no more lessons to read most papers. These go on where this course ends.
 
-| if you want | go to | what it is best for |
-|---|---|---|
-| all of this at full size | Karpathy's [*nanochat*](https://github.com/karpathy/nanochat) | one repository from the tokenizer to a chat page, for a machine with GPUs |
-| a reasoning model | Raschka's [*reasoning-from-scratch*](https://github.com/rasbt/reasoning-from-scratch) | rewards, verifiers and scaling at inference, on a model that exists |
-| to build the whole stack | [Stanford CS336](https://cs336.stanford.edu) | data, kernels, parallel training and scaling laws, in five long assignments |
-| to look inside | [ARENA](https://www.arena.education) | exercises on interpretability and reinforcement learning |
-| to fine-tune what exists | Hugging Face's [*smol course*](https://github.com/huggingface/smol-course) | instruction tuning, preferences and evaluation with today's libraries |
+- **All of this at full size**: Karpathy's [*nanochat*](https://github.com/karpathy/nanochat), one repository from the
+  tokenizer to a chat page, for a machine with GPUs.
+- **A model that reasons**: Raschka's
+  [*reasoning-from-scratch*](https://github.com/rasbt/reasoning-from-scratch). Verifiers, rewards and scaling at
+  inference, on a model that exists.
+- **The whole stack**: [Stanford CS336](https://cs336.stanford.edu). Data, kernels, parallel training and scaling
+  laws, in five long assignments.
+- **A look inside**: [ARENA](https://www.arena.education). Exercises on interpretability, reinforcement learning and
+  evaluation.
+- **Fine-tuning what exists**: Hugging Face's [*smol course*](https://github.com/huggingface/smol-course). Instruction
+  tuning, preferences and evaluation with today's libraries.
 
 Or find a claim about a Transformer that you do not believe, and test it against its plainest rival. You know how.
 """

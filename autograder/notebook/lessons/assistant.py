@@ -20,11 +20,11 @@ from autograder.notebook.figures.palette import GREY, INK
 from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.words import sentence
 
-NAMES = "Ada Ben Cleo Dan Eva Finn Gus Hana".split()
-COLOURS = "red blue green white black yellow".split()
-THINGS = "ball book cake drum kite lamp map ring".split()
-PLACES = "hill lake market garden harbour school".split()
-NUMBERS = "zero one two three four five six seven eight nine ten".split()
+NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana"]
+COLOURS = ["red", "blue", "green", "white", "black", "yellow"]
+THINGS = ["ball", "book", "cake", "drum", "kite", "lamp", "map", "ring"]
+PLACES = ["hill", "lake", "market", "garden", "harbour", "school"]
+NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 KINDS = ("repeat", "sort", "add", "whose")
 
 Question = tuple[str, str, str]
@@ -149,7 +149,10 @@ class ReadyLayer(nn.Module):
         super().__init__()
         self.attention = attention
         self.norms = nn.ModuleList([nn.RMSNorm(width, eps), nn.RMSNorm(width, eps)])
-        self.wide, self.narrow = nn.Linear(width, 2 * hidden, bias=False), nn.Linear(hidden, width, bias=False)
+        self.wide, self.narrow = (
+            nn.Linear(width, 2 * hidden, bias=False),
+            nn.Linear(hidden, width, bias=False),
+        )
 
     def forward(self, x: Tensor, cache=None):
         change, kept = self.attention(self.norms[0](x), cache)
@@ -212,7 +215,9 @@ def rate(step: int, warmup: int, total: int, peak: float) -> float:
 def drawn(logits: Tensor, chances: Tensor) -> Tensor:
     """One id a row, by a number from 0 to 1 for each."""
     ladder = logits.double().softmax(dim=-1).cumsum(dim=-1)
-    return torch.searchsorted(ladder, chances.double()[:, None], right=True)[:, 0].clamp(max=logits.shape[1] - 1)
+    return torch.searchsorted(ladder, chances.double()[:, None], right=True)[:, 0].clamp(
+        max=logits.shape[1] - 1
+    )
 
 
 def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
