@@ -939,8 +939,8 @@ compared = ("taught, had read", "rewards", "imitation", "more teaching")
 table({name: stages[name] for name in compared})
 
 # %%
-def drawn_right(model, count=4):
-    """The share of right answers if each is drawn, four to a question."""
+def drawn_right(model, count=2):
+    """The share of right answers if each is drawn, two to a question."""
     asked = [one for one in tests for _ in range(count)]
     said = answers_of(model, asked, by_chance(77))
     return sum(exact(one, text) for one, text in zip(asked, said)) / len(asked)
@@ -1016,15 +1016,19 @@ hardly tell a good model from a coin. With 800 of 1000 it goes from 0.77 to 0.82
 """
 
 # %%
+ends = {"from": [], "to": []}
 for n in (10, 100, 1000):
     spread = 1.96**2 / n
     middle = (0.8 + spread / 2) / (1 + spread)
     reach = math.sqrt(spread * (0.16 + spread / 4)) / (1 + spread)
+    ends["from"].append(middle - reach)
+    ends["to"].append(middle + reach)
     print(f"{8 * n // 10} of {n}: from {middle - reach:.2f} to {middle + reach:.2f}")
 naive = 1.96 * math.sqrt(0.95 * 0.05 / 20)
 print(f"19 of 20, the usual way: 0.95 plus or minus {naive:.2f}, which ends at {0.95 + naive:.2f}")
-picture = {"8 of 10": [(0.8, 0.49, 0.94)], "800 of 1000": [(0.8, 0.77, 0.82)]}
-world.shares(picture, ["right"], "The same share, and how sure you may be")
+title = "The same share, and between which two numbers it may lie"
+options = {"xlabel": "questions", "ylabel": "share that is right", "reference": {"0.8": 0.8}}
+figures.curves(ends, [10, 100, 1000], title=title, log_x=True, **options)
 
 # %% [markdown]
 r"""
@@ -1253,6 +1257,19 @@ Where the curves meet, or cross, nothing was learned that was not there before: 
 likelier. That is no small thing, since people rarely ask 32 times. Shao et al.
 (2024, section 5.2) and Yue et al. (2025) found the same on large models.
 """
+
+# %% [markdown]
+r"""
+Before you leave your assistant, one look back: the same questions, from the first random letters to the rewards.
+"""
+
+# %%
+album = {"newborn": newborn, "has read": readers_of_all[0], "taught": start[0]}
+album["rewarded"] = stages["rewards"][0]
+for one in tests[:4]:
+    print(f"{one[1]}   (right: {one[2]})")
+    for name, model in album.items():
+        print(f"    {name:10s}", repr(answers_of(model, [one])[0]))
 
 # %% [markdown]
 r"""
