@@ -154,11 +154,12 @@ EXERCISE = Exercise(
         "": ("Even the mask of a single token comes out wrong.", "What shape and which dtype should the result have?"),
     },
     hints=(
-        "Draw the table for a row of three tokens with the numbers 7, 7, 2. The rows are the queries and the columns the "
-        "keys. In which cells are both tokens of one document, and which of these keys are not later?",
-        "Compare the numbers with themselves: once as a column, once as a row, so that broadcasting makes a table for each "
-        "row of the batch. `tril` keeps what is on and below the diagonal.",
-        "In outline: give `document` a last axis and a middle axis, compare the two, take the lower triangle, and add an axis "
-        "of size 1 for the heads after the rows.",
+        "Draw the table for a row of three tokens with the numbers 7, 7, 2. The rows are the queries and "
+        "the columns the keys. In which cells are both tokens of one document, and which of these keys are "
+        "not later?",
+        "Compare the numbers with themselves: once as a column, once as a row, so that broadcasting makes a "
+        "table for each row of the batch. `tril` keeps what is on and below the diagonal.",
+        "In outline: give `document` a last axis and a middle axis, compare the two, take the lower "
+        "triangle, and add an axis of size 1 for the heads after the rows.",
     ),
 )

@@ -172,12 +172,13 @@ EXERCISE = Exercise(
         "": ("Even a single prompt of one token comes out wrong.", "What are its id, its mask and its position?"),
     },
     hints=(
-        "Write the prompts [5, 6, 7] and [8] as two rows of three, with all last tokens in the last column. Below them "
-        "write the mask, and below that the position of each token within its own prompt.",
+        "Write the prompts [5, 6, 7] and [8] as two rows of three, with all last tokens in the last column. "
+        "Below them write the mask, and below that the position of each token within its own prompt.",
         "The length of a prompt says how much padding it needs; its ids say nothing about that. In Python, "
         "[pad] * 3 is a list of three, and + joins two lists into a new one.",
-        "In outline: raise ValueError if a prompt is missing. Find the longest length, put the missing padding before each prompt, "
-        "and make one tensor. For the positions, subtract each row's amount of padding from 0, 1, 2, ...; "
-        "the mask is True where that is not negative, and negative positions become 0.",
+        "In outline: raise ValueError if a prompt is missing. Find the longest length, put the missing "
+        "padding before each prompt, and make one tensor. For the positions, subtract each row's amount of "
+        "padding from 0, 1, 2, ...; the mask is True where that is not negative, and negative positions "
+        "become 0.",
     ),
 )
