@@ -117,6 +117,7 @@ CHANGE, RATIO = "(log_probs - old_log_probs.detach()).where(mask, 0.0)", "change
 CLIPPED, ADVANTAGE = "ratio.clamp(1 - low, 1 + high)", "advantages.detach()[:, None]"
 GAINS, TOTAL = "torch.minimum(ratio * advantage, clipped * advantage)", "gains.where(mask, 0.0).sum()"
 COUNT, LAST = "mask.sum().clamp(min=1)", "-total / mask.sum().clamp(min=1)"
+LIMITED = "change.minimum(torch.full_like(change, 80.0)).exp()"
 BY_ROW = "gains.where(mask, 0.0).sum(dim=1) / mask.sum(dim=1){}"
 
 EXERCISE = Exercise(
@@ -209,10 +210,11 @@ EXERCISE = Exercise(
              "Your loss is NaN if NaN or infinity stands where the mask is False.",
              "What is 0 times NaN, and which function picks numbers without multiplying them?"),
         edit("a mask that multiplies", {CHANGE: "(log_probs - old_log_probs.detach()) * mask", TOTAL: "(gains * mask).sum()"}),
-        edit("masked at the end alone", {CHANGE: "log_probs - old_log_probs.detach()"},
+        edit("masked at the end alone", {CHANGE: "log_probs - old_log_probs.detach()", RATIO: LIMITED},
              "The values are right, but NaN where the mask is False comes back in the gradient.",
              "The gradient of a number that torch.where left out is 0. Which step multiplies that 0 by NaN?"),
-        edit("masked at the end alone", {CHANGE: "log_probs - old_log_probs.detach()", TOTAL: "gains.nan_to_num().where(mask, 0.0).sum()"}),
+        edit("masked at the end alone", {CHANGE: "log_probs - old_log_probs.detach()", RATIO: LIMITED,
+             TOTAL: "gains.nan_to_num().where(mask, 0.0).sum()"}),
         edit("ratios beyond every number", {RATIO: "change.exp()"},
              "Where a ratio is larger than every float32, the gradient is NaN.",
              "What is exp(100) in float32, and 0 times that? Which log ratios change nothing in the loss?"),
