@@ -197,7 +197,8 @@ def _asked(family, model, prompts, new, choose, stop, pad, calls_shown=False, **
 
 
 PADDED, TEXTS = "pad_left(prompts, pad)", "[[] for _ in prompts]"
-LOOP, CALL, TOKEN = "for _ in range(n_new):", "model(ids, mask, positions)", "choose(model(ids, mask, positions)[:, -1])"
+LOOP, CALL = "for _ in range(n_new):", "model(ids, mask, positions)"
+TOKEN = f"choose({CALL}[:, -1])"
 RUNNING = "running = running & (token != stop)"
 ROWS, ADDED = "running.nonzero().flatten().tolist()", "texts[row].append(token[row].item())"
 END = "            if not running.any():\n                break\n"
@@ -224,7 +225,8 @@ EXERCISE = Exercise(
         edit("all positions are read", {TOKEN: "choose(model(ids, mask, positions).mean(dim=1))"},
              "You choose from the logits of all positions together.",
              "Which row of the logits predicts the next token?"),
-        edit("the stop comes back", {RUNNING: "before = running\n            " + RUNNING, ROWS: "before.nonzero().flatten().tolist()"},
+        edit("the stop comes back", {RUNNING: "before = running\n            " + RUNNING,
+             ROWS: "before.nonzero().flatten().tolist()"},
              "Your texts contain the stop.", "Does the docstring include `stop` in the result?"),
         edit("the stop is not heard", {RUNNING: ""},
              "Your texts go on after the stop.", "What should happen to a row for which `stop` is chosen?"),
@@ -250,17 +252,22 @@ EXERCISE = Exercise(
               LONGER: LONGER.replace("running", "before")}),
         edit("the stop may be attended to", {RUNNING: "before = running\n            " + RUNNING,
              LONGER: LONGER.replace("running", "before")},
-             "Your mask is True at the place of the stop.", "From which place on is the mask of a finished row False?"),
-        edit("finished rows are read", {LONGER: LONGER.replace("running[:, None]", "torch.ones_like(running)[:, None]")},
+             "Your mask is True at the place of the stop.", "From which place on is the mask of a finished row "
+             "False?"),
+        edit("finished rows are read", {LONGER: LONGER.replace("running[:, None]",
+             "torch.ones_like(running)[:, None]")},
              "Your mask is True where a finished row is filled.", "Is what fills a finished row a token of its text?"),
         edit("the mask from the ids", {LONGER: "ids != pad"},
              "A token that has the id `pad` counts as padding in your mask.",
              "How do you know that a token belongs to a text, without looking at its id?"),
-        edit("the mask from the ids", {PADDED: f"{PADDED}\n    mask = ids != pad\n    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)"}),
-        edit("the mask from the ids", {PADDED: f"{PADDED}\n    mask = ids != pad\n    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)",
+        edit("the mask from the ids", {PADDED: f"{PADDED}\n    mask = ids != pad\n    positions = "
+             f"(mask.cumsum(dim=1) - 1).clamp(min=0)"}),
+        edit("the mask from the ids", {PADDED: f"{PADDED}\n    mask = ids != pad\n    positions = "
+             f"(mask.cumsum(dim=1) - 1).clamp(min=0)",
              LONGER: "ids != pad"}),
         edit("the mask from the ids", {LONGER: LONGER.replace("running[:, None]", "ids[:, -1:] != pad")}),
-        edit("new tokens are not read", {LONGER: LONGER.replace("running[:, None]", "torch.zeros_like(running)[:, None]")},
+        edit("new tokens are not read", {LONGER: LONGER.replace("running[:, None]",
+             "torch.zeros_like(running)[:, None]")},
              "Your mask is False for the new tokens.", "May the second new token attend to the first?"),
         edit("positions stand still", {NEXT: "positions[:, -1:]"},
              "Your new tokens have the position of the last token of the prompt.",
@@ -277,7 +284,8 @@ EXERCISE = Exercise(
         edit("a pad that is chosen finishes the row", {RUNNING: f"{RUNNING} & (token != pad)"},
              "A row of yours is finished when `pad` is chosen, though `pad` is not the stop.",
              "Which id finishes a row?"),
-        edit("a pad that is chosen is left out", {ROWS: "(running & ((token != pad) | (pad == stop))).nonzero().flatten().tolist()"},
+        edit("a pad that is chosen is left out", {ROWS: "(running & ((token != pad) | (pad == "
+             "stop))).nonzero().flatten().tolist()"},
              "You leave out a token that has the id `pad`.", "Which tokens of a text belong in the result?"),
         edit("a stop in the prompt", {PADDED: f"{PADDED}\n    stopped = [stop in prompt for prompt in prompts]",
              "dtype=torch.bool)\n": "dtype=torch.bool)\n    running = running & ~torch.tensor(stopped)\n"},
@@ -288,9 +296,11 @@ EXERCISE = Exercise(
              "You call the model when all rows are finished.", "When is there nothing left to choose?"),
         edit("a call after the last token", {LAST: f"with torch.no_grad():\n        {CALL}\n    {LAST}"},
              "You call the model once more after the last token.", "Are the logits after the last token needed?"),
-        edit("chosen row by row", {TOKEN: "torch.cat([choose(one[None]) for one in model(ids, mask, positions)[:, -1]])"},
+        edit("chosen row by row", {TOKEN: "torch.cat([choose(one[None]) for one in model(ids, mask, positions)[:, "
+             "-1]])"},
              "You call `choose` once for each row.", "How often should `choose` be called in a step?"),
-        edit("read row by row", {CALL: "torch.cat([model(*one) for one in zip(ids.split(1), mask.split(1), positions.split(1))])"},
+        edit("read row by row", {CALL: "torch.cat([model(*one) for one in zip(ids.split(1), mask.split(1), "
+             "positions.split(1))])"},
              "You call the model once for each row.", "How often should the model be called in a step?"),
         edit("chosen twice", {f"token = {TOKEN}": f"token = {TOKEN}\n            token = {TOKEN}"},
              "You call the model or `choose` more than once in a step.",
@@ -306,10 +316,12 @@ EXERCISE = Exercise(
                      "token[running] = choose(model(ids, mask, positions)[running, -1])"}),
         edit("always the likeliest", {TOKEN: "model(ids, mask, positions)[:, -1].argmax(dim=-1)"},
              "You never call `choose`.", "Which function picks the next token?"),
-        edit("probabilities are chosen from", {TOKEN: "choose(torch.softmax(model(ids, mask, positions)[:, -1], dim=-1))"},
+        edit("probabilities are chosen from", {TOKEN: "choose(torch.softmax(model(ids, mask, positions)[:, -1], "
+             "dim=-1))"},
              "You give probabilities to `choose`.", "What does the docstring say that `choose` gets?"),
         edit("an axis too many", {TOKEN: "choose(model(ids, mask, positions)[:, -1:]).flatten()"},
-             "You give `choose` logits with three axes.", "What shape does the docstring give for the argument of `choose`?"),
+             "You give `choose` logits with three axes.", "What shape does the docstring give for the argument of "
+             "`choose`?"),
         edit("one token too many", {LOOP: "for _ in range(n_new + 1):"},
              "You return one token too many.", "How many times does your loop run?"),
         edit("one token too few", {LOOP: "for _ in range(n_new - 1):"},
@@ -327,7 +339,8 @@ EXERCISE = Exercise(
              {f"    {NO_GRAD}": f"    getattr(model, 'eval', int)()\n    {NO_GRAD}"},
              "You change the mode of the model.", "In which mode should the model run?"),
         edit("the model is switched to evaluation",
-             {f"    {NO_GRAD}": f"    before = getattr(model, 'training', False)\n    getattr(model, 'eval', int)()\n    {NO_GRAD}",
+             {f"    {NO_GRAD}": f"    before = getattr(model, 'training', False)\n    getattr(model, 'eval', "
+             f"int)()\n    {NO_GRAD}",
               LAST: f"getattr(model, 'train', bool)(before)\n    {LAST}"}),
         edit("written into what was chosen", {RUNNING: f"{RUNNING}\n            token[~running] = pad",
              FILLED: "token[:, None]"},
@@ -345,7 +358,8 @@ EXERCISE = Exercise(
              "Which three arguments does the model get, and may your code know their names?"),
         edit("three arguments by position", {CALL: "model(ids, attention_mask=mask, position_ids=positions)"}),
         edit("mask and positions exchanged", {CALL: "model(ids, positions, mask)"},
-             "You give the model the positions before the mask.", "In which order does the docstring give the arguments?"),
+             "You give the model the positions before the mask.",
+             "In which order does the docstring give the arguments?"),
         edit("three arguments by position", {CALL: "model(ids, mask)"}),
         edit("three arguments by position", {CALL: "model(ids)"}),
         edit("tensors instead of numbers", {ADDED: "texts[row].append(token[row])"},
@@ -353,7 +367,8 @@ EXERCISE = Exercise(
         edit("one tensor", {LAST: "return torch.tensor([text + [pad] * (n_new - len(text)) for text in texts])"},
              "You return a tensor.", "Which type should the result have?"),
         edit("padded lists", {LAST: "return [text + [pad] * (max(map(len, texts)) - len(text)) for text in texts]"},
-             "You pad the texts of rows that finished early.", "How many tokens does a row have that is finished at once?"),
+             "You pad the texts of rows that finished early.",
+             "How many tokens does a row have that is finished at once?"),
         edit("sorted by length", {PADDED: "pad_left(sorted(prompts, key=len), pad)"},
              "You change the order of the prompts.", "Whose text comes first in the result?"),
         edit("a mask of numbers", {CALL: "model(ids, mask.long(), positions)"},
@@ -371,7 +386,8 @@ EXERCISE = Exercise(
                 "What distinguishes a token with the id `pad` from padding?"),
         "inside": ("Your answer is wrong only when a prompt contains `pad` or the stop.",
                    "Does an id in a prompt mean more than that the model reads it?"),
-        "choose": ("Your answer is wrong only with certain `choose` functions.", "Which function picks the next token?"),
+        "choose": ("Your answer is wrong only with certain `choose` functions.",
+                   "Which function picks the next token?"),
         "long": ("Your answer is wrong only for a long text.", "Does a number in your code limit the length?"),
         "lengths": ("Your answer is wrong only when the prompts have different lengths.",
                     "Where do the prompts end, and which positions do their tokens have?"),
@@ -381,15 +397,17 @@ EXERCISE = Exercise(
                   "What do ids, mask and positions look like in the second step?"),
         "text": ("Your answer is wrong only for prompts of several tokens.",
                  "Which row of the logits predicts the next token?"),
-        "": ("Even one new token after a single token is wrong.", "What does `choose` get, and where does its token go?"),
+        "": ("Even one new token after a single token is wrong.",
+             "What does `choose` get, and where does its token go?"),
     },
     hints=(
         "Play it through with the prompts [1, 2, 3] and [6], of which the second stops at once. Write down "
         "ids, mask and positions before the first step and before the second.",
-        "`pad_left` makes the batch. Keep one Boolean for each row that says whether it is still running; torch.where "
-        "picks for each row the chosen token or `pad`, and the same Booleans are the new column of the mask.",
-        "In outline: switch gradients off and repeat n_new times: call the model, give the last position's logits to "
-        "`choose`, update which rows are running, append the tokens of these to their lists, and end if none is left. "
-        "Otherwise append a column to ids, mask and positions.",
+        "`pad_left` makes the batch. Keep one Boolean for each row that says whether it is still running; "
+        "torch.where picks for each row the chosen token or `pad`, and the same Booleans are the new column "
+        "of the mask.",
+        "In outline: switch gradients off and repeat n_new times: call the model, give the last position's "
+        "logits to `choose`, update which rows are running, append the tokens of these to their lists, and "
+        "end if none is left. Otherwise append a column to ids, mask and positions.",
     ),
 )

@@ -55,7 +55,8 @@ def cases(draw):
     small = draw.integers(1, 9, 2, 5) * (draw.integers(0, 1, 2, 5) * 2 - 1)
     for family, scale in (("a policy that has hardly moved", 1e-4), ("a policy that has moved a little", 1e-3)):
         yield _grown(draw, family, small * 1.01 * scale, needs=("moved", "small"))
-    for name, values in {"NaN": (math.nan,), "infinities": (-math.inf, math.inf), "large numbers": (1e4, 1e30)}.items():
+    for name, values in {"NaN": (math.nan,), "infinities": (-math.inf, math.inf), "large numbers": (1e4,
+        1e30)}.items():
         for where, which in {"log_probs": (0,), "reference_log_probs": (1,), "both": (0, 1)}.items():
             yield _spoilt(draw, f"{name} in {where} where the mask is False", values, which)
     none = torch.zeros(2, 3, dtype=torch.bool)
@@ -150,7 +151,8 @@ EXERCISE = Exercise(
         edit("the penalty is cut off", {PENALTIES: "(torch.expm1(d) - d).clamp(-10, 10)"},
              "You limit the penalty of a token.", "Does the formula limit it?"),
         edit("probabilities that have become zero",
-             {PENALTIES: "(reference_log_probs.detach().where(mask, 0.0).exp() / log_probs.where(mask, 0.0).exp() - d - 1)"},
+             {PENALTIES: "(reference_log_probs.detach().where(mask, 0.0).exp() / log_probs.where(mask, 0.0).exp() - "
+             "d - 1)"},
              "For very unlikely tokens you divide 0 by 0.", "What is exp(-1e4) in float32?"),
         edit("a mean of the rows' means", {LAST: f"({BY_ROW}).mean()"},
              "You take the mean of each answer first, so that a token of a short answer counts more.",
@@ -199,7 +201,8 @@ EXERCISE = Exercise(
     needs={
         "nothing": ("Your answer is wrong only when no token counts.",
                     "Which sum is 0 and still depends on log_probs?"),
-        "spoilt": ("Your answer is wrong only when NaN, infinity or a very large number stands where the mask is False.",
+        "spoilt": ("Your answer is wrong only when NaN, infinity or a very large number stands where the mask is "
+                   "False.",
                    "Before which step must these numbers be replaced?"),
         "small": ("Your answer is wrong only where the policy has hardly moved.",
                   "Which difference of two nearly equal numbers do you compute?"),
@@ -214,11 +217,12 @@ EXERCISE = Exercise(
         "": ("Even where the policy is still the reference, your penalty is wrong.", "What is the formula for d = 0?"),
     },
     hints=(
-        "Compute the penalty of three tokens by hand, with d = 0, d = 1 and d = -1: e is 2.718 and 1/e is 0.368. None of them "
-        "is negative. Which of them should count?",
-        "exp(d) - 1 of a small d loses nearly all digits; `torch.expm1` is that difference without the loss. `where` puts a 0 in "
-        "the place of what is masked, and the penalty of d = 0 is 0.",
-        "In outline: subtract log_probs from the reference's, which is detached; put 0 where the mask is False; apply the "
-        "formula; and divide the sum by the number of tokens that count, which is at least 1.",
+        "Compute the penalty of three tokens by hand, with d = 0, d = 1 and d = -1: e is 2.718 and 1/e is "
+        "0.368. None of them is negative. Which of them should count?",
+        "exp(d) - 1 of a small d loses nearly all digits; `torch.expm1` is that difference without the "
+        "loss. `where` puts a 0 in the place of what is masked, and the penalty of d = 0 is 0.",
+        "In outline: subtract log_probs from the reference's, which is detached; put 0 where the mask is "
+        "False; apply the formula; and divide the sum by the number of tokens that count, which is at least "
+        "1.",
     ),
 )

@@ -33,7 +33,8 @@ def reference(documents, length, separator):
 def cases(draw):
     length, short, long = draw.sizes(3, 3, 8)
     rows, several = ("rows",), ("rows", "documents")
-    yield _case(draw, "documents of different lengths", (short, long, 1, short + 2, 2), length, needs=(*several, "rest"))
+    yield _case(draw, "documents of different lengths", (short, long, 1, short + 2, 2), length, needs=(*several,
+        "rest"))
     yield _case(draw, "one document, one row", (3,), 4)
     yield _case(draw, "one document, several rows", (11,), 4, needs=rows)
     yield _case(draw, "one document and a rest", (9,), 7, needs=("rest",))
@@ -148,7 +149,8 @@ EXERCISE = Exercise(
         edit("empty documents are left out", {ADDED: f"if not words:\n            continue\n        {ADDED}"},
              "You leave out empty documents.", "Which token does an empty document consist of?"),
         edit("empty documents are left out", {"enumerate(documents)": "enumerate(filter(None, documents))"}),
-        edit("empty documents do not count", {NUMBERED: "numbers += [number] * (len(words) + 1) if words else [number - 1]"},
+        edit("empty documents do not count", {NUMBERED: "numbers += [number] * (len(words) + 1) if words else "
+             "[number - 1]"},
              "The separator of an empty document has the number of the document before.",
              "Does an empty document have a number of its own?"),
         edit("written into the documents", {ADDED: "words.append(separator)\n        tokens += words",
@@ -160,13 +162,16 @@ EXERCISE = Exercise(
         edit("any length is taken", {REFUSE: "if length == 0:"}),
         edit("any length is taken", {REFUSE: "if length < 0:"}),
         edit("any length is taken", {REFUSE: "if length < 1 and documents:"}),
-        edit("any length is taken", {REFUSE: "if length < 1 and rows:", "    tokens, numbers": "    rows = 0\n    tokens, numbers"}),
+        edit("any length is taken", {REFUSE: "if length < 1 and rows:",
+             "    tokens, numbers": "    rows = 0\n    tokens, numbers"}),
         edit("rows of one token are refused", {REFUSE: "if length < 2:"},
              "You refuse rows of one token.", "Which lengths should raise a ValueError?"),
-        edit("too few tokens are refused", {REFUSE: "if length < 1 or sum(map(len, documents)) + len(documents) < length:"},
+        edit("too few tokens are refused", {REFUSE: "if length < 1 or sum(map(len, documents)) + len(documents) < "
+             "length:"},
              "You raise an error when the tokens fill no row.",
              "What shape does a result without any row have?"),
-        edit("neighbours in different rows", {IDS: "ids.reshape(length, rows).T", DOCUMENT: "document.reshape(length, rows).T"},
+        edit("neighbours in different rows", {IDS: "ids.reshape(length, rows).T",
+             DOCUMENT: "document.reshape(length, rows).T"},
              "Neighbouring tokens are in different rows of your result.",
              "Do the tokens run along a row or down a column?"),
         edit("rows and columns", {IDS: f"{IDS}.T", DOCUMENT: f"{DOCUMENT}.T"},

@@ -42,7 +42,8 @@ def cases(draw):
     yield _case(draw, "not moved, and answers of different lengths", torch.zeros(3, 5), torch.tensor([1.0, -0.5, 2.0]),
                 lengths(5, 5, 1, 2), needs=("rows", "masked"))
     yield _case(draw, "not moved, and answers of one length", torch.zeros(3, 2), draw.normal(3), needs=("rows",))
-    yield _case(draw, "not moved, and half an answer", torch.zeros(1, 6), draw.normal(1), lengths(6, 3), needs=("masked",))
+    yield _case(draw, "not moved, and half an answer", torch.zeros(1, 6), draw.normal(1), lengths(6, 3),
+        needs=("masked",))
     size = torch.tensor([[0.3, 0.4, 0.27, 0.8, 0.5]])
     for family, steps, gain, need in (
         ("within the bounds", (size - 0.5) / 3, 1.0, moved),
@@ -53,12 +54,15 @@ def cases(draw):
     ):
         yield _case(draw, family, steps, torch.tensor([gain]) * (0.5 + draw.normal(1).abs()), needs=need)
     yield _case(draw, "one token", torch.tensor([[0.1]]), torch.tensor([-1.5]), needs=moved)
-    yield _case(draw, "one token each", _steps(draw, 4, 1), draw.normal(4), needs=("rows", "moved", "clipped", "pessimistic"))
-    yield _case(draw, "four of everything", _steps(draw, 4, 4), draw.normal(4), lengths(4, 3, 4, 1, 2), needs=all_needs)
+    yield _case(draw, "one token each", _steps(draw, 4, 1), draw.normal(4), needs=("rows", "moved", "clipped",
+        "pessimistic"))
+    yield _case(draw, "four of everything", _steps(draw, 4, 4), draw.normal(4), lengths(4, 3, 4, 1, 2),
+        needs=all_needs)
     middle = torch.tensor([[False, True, True, False], [True, False, False, True], [False] * 4])
     yield _case(draw, "masked anywhere, and an answer without tokens", _steps(draw, 3, 4), draw.normal(3), middle,
                 needs=all_needs)
-    yield _case(draw, "advantages of zero", torch.tensor([[0.1, 20.0, -30.0], [0.3, -0.1, 0.2]]), torch.tensor([0.0, 1.5]),
+    yield _case(draw, "advantages of zero", torch.tensor([[0.1, 20.0, -30.0], [0.3, -0.1, 0.2]]), torch.tensor([0.0,
+        1.5]),
                 lengths(3, 3, 2), needs=(*all_needs, "zero"))
     yield _case(draw, "many answers", _steps(draw, 32, 20), draw.normal(32),
                 lengths(20, *draw.integers(1, 20, 32).tolist()), needs=all_needs)
@@ -67,18 +71,22 @@ def cases(draw):
         yield _case(draw, f"bounds of {low} and {high}", _steps(draw, 3, 5), draw.normal(3), lengths(5, 5, 3, 4),
                     bounds=(low, high), **bounds)
     for name in ("low", "high"):
-        yield _case(draw, f"{name} by name", _steps(draw, 3, 5), draw.normal(3), lengths(5, 5, 2, 4), by_name={name: 0.45},
+        yield _case(draw, f"{name} by name", _steps(draw, 3, 5), draw.normal(3), lengths(5, 5, 2, 4),
+            by_name={name: 0.45},
                     **bounds)
     far = {"aspect": STABILITY, "needs": ("far", "moved")}
     gains = torch.tensor([[60.0, 90.0, 0.1], [110.0, 1e4, -0.1], [500.0, 0.3, 200.0]])
     yield _case(draw, "gains far beyond the upper bound", gains, torch.tensor([1.0, 0.5, 2.0]), **far)
     yield _case(draw, "losses far beyond the lower bound", -gains, torch.tensor([-1.0, -0.5, -2.0]), **far)
-    yield _case(draw, "losses far above the upper bound", torch.tensor([[20.0, 12.0, 2.0]]), torch.tensor([-0.7]), **far)
-    yield _case(draw, "gains far below the lower bound", torch.tensor([[-30.0, -12.0, 0.1]]), torch.tensor([0.7]), **far)
+    yield _case(draw, "losses far above the upper bound", torch.tensor([[20.0, 12.0, 2.0]]), torch.tensor([-0.7]),
+        **far)
+    yield _case(draw, "gains far below the lower bound", torch.tensor([[-30.0, -12.0, 0.1]]), torch.tensor([0.7]),
+        **far)
     yield _case(draw, "very unlikely tokens", _steps(draw, 2, 4), draw.normal(2), lowest=-200.0, **far)
     yield _case(draw, "tokens all but impossible", _steps(draw, 2, 4), draw.normal(2), lowest=-1e4, **far)
     places = {"log_probs": (0,), "old_log_probs": (1,), "both": (0, 1)}
-    for name, values in {"NaN": (math.nan,), "infinities": (-math.inf, math.inf), "large numbers": (1e4, 1e30)}.items():
+    for name, values in {"NaN": (math.nan,), "infinities": (-math.inf, math.inf), "large numbers": (1e4,
+        1e30)}.items():
         for where, which in places.items():
             yield _spoilt(draw, f"{name} in {where} where the mask is False", values, which)
     none = torch.zeros(2, 3, dtype=torch.bool)
@@ -110,7 +118,8 @@ def _spoilt(draw, family, values, which):
     args = list(_arguments(draw, _steps(draw, 3, 4), draw.normal(3), mask))
     for place in which:
         args[place] = spoilt(args[place], mask, *values)
-    return Case(family, tuple(args), aspect=MASKED, needs=("rows", "masked", "moved", "clipped", "pessimistic", "spoilt"))
+    return Case(family, tuple(args), aspect=MASKED, needs=("rows", "masked", "moved", "clipped", "pessimistic",
+        "spoilt"))
 
 
 CHANGE, RATIO = "(log_probs - old_log_probs.detach()).where(mask, 0.0)", "change.clamp(max=80.0).exp()"
@@ -193,7 +202,8 @@ EXERCISE = Exercise(
         edit("the sign of the advantage is lost", {GAINS: "torch.minimum(ratio, clipped) * advantage"},
              "You take the smaller ratio instead of the smaller product.",
              "For a negative advantage, which ratio gives the smaller product?"),
-        edit("advantages normalised", {ADVANTAGE: "((advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8))"
+        edit("advantages normalised", {ADVANTAGE: "((advantages - advantages.mean()) / "
+             "(advantages.std(correction=0) + 1e-8))"
                                                   ".detach()[:, None]"},
              "You normalise the advantages.", "Does the formula change the advantages?"),
         edit("answers without an advantage do not count",
@@ -202,14 +212,16 @@ EXERCISE = Exercise(
              "Tokens of answers with advantage 0 do not count in your mean.",
              "Does the mask leave out such an answer?"),
         edit("one ratio for an answer",
-             {RATIO: "(change.sum(dim=1) / mask.sum(dim=1).clamp(min=1)).clamp(max=80.0).exp()[:, None].expand(change.shape)"},
+             {RATIO: "(change.sum(dim=1) / mask.sum(dim=1).clamp(min=1)).clamp(max=80.0).exp()[:, "
+             "None].expand(change.shape)"},
              "All tokens of an answer have the same ratio in yours.", "How many ratios do five tokens have?"),
         edit("one ratio for an answer",
              {RATIO: "change.sum(dim=1).clamp(max=80.0).exp()[:, None].expand(change.shape)"}),
         edit("a mask that multiplies", {CHANGE: "log_probs - old_log_probs.detach()", TOTAL: "(gains * mask).sum()"},
              "Your loss is NaN if NaN or infinity stands where the mask is False.",
              "What is 0 times NaN, and which function picks numbers without multiplying them?"),
-        edit("a mask that multiplies", {CHANGE: "(log_probs - old_log_probs.detach()) * mask", TOTAL: "(gains * mask).sum()"}),
+        edit("a mask that multiplies", {CHANGE: "(log_probs - old_log_probs.detach()) * mask",
+             TOTAL: "(gains * mask).sum()"}),
         edit("masked at the end alone", {CHANGE: "log_probs - old_log_probs.detach()", RATIO: LIMITED},
              "The values are right, but NaN where the mask is False comes back in the gradient.",
              "The gradient of a number that torch.where left out is 0. Which step multiplies that 0 by NaN?"),
@@ -218,7 +230,8 @@ EXERCISE = Exercise(
         edit("ratios beyond every number", {RATIO: "change.exp()"},
              "Where a ratio is larger than every float32, the gradient is NaN.",
              "What is exp(100) in float32, and 0 times that? Which log ratios change nothing in the loss?"),
-        edit("probabilities that have become zero", {RATIO: "(log_probs.where(mask, 0.0).exp() / old_log_probs.detach().where(mask, 0.0).exp())"},
+        edit("probabilities that have become zero", {RATIO: "(log_probs.where(mask, 0.0).exp() / "
+             "old_log_probs.detach().where(mask, 0.0).exp())"},
              "For very unlikely tokens you divide 0 by 0.", "What is exp(-1e4) in float32?"),
         edit("log ratios cut off", {"clamp(max=80.0)": "clamp(-10.0, 10.0)"},
              "You limit log ratios that the formula does not limit.",
@@ -250,10 +263,13 @@ EXERCISE = Exercise(
     needs={
         "nothing": ("Your answer is wrong only when no token counts.",
                     "Which sum is 0 and still depends on log_probs?"),
-        "spoilt": ("Your answer is wrong only when NaN, infinity or a very large number stands where the mask is False.",
+        "spoilt": ("Your answer is wrong only when NaN, infinity or a very large number stands where the mask is "
+                   "False.",
                    "Before which step must these numbers be replaced?"),
-        "bounds": ("Your answer is wrong only when the bounds are not both 0.2.", "Which line uses `low`, and which `high`?"),
-        "zero": ("Your answer is wrong only where an advantage is 0.", "Do the tokens of such an answer count in the mean?"),
+        "bounds": ("Your answer is wrong only when the bounds are not both 0.2.",
+                   "Which line uses `low`, and which `high`?"),
+        "zero": ("Your answer is wrong only where an advantage is 0.",
+                 "Do the tokens of such an answer count in the mean?"),
         "far": ("Your answer is wrong only for tokens that are very unlikely or have moved very far.",
                 "Which of your steps gives 0 or infinity there?"),
         "masked": ("Your answer is wrong only when the mask leaves out tokens.",
@@ -261,7 +277,8 @@ EXERCISE = Exercise(
         "clipped": ("Your answer is wrong only where a token gains nothing more because its ratio is clipped.",
                     "When a token of a good answer has become twice as likely, what is gained by more?"),
         "pessimistic": ("Your answer is wrong only where the policy has moved far in the wrong direction.",
-                        "When a token of a bad answer has become twice as likely, which of the two products is smaller?"),
+                        "When a token of a bad answer has become twice as likely, which of the two products "
+                        "is smaller?"),
         "moved": ("Your answer is wrong only where the policy has moved.",
                   "What are the ratio, the clipped ratio and the smaller product for one token?"),
         "rows": ("Your answer is wrong only when there are several answers.",
@@ -270,13 +287,14 @@ EXERCISE = Exercise(
              "What remains of the formula when every ratio is 1?"),
     },
     hints=(
-        "Lesson 17 has this loss for single actions. Three things are new: a token's advantage is that of its row, the two "
-        "bounds may differ, and the mask says which tokens count.",
-        "Put a 0 where the mask is False (`torch.where`, or the method `where`) as early as in the difference of the "
-        "logarithms: a NaN that has gone through exp comes back in the gradient. `clamp` limits the difference before exp, "
-        "so that the ratio is never infinite.",
-        "In outline: the difference of the logarithms, 0 where the mask is False; from above limited to a number that float32 "
-        "can exponentiate; its exp, and that clipped; both times the advantage as a column; the smaller product of each "
-        "pair, 0 where the mask is False; minus their sum, over the number of tokens that count, which is at least 1.",
+        "Lesson 17 has this loss for single actions. Three things are new: a token's advantage is that of "
+        "its row, the two bounds may differ, and the mask says which tokens count.",
+        "Put a 0 where the mask is False (`torch.where`, or the method `where`) as early as in the "
+        "difference of the logarithms: a NaN that has gone through exp comes back in the gradient. `clamp` "
+        "limits the difference before exp, so that the ratio is never infinite.",
+        "In outline: the difference of the logarithms, 0 where the mask is False; from above limited to a "
+        "number that float32 can exponentiate; its exp, and that clipped; both times the advantage as a "
+        "column; the smaller product of each pair, 0 where the mask is False; minus their sum, over the "
+        "number of tokens that count, which is at least 1.",
     ),
 )

@@ -54,7 +54,8 @@ def cases(draw):
             yield _case(family, right, n, aspect=ENDS, needs=("ends",))
             yield _end(f"the bound itself: {family}", right, n, needs=("ends",))
     refused = {"raises": "ValueError", "aspect": REFUSALS}
-    for family, right, n in (("no answers", 0, 0), ("less than no answers", 0, -3), ("more right than there are", 11, 10),
+    for family, right, n in (("no answers", 0, 0), ("less than no answers", 0, -3), ("more right than there are", 11,
+        10),
                              ("less than none right", -1, 10), ("more than none of none", 1, 0),
                              ("less than none of less than none", -3, -2)):
         yield _case(family, right, n, **refused)
@@ -67,7 +68,8 @@ def _case(family, right, n, *z, **more):
 def _end(family, right, n, **more):
     """The bound that is exactly 0 or 1."""
     bound = "high" if right else "low"
-    given = {"right": right, "n": n, "bound": Given("bound", "def bound(interval, place):\n    return interval[place]\n")}
+    given = {"right": right, "n": n, "bound": Given("bound",
+    "def bound(interval, place):\n    return interval[place]\n")}
     script = (Call((Kept("right"), Kept("n")), keep="interval", shown=False),
               Call((Kept("interval"), 1 if right else 0), to="bound", keep=bound))
     return Case(family, (), given, script=script, gradients=False, aspect=ENDS, expect={bound: EXACT}, **more)
@@ -88,7 +90,8 @@ EXERCISE = Exercise(
     standard=("by name",),
     aspects={VALUES: 3, ENDS: 1, SURE: 1, REFUSALS: 1},
     mistakes=(
-        edit("the interval of the normal distribution", {LOW: f"max(0.0, share - {WALD})", HIGH: f"min(1.0, share + {WALD})"},
+        edit("the interval of the normal distribution", {LOW: f"max(0.0, share - {WALD})",
+             HIGH: f"min(1.0, share + {WALD})"},
              "Your interval lies evenly around right / n, and has no width if all answers are right.",
              "Ten of ten answers are right. Is the true share known then?"),
         edit("the interval of the normal distribution", {LOW: f"share - {WALD}", HIGH: f"share + {WALD}"}),
@@ -98,11 +101,13 @@ EXERCISE = Exercise(
              "You add two right and two wrong answers and take the interval around that share.",
              "Which formula does the docstring give?"),
         edit("two answers of each kind more",
-             {SHARE: "(right + z * z / 2) / (n + z * z)", LOW: "max(0.0, share - z * math.sqrt(share * (1 - share) / (n + z * z)))",
+             {SHARE: "(right + z * z / 2) / (n + z * z)", LOW: "max(0.0, share - z * math.sqrt(share * (1 - share) "
+             "/ (n + z * z)))",
               HIGH: "min(1.0, share + z * math.sqrt(share * (1 - share) / (n + z * z)))"},
              "Your centre is right, but your margin is that of the normal distribution.",
              "What stands under the root in the formula?"),
-        edit("not divided at the end", {LOW: LOW.replace(" / (1 + spread)", ""), HIGH: HIGH.replace(" / (1 + spread)", "")},
+        edit("not divided at the end", {LOW: LOW.replace(" / (1 + spread)", ""), HIGH: HIGH.replace(" / (1 + spread)",
+             "")},
              "You do not divide by 1 + z^2/n.", "What do centre and margin have in common in the formula?"),
         edit("only the centre is divided", {CENTRE: "(share + spread / 2) / (1 + spread)",
              LOW: LOW.replace(" / (1 + spread)", ""), HIGH: HIGH.replace(" / (1 + spread)", "")},
@@ -123,7 +128,8 @@ EXERCISE = Exercise(
         edit("a part of the root is missing", {MARGIN: "math.sqrt(spread * share * (1 - share))"},
              "You leave out z^2/4n^2 under the root.", "How wide is your interval if all answers are right?"),
         edit("z squared by n", {MARGIN: "math.sqrt(spread * (share * (1 - share) + z * z / 4))"},
-             "Under the root you divide z^2 by 4 instead of 4n (n more than once).", "Which powers does z^2/4n^2 have?"),
+             "Under the root you divide z^2 by 4 instead of 4n (n more than once).",
+             "Which powers does z^2/4n^2 have?"),
         edit("no root", {MARGIN: MARGIN.replace("math.sqrt", "")},
              "Your margin has no root.", "What is the square root of a variance?"),
         edit("n less one", {MARGIN: "math.sqrt(spread * (share * (1 - share) * n / max(n - 1, 1) + spread / 4))"},
@@ -158,20 +164,26 @@ EXERCISE = Exercise(
         edit("the ends are not exact", {LOW: f"max(0.0, {FREE[LOW]})", HIGH: f"min(1.0, {FREE[HIGH]})"}),
         edit("whole numbers at the ends", {LOW: LOW.replace("0.0", "0"), HIGH: HIGH.replace("1.0", "1")},
              "With none right or all right, your bound is an int.", "Which type should both bounds have?"),
-        edit("no width at the ends", {"    share, spread": "    if right in (0, n):\n        return float(right > 0), float(right > 0)\n    share, spread"},
+        edit("no width at the ends", {"    share, spread": "    if right in (0, n):\n        return float(right > "
+             "0), float(right > 0)\n    share, spread"},
              "With none right or all right, your interval has no width.",
              "Ten of ten answers are right. Is the true share known then?"),
-        edit("the whole range at the ends", {"    share, spread": "    if right in (0, n):\n        return 0.0, 1.0\n    share, spread"},
+        edit("the whole range at the ends", {"    share, spread": "    if right in (0, n):\n        return 0.0, "
+             "1.0\n    share, spread"},
              "With none right or all right, you return the whole range.",
              "Ten of ten answers are right. May the true share be one in a hundred?"),
-        edit("no answers are taken", {REFUSE: "if not 0 <= right <= n:", SHARE: "right / max(n, 1)", SPREAD: "z * z / max(n, 1)"},
+        edit("no answers are taken", {REFUSE: "if not 0 <= right <= n:", SHARE: "right / max(n, 1)",
+             SPREAD: "z * z / max(n, 1)"},
              "No answers at all raise no ValueError.", "What is the share of right answers among none?"),
-        edit("any number of right answers is taken", {REFUSE: "if n < 1:", MARGIN: "abs(spread * (share * (1 - share) + spread / 4)) ** 0.5"},
+        edit("any number of right answers is taken", {REFUSE: "if n < 1:",
+             MARGIN: "abs(spread * (share * (1 - share) + spread / 4)) ** 0.5"},
              "More right answers than answers, or fewer than none, raise no ValueError.",
              "Between which numbers must `right` lie?"),
-        edit("any number of right answers is taken", {REFUSE: "if n < 1 or right > n:", MARGIN: "abs(spread * (share * (1 - share) + spread / 4)) ** 0.5"},
+        edit("any number of right answers is taken", {REFUSE: "if n < 1 or right > n:",
+             MARGIN: "abs(spread * (share * (1 - share) + spread / 4)) ** 0.5"},
              "Fewer right answers than none raise no ValueError.", "Between which numbers must `right` lie?"),
-        edit("any number of right answers is taken", {REFUSE: "if n < 1 or right < 0:", MARGIN: "abs(spread * (share * (1 - share) + spread / 4)) ** 0.5"},
+        edit("any number of right answers is taken", {REFUSE: "if n < 1 or right < 0:",
+             MARGIN: "abs(spread * (share * (1 - share) + spread / 4)) ** 0.5"},
              "More right answers than answers raise no ValueError.", "Between which numbers must `right` lie?"),
         edit("the ends are refused", {REFUSE: "if n < 1 or not 0 < right < n:"},
              "You refuse none right, or all right.", "Which numbers of right answers are possible?"),
@@ -188,12 +200,12 @@ EXERCISE = Exercise(
              "What are centre and margin for p = 1/2?"),
     },
     hints=(
-        "Compute it by hand for n = 4, two of them right, and z = 2: then p = 1/2 and z^2/n = 1, and nothing is left but "
-        "halves and a root.",
-        "z^2/n occurs in every part of the formula: give it a name. Use `math.sqrt`, whose result is a Python float. The "
-        "bound 0 or 1 must be exact, and a difference of two floats need not be.",
-        "In outline: raise ValueError for impossible numbers; compute the share, z^2/n, the centre and the margin; divide "
-        "centre minus margin and centre plus margin by 1 + z^2/n; return 0.0 as the lower bound if none is right, and 1.0 as "
-        "the upper bound if all are.",
+        "Compute it by hand for n = 4, two of them right, and z = 2: then p = 1/2 and z^2/n = 1, and "
+        "nothing is left but halves and a root.",
+        "z^2/n occurs in every part of the formula: give it a name. Use `math.sqrt`, whose result is a "
+        "Python float. The bound 0 or 1 must be exact, and a difference of two floats need not be.",
+        "In outline: raise ValueError for impossible numbers; compute the share, z^2/n, the centre and the "
+        "margin; divide centre minus margin and centre plus margin by 1 + z^2/n; return 0.0 as the lower "
+        "bound if none is right, and 1.0 as the upper bound if all are.",
     ),
 )
