@@ -43,7 +43,9 @@ def cases(draw):
     yield Case("numbers that return", (torch.tensor([[1, 1, 2, 1, 1, 3, 2], [0, 5, 0, 5, 5, 0, 0]]),),
         **_asked(returns))
     yield Case("any numbers", (draw.integers(-2, 2, 3, 9),), **_asked(returns))
-    yield Case("a long row", (_packed(draw, 1, 300),), **_asked(("tokens", "documents", "long")))
+    # Three loops are right as well, and slow.
+    yield Case("a long row", (_packed(draw, 1, 260),), slow=True, repeats=False,
+               **_asked(("tokens", "documents", "long")))
 
 
 def _packed(draw, rows, tokens):

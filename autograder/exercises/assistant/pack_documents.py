@@ -49,7 +49,7 @@ def cases(draw):
     yield Case("documents alike", ([[5, 6], [5, 6], [5, 6], [5, 6]], 3, 4), gradients=False, needs=several)
     inside = [[7, 2, 8], [2, 2], [9, 2], [2, 5, 6], [4, 4, 4]]
     yield Case("documents that contain the separator", (inside, 6, 2), gradients=False, needs=(*several, "separator"))
-    yield _case(draw, "large ids", (3, 5, 2), 4, low=49_000, high=49_151, separator=100_257, needs=several)
+    yield _case(draw, "large ids", (3, 5, 2), 4, low=49_000, high=49_151, separator=100_257, needs=(*several, "large"))
     yield _case(draw, "many documents", draw.integers(1, 6, 700).tolist(), 32, needs=(*several, "rest", "long"))
     if draw.hidden:
         lengths = draw.integers(0, 30, 3000).tolist()
@@ -180,6 +180,9 @@ EXERCISE = Exercise(
              "Your rows are one token too long.", "How many tokens does a row hold?"),
         edit("longest first", {"enumerate(documents)": "enumerate(sorted(documents, key=len, reverse=True))"},
              "You pack the documents in another order.", "Which document comes first?"),
+        edit("documents alike share a number", {"enumerate(documents)": "((documents.index(one), one) for one in documents)"},
+             "Your documents with the same tokens have the same number.",
+             "Are two documents with the same tokens one document?"),
         edit("ids of 32 bits", {"dtype=torch.int64": "dtype=torch.int32"},
              "Your results are int32.", "Which dtype does the docstring give?"),
         edit("floats", {"dtype=torch.int64": "dtype=torch.float32"},
@@ -195,6 +198,7 @@ EXERCISE = Exercise(
     needs={
         "separator": ("Your answer is wrong only when a document contains the separator's id.",
                       "How do you know where a document ends?"),
+        "large": ("Your answer is wrong only for large ids.", "How many bits do your ids have?"),
         "empty": ("Your answer is wrong only when a document is empty.",
                   "Which token does an empty document consist of, and which number does it have?"),
         "no rows": ("Your answer is wrong only when the tokens fill no row.",
