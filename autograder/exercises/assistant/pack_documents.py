@@ -33,7 +33,8 @@ def reference(documents, length, separator):
 def cases(draw):
     length, short, long = draw.sizes(3, 3, 8)
     rows, several = ("rows",), ("rows", "documents")
-    yield _case(draw, "documents of different lengths", (short, long, 1, short + 2, 2), length, needs=(*several, "rest"))
+    yield _case(draw, "documents of different lengths", (short, long, 1, short + 2, 2), length, needs=(*several,
+        "rest"))
     yield _case(draw, "one document, one row", (3,), 4)
     yield _case(draw, "one document, several rows", (11,), 4, needs=rows)
     yield _case(draw, "one document and a rest", (9,), 7, needs=("rest",))
@@ -48,7 +49,7 @@ def cases(draw):
     yield Case("documents alike", ([[5, 6], [5, 6], [5, 6], [5, 6]], 3, 4), gradients=False, needs=several)
     inside = [[7, 2, 8], [2, 2], [9, 2], [2, 5, 6], [4, 4, 4]]
     yield Case("documents that contain the separator", (inside, 6, 2), gradients=False, needs=(*several, "separator"))
-    yield _case(draw, "large ids", (3, 5, 2), 4, low=49_000, high=49_151, separator=100_257, needs=several)
+    yield _case(draw, "large ids", (3, 5, 2), 4, low=49_000, high=49_151, separator=100_257, needs=(*several, "large"))
     yield _case(draw, "many documents", draw.integers(1, 6, 700).tolist(), 32, needs=(*several, "rest", "long"))
     if draw.hidden:
         lengths = draw.integers(0, 30, 3000).tolist()
@@ -148,7 +149,8 @@ EXERCISE = Exercise(
         edit("empty documents are left out", {ADDED: f"if not words:\n            continue\n        {ADDED}"},
              "You leave out empty documents.", "Which token does an empty document consist of?"),
         edit("empty documents are left out", {"enumerate(documents)": "enumerate(filter(None, documents))"}),
-        edit("empty documents do not count", {NUMBERED: "numbers += [number] * (len(words) + 1) if words else [number - 1]"},
+        edit("empty documents do not count", {NUMBERED: "numbers += [number] * (len(words) + 1) if words else "
+             "[number - 1]"},
              "The separator of an empty document has the number of the document before.",
              "Does an empty document have a number of its own?"),
         edit("written into the documents", {ADDED: "words.append(separator)\n        tokens += words",
@@ -160,13 +162,16 @@ EXERCISE = Exercise(
         edit("any length is taken", {REFUSE: "if length == 0:"}),
         edit("any length is taken", {REFUSE: "if length < 0:"}),
         edit("any length is taken", {REFUSE: "if length < 1 and documents:"}),
-        edit("any length is taken", {REFUSE: "if length < 1 and rows:", "    tokens, numbers": "    rows = 0\n    tokens, numbers"}),
+        edit("any length is taken", {REFUSE: "if length < 1 and rows:",
+             "    tokens, numbers": "    rows = 0\n    tokens, numbers"}),
         edit("rows of one token are refused", {REFUSE: "if length < 2:"},
              "You refuse rows of one token.", "Which lengths should raise a ValueError?"),
-        edit("too few tokens are refused", {REFUSE: "if length < 1 or sum(map(len, documents)) + len(documents) < length:"},
+        edit("too few tokens are refused", {REFUSE: "if length < 1 or sum(map(len, documents)) + len(documents) < "
+             "length:"},
              "You raise an error when the tokens fill no row.",
              "What shape does a result without any row have?"),
-        edit("neighbours in different rows", {IDS: "ids.reshape(length, rows).T", DOCUMENT: "document.reshape(length, rows).T"},
+        edit("neighbours in different rows", {IDS: "ids.reshape(length, rows).T",
+             DOCUMENT: "document.reshape(length, rows).T"},
              "Neighbouring tokens are in different rows of your result.",
              "Do the tokens run along a row or down a column?"),
         edit("rows and columns", {IDS: f"{IDS}.T", DOCUMENT: f"{DOCUMENT}.T"},
@@ -175,6 +180,9 @@ EXERCISE = Exercise(
              "Your rows are one token too long.", "How many tokens does a row hold?"),
         edit("longest first", {"enumerate(documents)": "enumerate(sorted(documents, key=len, reverse=True))"},
              "You pack the documents in another order.", "Which document comes first?"),
+        edit("documents alike share a number", {"enumerate(documents)": "((documents.index(one), one) for one in documents)"},
+             "Your documents with the same tokens have the same number.",
+             "Are two documents with the same tokens one document?"),
         edit("ids of 32 bits", {"dtype=torch.int64": "dtype=torch.int32"},
              "Your results are int32.", "Which dtype does the docstring give?"),
         edit("floats", {"dtype=torch.int64": "dtype=torch.float32"},
@@ -190,6 +198,7 @@ EXERCISE = Exercise(
     needs={
         "separator": ("Your answer is wrong only when a document contains the separator's id.",
                       "How do you know where a document ends?"),
+        "large": ("Your answer is wrong only for large ids.", "How many bits do your ids have?"),
         "empty": ("Your answer is wrong only when a document is empty.",
                   "Which token does an empty document consist of, and which number does it have?"),
         "no rows": ("Your answer is wrong only when the tokens fill no row.",
@@ -206,12 +215,12 @@ EXERCISE = Exercise(
              "What are the tokens of the row, and which number do they have?"),
     },
     hints=(
-        "Write two documents in a row by hand, each followed by a 0 as separator. Below each token write the number of "
-        "its document. Then cut both lists after every fourth token.",
+        "Write two documents in a row by hand, each followed by a 0 as separator. Below each token write "
+        "the number of its document. Then cut both lists after every fourth token.",
         "Build two flat Python lists that grow together: one of the tokens, and one of the numbers. "
         "The integer division `//` says how many whole rows there are.",
-        "In outline: refuse a length below 1. For each document with its number, add its tokens and the separator to one "
-        "list, and the number once for each of them to the other. Keep as many entries as whole rows need, and reshape "
-        "both to (rows, length).",
+        "In outline: refuse a length below 1. For each document with its number, add its tokens and the "
+        "separator to one list, and the number once for each of them to the other. Keep as many entries as "
+        "whole rows need, and reshape both to (rows, length).",
     ),
 )

@@ -116,7 +116,8 @@ EXERCISE = Exercise(
         edit("one fixed pad", {"[pad]": "[0]"},
              "You pad with 0, whatever `pad` is.", "Which id goes before a short prompt?"),
         edit("as wide as the shortest", {WIDTH: "width = min(map(len, prompts))",
-             "+ prompt for": "+ prompt[-width:] for", "len(prompt) for prompt in prompts]": "min(len(prompt), width) for prompt in prompts]"},
+             "+ prompt for": "+ prompt[-width:] for", "len(prompt) for prompt in prompts]": "min(len(prompt), "
+             "width) for prompt in prompts]"},
              "You cut the long prompts.", "How wide is the batch if the longest prompt has 5 tokens?"),
         edit("one column more", {WIDTH: f"{WIDTH} + 1"},
              "Your batch is wider than the longest prompt.", "How much padding does the longest prompt need?"),
@@ -146,9 +147,11 @@ EXERCISE = Exercise(
         edit("a mask of numbers", {MASK: "(positions >= 0).long()"},
              "Your mask holds integers.", "Which dtype do this course's masks have?"),
         edit("a mask of numbers", {MASK: "(positions >= 0).float()"}),
-        edit("ids of 32 bits", {"for prompt in prompts])\n    lengths": "for prompt in prompts], dtype=torch.int32)\n    lengths"},
+        edit("ids of 32 bits", {"for prompt in prompts])\n    lengths": "for prompt in prompts], "
+             "dtype=torch.int32)\n    lengths"},
              "Your ids are int32.", "Which dtype does the docstring give?"),
-        edit("floats", {"for prompt in prompts])\n    lengths": "for prompt in prompts], dtype=torch.float32)\n    lengths"},
+        edit("floats", {"for prompt in prompts])\n    lengths": "for prompt in prompts], dtype=torch.float32)\n    "
+             "lengths"},
              "Your ids are floats.", "Which dtype does the docstring give?"),
         edit("positions of 32 bits", {"positions.clamp(min=0)": "positions.clamp(min=0).int()"},
              "Your positions are int32.", "Which dtype does the docstring give?"),
@@ -162,7 +165,8 @@ EXERCISE = Exercise(
         "inside": ("Your answer is wrong only when a prompt contains the id `pad`.",
                    "How do you know where a prompt begins, without looking at its ids?"),
         "pad": ("Your answer is wrong only when `pad` is not 0.", "Which id goes before a short prompt?"),
-        "long": ("Your answer is wrong only for long prompts.", "Which number in your code limits the length of a prompt?"),
+        "long": ("Your answer is wrong only for long prompts.",
+                 "Which number in your code limits the length of a prompt?"),
         "lengths": ("Your answer is wrong only when the prompts have different lengths.",
                     "How much padding does each prompt need, and what do mask and positions say of it?"),
         "tokens": ("Your answer is wrong only when a prompt has several tokens.",
@@ -172,12 +176,13 @@ EXERCISE = Exercise(
         "": ("Even a single prompt of one token comes out wrong.", "What are its id, its mask and its position?"),
     },
     hints=(
-        "Write the prompts [5, 6, 7] and [8] as two rows of three, with all last tokens in the last column. Below them "
-        "write the mask, and below that the position of each token within its own prompt.",
+        "Write the prompts [5, 6, 7] and [8] as two rows of three, with all last tokens in the last column. "
+        "Below them write the mask, and below that the position of each token within its own prompt.",
         "The length of a prompt says how much padding it needs; its ids say nothing about that. In Python, "
         "[pad] * 3 is a list of three, and + joins two lists into a new one.",
-        "In outline: raise ValueError if a prompt is missing. Find the longest length, put the missing padding before each prompt, "
-        "and make one tensor. For the positions, subtract each row's amount of padding from 0, 1, 2, ...; "
-        "the mask is True where that is not negative, and negative positions become 0.",
+        "In outline: raise ValueError if a prompt is missing. Find the longest length, put the missing "
+        "padding before each prompt, and make one tensor. For the positions, subtract each row's amount of "
+        "padding from 0, 1, 2, ...; the mask is True where that is not negative, and negative positions "
+        "become 0.",
     ),
 )
