@@ -543,19 +543,19 @@ would save work, and is left out here to keep the rows simple.
 def generate_batch(model, prompts, n_new, choose, stop, pad):
     """The new tokens of several prompts, which are continued together.
 
-    A row that has chosen `stop` is finished but keeps its place: from there on it is filled with `pad`
-    and its mask is False. What is chosen for it no longer counts. Without a gradient; the model's mode
-    stays as it is.
+    A row that has chosen `stop` is finished but keeps its place: from there on it is filled with
+    `pad` and its mask is False. What is chosen for it no longer counts. Without a gradient; the
+    model's mode stays as it is.
 
     Shapes:
-        model: (ids, mask, positions), as `pad_left` makes them, by position -> logits (B, N, V); called
-            once a step with the whole rows, and no more when all rows are finished
+        model: (ids, mask, positions), as `pad_left` makes them, by position -> logits (B, N, V);
+            called once a step with the whole rows, and no more when all rows are finished
         prompts: list of B lists of int, none empty; they stay as they are
         n_new: at most so many new tokens, at least 1
-        choose: logits (B, V) of the last position -> (B,) int64, which is not written into; called once
-            a step
-        stop: the id that ends a row, though not in a prompt; `pad` may be the same id, or one that is
-            chosen like any other
+        choose: logits (B, V) of the last position -> (B,) int64, which is not written into; called
+            once a step
+        stop: the id that ends a row, though not in a prompt; `pad` may be the same id, or one that
+            is chosen like any other
         returns: list of B lists of int, the new tokens of each prompt without `stop`
 
     >>> count = lambda ids, mask, positions: F.one_hot(ids + 1, 10).float()
@@ -766,10 +766,10 @@ What stands outside the mask may be anything, NaN too. Put a harmless number the
 def policy_loss(log_probs, old_log_probs, advantages, mask, low=0.2, high=0.2):
     """Minus the mean of min(r * A, clip(r, 1 - low, 1 + high) * A) over all tokens with mask True.
 
-    r = exp(log_probs - old_log_probs), and A is the row's advantage. The mean is over the whole batch,
-    not of one mean for each row; without a single True it is 0, with a graph. No gradient reaches
-    old_log_probs or advantages. Where the mask is False anything may stand, NaN too. On the side that is
-    clipped, log ratios may be 100 and more.
+    r = exp(log_probs - old_log_probs), and A is the row's advantage. The mean is over the whole
+    batch, not of one mean for each row; without a single True it is 0, with a graph. No gradient
+    reaches old_log_probs or advantages. Where the mask is False anything may stand, NaN too. On
+    the side that is clipped, log ratios may be 100 and more.
 
     Shapes:
         log_probs, old_log_probs: (B, N)
@@ -777,7 +777,8 @@ def policy_loss(log_probs, old_log_probs, advantages, mask, low=0.2, high=0.2):
         mask: (B, N) bool
         returns: a scalar
 
-    >>> new, old = torch.tensor([[-1.0, -2.0], [-1.0, -9.0]]), torch.tensor([[-1.0, -1.0], [-2.0, 0.0]])
+    >>> new = torch.tensor([[-1.0, -2.0], [-1.0, -9.0]])
+    >>> old = torch.tensor([[-1.0, -1.0], [-2.0, 0.0]])
     >>> mask = torch.tensor([[True, True], [True, False]])
     >>> round(policy_loss(new, old, torch.tensor([1.0, -1.0]), mask).item(), 4)  # r: 1, 0.37, 2.72
     0.4501
@@ -801,11 +802,13 @@ r"""
 
 # %% exercise: assistant.kl_penalty
 def kl_penalty(log_probs, reference_log_probs, mask):
-    """The mean of exp(d) - d - 1 over all tokens with mask True, d = reference_log_probs - log_probs.
+    """The mean of exp(d) - d - 1 over all tokens with mask True.
 
-    Exact for small d too: exp(d) - 1 loses its digits there, torch.expm1(d) does not. Without a single
-    True it is 0, with a graph. No gradient reaches reference_log_probs. Where the mask is False anything
-    may stand, NaN too.
+    d = reference_log_probs - log_probs.
+
+    Exact for small d too: exp(d) - 1 loses its digits there, torch.expm1(d) does not. Without a
+    single True it is 0, with a graph. No gradient reaches reference_log_probs. Where the mask is
+    False anything may stand, NaN too.
 
     Shapes:
         log_probs, reference_log_probs: (B, N)
@@ -1050,8 +1053,8 @@ def wilson_interval(right, n, z=1.96):
     Shapes:
         right, n: int
         z: how sure; 1.96 for 95 per cent
-        returns: (low, high), a tuple of two floats from 0 to 1; low is 0.0 if none is right, high is 1.0
-            if all are
+        returns: (low, high), a tuple of two floats from 0 to 1; low is 0.0 if none is right, high
+            is 1.0 if all are
     Raises ValueError if n is below 1, or if right is not one of 0 ... n.
 
     >>> low, high = wilson_interval(8, 10)
