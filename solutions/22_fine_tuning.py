@@ -1103,13 +1103,7 @@ does the change begin?
 
 # %% [markdown]
 r"""
-**You have built it, all of it.** Twenty-two lessons ago there were two loops. Look at what has become of them.
-
-**What you built.** Attention, from `dot_product_scores` to heads, groups, latents and tiles (lessons 01 to
-05, 13 and 15). A layer and a model around it, with positions and norms (06 to 09), and text as tokens (10). A
-language model that is trained, that writes with a cache, and that is corrected by preferences (11, 12 and
-18). The same blocks for experts, series, decisions and images (14, 16, 17 and 19). Finally, a real model that
-runs on your own parts, and that you can open and teach (20 to 22).
+**You have opened a real model, and taught it.** Look at what of yours ran in it.
 
 **What of it ran.** In a language model that other people trained:
 
@@ -1127,8 +1121,8 @@ runs on your own parts, and that you can open and teach (20 to 22).
 | it is opened | `outputs_of`, `ablate_heads`, `run_patched` | 21 |
 | it is taught | `replace_linears`, `LoRALinear`, `accumulated_step` | 22 |
 
-**What to build next.** Train the model of lesson 11 on a text you love. Read the code of a model that came
-out last week. You know all of its parts. Or find a claim about one in a paper, and test it against a rival.
+**Next:** in lesson 23 you make an assistant of your own from nothing: it reads, learns to answer, is rewarded, and is
+measured.
 """
 
 # %%

@@ -1,0 +1,39 @@
+"""Cases of losses over the tokens of several answers: what is masked, and no token at all."""
+
+import torch
+
+from autograder.schema import Call, Case, Given, Kept
+
+MASKED, NOTHING = "what is masked", "no token that counts"
+LEAF = "def leaf(log_probs):\n    return log_probs.clone().requires_grad_()\n"
+GRAPH = "def graph(loss):\n    return getattr(loss, 'requires_grad', False)\n"
+GRADIENT = """
+def gradient(loss, leaf):
+    # No gradient counts as zeros.
+    if getattr(loss, "requires_grad", False):
+        loss.backward()
+    return torch.zeros_like(leaf) if leaf.grad is None else leaf.grad
+"""
+
+
+def lengths(tokens, *counts):
+    """The mask of answers with so many tokens, padded on the right."""
+    return torch.arange(tokens) < torch.tensor(counts)[:, None]
+
+
+def spoilt(tensor, mask, *values):
+    """The tensor, with these values in turn where the mask is False."""
+    fill = torch.tensor(values).repeat(tensor.numel())[: tensor.numel()].reshape(tensor.shape)
+    return torch.where(mask, tensor, fill)
+
+
+def without_tokens(family, first, *others, **more):
+    """A loss of nothing: its value, whether it has a graph, and the gradient of the first argument."""
+    made = {"log_probs": first} | {f"argument {place}": other for place, other in enumerate(others, 1)}
+    further = {"leaf": Given("leaf", LEAF), "graph": Given("graph", GRAPH), "gradient": Given("gradient", GRADIENT)}
+    arguments = (Kept("variable"), *(Kept(name) for name in list(made)[1:]))
+    script = (Call((Kept("log_probs"),), to="leaf", keep="variable", shown=False),
+              Call(arguments, keep="loss"),
+              Call((Kept("loss"),), to="graph", keep="whether the loss has a graph"),
+              Call((Kept("loss"), Kept("variable")), to="gradient", keep="gradient"))
+    return Case(family, (), made | further, script=script, aspect=NOTHING, gradients=False, **more)

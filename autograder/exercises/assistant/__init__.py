@@ -1,0 +1,2 @@
+"""An assistant from nothing: packed texts, batches of prompts, rewards that can be checked, and how good it is."""
+LESSON = "23_assistant"

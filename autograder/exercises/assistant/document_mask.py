@@ -1,0 +1,170 @@
+"""Packed documents do not read each other: causal attention within each document."""
+
+import torch
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart
+
+
+def document_mask(document):
+    same = document[:, :, None] == document[:, None, :]
+    allowed = same.tril()
+    return allowed[:, None]
+
+
+def reference(document):
+    places = torch.arange(document.shape[1])
+    not_later = places[:, None] >= places
+    return ((document.unsqueeze(-1) - document.unsqueeze(-2)) == 0).logical_and(not_later).unsqueeze(1)
+
+
+def cases(draw):
+    rows, tokens = draw.sizes(2, 3, 8)
+    several = ("rows", "tokens", "documents")
+    yield Case("rows of several documents", (_packed(draw, rows, tokens),), **_asked(several))
+    yield Case("one token", (torch.tensor([[0]]),), **_asked(()))
+    yield Case("one document", (torch.zeros(1, 5, dtype=torch.int64),), **_asked(("tokens",)))
+    yield Case("one row", (torch.tensor([[0, 0, 0, 1, 1, 2]]),), **_asked(("tokens", "documents")))
+    yield Case("a document a row", (torch.tensor([[0] * 4, [1] * 4, [2] * 4]),), **_asked(("rows", "tokens")))
+    yield Case("every token a document", (torch.arange(12).reshape(3, 4),), **_asked(several))
+    yield Case("rows of one token", (torch.tensor([[0], [0], [1]]),), **_asked(("rows",)))
+    yield Case("as many rows as tokens", (_packed(draw, 4, 4),), **_asked(several))
+    first = _packed(draw, 2, 5)
+    yield Case("two rows", (first,), **_asked(several))
+    yield Case("another second row", (torch.stack((first[0], first[1] * 0 + torch.tensor([0, 1, 1, 2, 2]))),),
+               **_asked(several))
+    numbers = (*several, "numbers")
+    yield Case("numbers in no order", (torch.tensor([[9, 9, 2, 2, 5, 5], [4, 8, 8, 8, 6, 1]]),), **_asked(numbers))
+    yield Case("numbers of one thousand and more", (_packed(draw, 2, 7) * 3 + 1000,), **_asked(numbers))
+    yield Case("negative numbers", (torch.tensor([[-1, -1, -7, 3, 3]]),), **_asked(("tokens", "documents", "numbers")))
+    far = torch.tensor([[0, 0, 1, 2, 2], [0, 1, 1, 1, 2]])
+    yield Case("very large numbers", (far + 2**40,), **_asked(numbers))
+    yield Case("numbers very far apart", (far * 2**32,), **_asked(numbers))
+    returns = (*numbers, "returns")
+    yield Case("numbers that return", (torch.tensor([[1, 1, 2, 1, 1, 3, 2], [0, 5, 0, 5, 5, 0, 0]]),),
+        **_asked(returns))
+    yield Case("any numbers", (draw.integers(-2, 2, 3, 9),), **_asked(returns))
+    # Three loops are right as well, and slow.
+    yield Case("a long row", (_packed(draw, 1, 260),), slow=True, repeats=False,
+               **_asked(("tokens", "documents", "long")))
+
+
+def _packed(draw, rows, tokens):
+    """Numbers of documents one after another, a new one at about every third token."""
+    begins = draw.integers(0, 2, rows * tokens) == 0
+    return begins.long().cumsum(0).reshape(rows, tokens)
+
+
+def _asked(needs):
+    return {"gradients": False, "needs": needs}
+
+
+SAME, ALLOWED, LAST = "document[:, :, None] == document[:, None, :]", "same.tril()", "return allowed[:, None]"
+
+
+def _of(numbers):
+    """The edits that compare other numbers."""
+    return {"    same =": f"    numbers = {numbers}\n    same =", SAME: SAME.replace("document", "numbers")}
+
+
+EXERCISE = Exercise(
+    number=2, minutes=8, difficulty=2,
+    worked=document_mask,
+    reference=reference,
+    cases=cases,
+    standard=("transposed", "by name"),
+    aspects={VALUES: 4, SIDE_EFFECTS: 1},
+    shapes={"document": "R N", "return": "R 1 N N"},
+    invariants=(samples_apart("two rows", "another second row"),),
+    mistakes=(
+        edit("the future is seen", {ALLOWED: "same"},
+             "Your tokens attend to later tokens of their document.",
+             "May a token attend to the tokens that it should predict?"),
+        edit("not to itself", {ALLOWED: "same.tril(-1)"},
+             "Your tokens do not attend to themselves.", "Is a token later than itself?"),
+        edit("the past is hidden", {ALLOWED: "same.triu()"},
+             "Your tokens attend to later tokens and not to earlier ones.",
+             "Which axis belongs to the queries: the rows or the columns of the table?"),
+        edit("all documents are seen", {ALLOWED: "torch.ones_like(same).tril()"},
+             "Your tokens attend to other documents.", "Which numbers must be equal?"),
+        edit("the mask is inverted", {LAST: "return ~allowed[:, None]"},
+             "Your mask is True where a token may not attend.", "What does True mean in this course's masks?"),
+        edit("other documents instead", {SAME: SAME.replace("==", "!=")},
+             "Your tokens attend to other documents and not to their own.",
+             "Which numbers must be equal?"),
+        edit("earlier documents are seen", {SAME: SAME.replace("==", ">=")},
+             "Your tokens attend to documents with smaller numbers.",
+             "Must two numbers be equal, or may one be larger?"),
+        edit("earlier documents are seen", {SAME: SAME.replace("==", "<=")},
+             "Your tokens attend to documents with larger numbers.",
+             "Must two numbers be equal, or may one be larger?"),
+        edit("a number that returns is another document",
+             _of("(document != document.roll(1, dims=1)).cumsum(dim=1)"),
+             "A number that returns later in a row counts as another document in your mask.",
+             "Do you compare the numbers themselves, or runs of equal numbers?"),
+        edit("a number that returns is another document",
+             {ALLOWED: "(same | ~torch.ones_like(same).tril()).flip(-1).cummin(dim=-1).values.flip(-1).tril()"}),
+        edit("no axis for the heads", {LAST: "return allowed"},
+             "Your mask has three axes.", "Over which axis of (R, H, N, N) should the mask broadcast?"),
+        edit("the axis for the heads comes first", {LAST: "return allowed[None]"},
+             "Your axis of size 1 comes before the rows.",
+             "Which axis of (R, H, N, N) is that of the heads?"),
+        edit("the axis for the heads comes last", {LAST: "return allowed[..., None]"},
+             "Your axis of size 1 comes last.", "Which axis of (R, H, N, N) is that of the heads?"),
+        edit("one mask for all rows", {"    same =": "    document = document[:1].expand(len(document), -1)\n    "
+             "same ="},
+             "All your rows have the mask of the first row.", "Which documents are in the second row?"),
+        edit("rows compared with rows", {SAME: "document[:, None, :] == document[None, :, :]"},
+             "You compare tokens of one row with those of another.",
+             "Which two axes of the table belong to the tokens of one row?"),
+        edit("document 0 is padding", {LAST: "return (allowed & (document != 0)[:, None])[:, None]"},
+             "Your tokens of document 0 attend to nothing.", "Is 0 the number of a document like any other?"),
+        edit("document 0 is padding", {LAST: "return (allowed & (document > 0)[:, None])[:, None]"},
+             "Your tokens of documents with a number of 0 or less attend to nothing.",
+             "May a document have any number?"),
+        edit("negative numbers are padding", {LAST: "return (allowed & (document >= 0)[:, None])[:, None]"},
+             "Your tokens of documents with a negative number attend to nothing.",
+             "May a document have any number?"),
+        edit("compared as float32", {SAME: "document.float()[:, :, None] == document.float()[:, None, :]"},
+             "Two large numbers that differ by 1 are one document in your mask.",
+             "Which integers can float32 not tell apart?"),
+        edit("numbers of few bits", _of("document.to(torch.int32)"),
+             "Numbers that differ by a power of two are one document in your mask.",
+             "How many bits do your numbers have?"),
+        edit("numbers of few bits", _of("document.to(torch.uint8)")),
+        edit("numbers to be added to scores", {LAST: "return torch.zeros(allowed.shape).masked_fill(~allowed, "
+             "-torch.inf)[:, None]"},
+             "Your mask holds numbers.", "Which dtype do this course's masks have?"),
+        edit("numbers to be added to scores", {LAST: "return allowed[:, None].long()"}),
+        edit("numbers to be added to scores", {LAST: "return allowed[:, None].float()"}),
+        edit("the first token is seen by all", {LAST: "allowed[:, :, 0] = True\n    return allowed[:, None]"},
+             "All your tokens attend to the first token of their row.",
+             "To which document does the first token belong?"),
+        edit("a document is a row of the table", {ALLOWED: "same.all(dim=0).tril().expand_as(same)"},
+             "You mix the documents of different rows.", "Does a row's mask depend on other rows?"),
+        edit("a document is a row of the table", {ALLOWED: "same.any(dim=0).tril().expand_as(same)"}),
+    ),
+    combinable=("the mask is inverted", "no axis for the heads", "not to itself"),
+    needs={
+        "returns": ("Your answer is wrong only when a document's number returns later in the row.",
+                    "Do you compare the numbers themselves, or runs of equal numbers?"),
+        "numbers": ("Your answer is wrong only when the numbers are not 0, 1, 2 and so on.",
+                    "What may your code assume about a number, other than that it is equal to another or not?"),
+        "long": ("Your answer is wrong only for a long row.", "Which number in your code limits the length of a row?"),
+        "documents": ("Your answer is wrong only when there are several documents in a row.",
+                      "Which tokens of the row belong to one document?"),
+        "rows": ("Your answer is wrong only when there are several rows.",
+                 "Which axis of the result belongs to the rows?"),
+        "tokens": ("Your answer is wrong only when there are several tokens.",
+                   "Which tokens of its own document may a token attend to?"),
+        "": ("Even the mask of a single token comes out wrong.", "What shape and which dtype should the result have?"),
+    },
+    hints=(
+        "Draw the table for a row of three tokens with the numbers 7, 7, 2. The rows are the queries and "
+        "the columns the keys. In which cells are both tokens of one document, and which of these keys are "
+        "not later?",
+        "Compare the numbers with themselves: once as a column, once as a row, so that broadcasting makes a "
+        "table for each row of the batch. `tril` keeps what is on and below the diagonal.",
+        "In outline: give `document` a last axis and a middle axis, compare the two, take the lower "
+        "triangle, and add an axis of size 1 for the heads after the rows.",
+    ),
+)

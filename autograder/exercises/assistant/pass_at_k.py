@@ -1,0 +1,193 @@
+"""The chance that at least one of k answers is right, from n answers of which some are (Chen et al. 2021)."""
+
+import math
+from fractions import Fraction
+
+import torch  # noqa: F401 (the mistakes use it)
+
+from autograder.schema import REFUSALS, STABILITY, VALUES, Case, Exercise, edit
+from autograder.values.compare import EXACT, close
+
+ENDS = "certain and impossible"
+EXACTLY = close(1e-5)  # of the tolerance of 1e-4
+
+
+def pass_at_k(n, right, k):
+    if not 1 <= k <= n or not 0 <= right <= n:
+        raise ValueError(f"cannot draw {k} of {n} answers, {right} of them right")
+    none_right = math.comb(n - right, k) / math.comb(n, k)
+    return 1 - none_right
+
+
+def reference(n, right, k):
+    if k < 1 or k > n or right < 0 or right > n:
+        raise ValueError("there are not so many answers")
+    # Answer after answer, none of which is right, from the larger side of the two.
+    none_right = Fraction(1)
+    for drawn in range(min(k, right)):
+        none_right *= Fraction(n - max(k, right) - drawn, n - drawn)
+        if none_right == 0:
+            break
+    return float(1 - none_right)
+
+
+def cases(draw):
+    yield _case("two of four are right, and two are drawn", 4, 2, 2, needs=("several",))
+    yield _case("one answer is drawn", 10, 3, 1)
+    yield _case("one of two", 2, 1, 1)
+    yield _case("one is right", 12, 1, 5, needs=("several",))
+    yield _case("all but one are drawn", 9, 1, 8, needs=("several",))
+    yield _case("few are drawn of many", 200, 13, 10, needs=("several",))
+    n = int(draw.integers(30, 60, 1))
+    yield _case("some of some", n, int(draw.integers(2, 8, 1)), int(draw.integers(2, 12, 1)), needs=("several",))
+    yield _case("as many wrong as are drawn", 12, 7, 5, needs=("several",))
+    yield _case("as many right as are drawn", 40, 8, 8, needs=("several",))
+    many = {"aspect": STABILITY, "needs": ("several", "many")}
+    for n, right, k in ((1000, 3, 100), (2000, 500, 7), (10_000, 1, 5000), (10_000, 10, 600), (10_000, 5000, 2),
+                        (10_000, 2, 9990), (10_000, 9000, 1000), (10_000, 37, 1)):
+        yield _case(f"{right:,} of {n:,} right, {k:,} drawn", n, right, k, **many)
+    ends = {"aspect": ENDS, "needs": ("ends",)}
+    for n, right, k in ((5, 0, 1), (5, 0, 5), (10_000, 0, 100), (1, 0, 1), (1, 1, 1), (7, 7, 1), (7, 7, 7), (9, 5, 5),
+                        (9, 1, 9), (10_000, 6000, 4001), (10_000, 1, 10_000), (12, 8, 6)):
+        yield _end(f"{right:,} of {n:,} right, {k:,} drawn, exactly", n, right, k, **ends)
+    refused = {"raises": "ValueError", "aspect": REFUSALS}
+    for family, n, right, k in (("none is drawn", 5, 2, 0), ("less than none is drawn", 5, 2, -1),
+                                ("more are drawn than there are", 5, 2, 6), ("no answers", 0, 0, 1), ("nothing at all",
+                                0, 0, 0),
+                                ("more right than there are", 5, 6, 2), ("fewer right than none", 5, -1, 2)):
+        yield _case(family, n, right, k, **refused)
+
+
+def _case(family, *numbers, **more):
+    return Case(family, numbers, gradients=False, expect=EXACTLY, **more)
+
+
+def _end(family, n, right, k, **more):
+    """A chance that is exactly 0 or 1."""
+    return Case(family, (n, right, k), gradients=False, expect=EXACT, **more)
+
+
+REFUSE = "if not 1 <= k <= n or not 0 <= right <= n:"
+NONE, LAST = "math.comb(n - right, k) / math.comb(n, k)", "return 1 - none_right"
+
+EXERCISE = Exercise(
+    number=8, minutes=8, difficulty=2,
+    worked=pass_at_k,
+    reference=reference,
+    cases=cases,
+    standard=("by name",),
+    aspects={VALUES: 3, STABILITY: 1, ENDS: 1, REFUSALS: 1},
+    mistakes=(
+        edit("drawn with replacement", {NONE: "(1 - right / n) ** k"},
+             "You draw with replacement: each answer may come again.",
+             "When a wrong answer has been drawn, how many wrong ones are left, of how many?"),
+        edit("the share of right answers", {LAST: "return right / n"},
+             "Your chance does not depend on k.", "When two answers are drawn instead of one, what becomes of the "
+             "chance?"),
+        edit("k times the share", {LAST: "return min(1.0, k * right / n)"},
+             "You add up the chances of the k answers.", "Can two of the answers drawn be right at once?"),
+        edit("k times the share", {LAST: "return min(1.0, right / k)"},
+             "You divide the right answers by k.", "Which answers are counted, and which are drawn?"),
+        edit("none is right", {LAST: "return none_right"},
+             "You return the chance that none of the answers is right.", "Which chance is one minus that?"),
+        edit("all are right", {NONE: "1 - math.comb(right, k) / math.comb(n, k)"},
+             "You return the chance that all answers drawn are right.",
+             "At least one is right: what is the opposite of that?"),
+        edit("all are right", {LAST: "return math.comb(right, k) / math.comb(n, k)"}),
+        edit("one of those drawn is not right", {NONE: "math.comb(right, k) / math.comb(n, k)"},
+             "You return the chance that at least one answer is wrong.",
+             "From which answers are k drawn if none is right?"),
+        edit("exactly one is right", {LAST: "return right * math.comb(n - right, k - 1) / math.comb(n, k)"},
+             "You return the chance that exactly one answer is right.", "Do two right answers count as well?"),
+        edit("ordered draws over unordered ones", {NONE: "math.perm(n - right, k) / math.comb(n, k)"},
+             "You count the order of the draws above the line and not below it.",
+             "How many pairs are there among three answers?"),
+        edit("one wrong answer too few", {NONE: "math.comb(max(n - right - 1, 0), k) / math.comb(n, k)"},
+             "You draw from one wrong answer less than there are.", "How many of n answers are wrong?"),
+        edit("one answer more is drawn", {NONE: "math.comb(n - right, k + 1) / max(math.comb(n, k + 1), 1)"},
+             "You draw one answer too many.", "How many answers are drawn?"),
+        edit("one wrong answer too few",
+             {NONE: "math.prod(1 - k / i for i in range(n - right, n + 1) if i >= k and i > 0)"}),
+        edit("numbers too large", {NONE: "float(math.comb(n - right, k)) / float(math.comb(n, k))"},
+             "For many answers your numbers are larger than every float.",
+             "Which is the largest float, and how large is C(10000, 5000)?"),
+        edit("numbers too large", {NONE: "math.exp(math.lgamma(n - right + 1) - math.lgamma(k + 1) - math.lgamma(n "
+             "- right - k + 1)) / "
+                                         "math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + "
+                                         "1)) if n - right >= k else 0.0"}),
+        edit("numbers too large", {NONE: "(torch.arange(n - right, n - right - k, -1).double().prod() / "
+                                         "torch.arange(n, n - k, -1).double().prod()).item() if n - right >= k else "
+                                         "0.0"}),
+        edit("exact to seven digits", {NONE: "(1 - k / torch.arange(n - right + 1, n + "
+             "1)).clamp(min=0).prod().item() if right else 1.0"},
+             "Your chance is exact to seven digits only.", "Which dtype does a division of integer tensors give?"),
+        edit("exact to seven digits", {LAST: "return float(torch.tensor(1 - none_right))"}),
+        edit("rounded", {LAST: "return round(1 - none_right, 4)"},
+             "You round the chance.", "How exact should the result be?"),
+        edit("not exactly one",
+             {NONE: "math.exp(math.lgamma(n - right + 1) + math.lgamma(n - k + 1) - math.lgamma(n + 1) - "
+                    "math.lgamma(max(n - right - k, 0) + 1))"},
+             "When fewer answers than k are wrong, your chance is not 1.",
+             "Can k answers be drawn that are all wrong if there are fewer than k of these?"),
+        edit("fewer wrong than drawn are not foreseen",
+             {NONE: "math.prod((n - right - i) / (n - i) for i in range(k) if n - right - i > 0)"},
+             "When fewer answers than k are wrong, your chance is not 1.",
+             "Can k answers be drawn that are all wrong if there are fewer than k of these?"),
+        edit("whole numbers at the ends", {"    none_right": "    if right == 0:\n        return 0\n    none_right"},
+             "You return an int when none is right.", "Which type should the result have?"),
+        edit("whole numbers at the ends", {"    none_right": "    if n - right < k:\n        return 1\n    "
+             "none_right"},
+             "You return an int when fewer answers than k are wrong.", "Which type should the result have?"),
+        edit("whole numbers at the ends", {LAST: "return 1 - none_right if 0 < none_right < 1 else int(1 - "
+             "none_right)"},
+             "You return an int when the chance is 0 or 1.", "Which type should the result have?"),
+        edit("certain if as many are wrong", {"    none_right": "    if n - right <= k:\n        return 1.0\n    "
+             "none_right"},
+             "When exactly k answers are wrong, your chance is 1.", "Which k answers may be drawn then?"),
+        edit("a tensor", {LAST: "return torch.tensor(1 - none_right, dtype=torch.float64)"},
+             "You return a tensor.", "Which type should the result have?"),
+        edit("a percentage", {LAST: "return 100 * (1 - none_right)"},
+             "You return a percentage.", "Between which two numbers does a chance lie?"),
+        edit("any k is taken", {REFUSE: "if not 0 <= right <= n:",
+             NONE: "math.comb(n - right, abs(k)) / max(math.comb(n, abs(k)), 1)"},
+             "An impossible k raises no ValueError.", "How many of n answers can be drawn, and how few?"),
+        edit("any k is taken", {REFUSE: "if k > n or not 0 <= right <= n:",
+             NONE: "math.comb(n - right, abs(k)) / math.comb(n, abs(k))"},
+             "A k below 1 raises no ValueError.", "How few answers can be drawn?"),
+        edit("any k is taken", {REFUSE: "if k < 1 or not 0 <= right <= n:",
+             NONE: "math.comb(n - right, k) / max(math.comb(n, k), 1)"},
+             "A k above n raises no ValueError.", "How many of n answers can be drawn?"),
+        edit("drawing nothing is allowed", {REFUSE: REFUSE.replace("1 <= k", "0 <= k")},
+             "A k of 0 raises no ValueError.", "How few answers can be drawn?"),
+        edit("any number of right answers is taken", {REFUSE: "if not 1 <= k <= n:",
+             NONE: "math.comb(max(n - right, 0), k) / math.comb(n, k)"},
+             "An impossible number of right answers raises no ValueError.", "Between which numbers must `right` lie?"),
+        edit("any number of right answers is taken", {REFUSE: "if not 1 <= k <= n or right > n:"},
+             "Fewer right answers than none raise no ValueError.", "Between which numbers must `right` lie?"),
+        edit("any number of right answers is taken", {REFUSE: "if not 1 <= k <= n or right < 0:",
+             NONE: "math.comb(max(n - right, 0), k) / math.comb(n, k)"},
+             "More right answers than answers raise no ValueError.", "Between which numbers must `right` lie?"),
+        edit("drawing all is refused", {REFUSE: REFUSE.replace("k <= n", "k < n")},
+             "You refuse to draw all answers.", "How many of n answers can be drawn?"),
+    ),
+    combinable=("none is right", "a percentage"),
+    needs={
+        "ends": ("Your answer is wrong only when the chance is exactly 0 or 1.",
+                 "What should the result be if no answer is right, and what if fewer than k are wrong?"),
+        "many": ("Your answer is wrong only for many answers.",
+                 "How large do your numbers become, and how exact are they?"),
+        "several": ("Your answer is wrong only when several answers are drawn.",
+                    "When a wrong answer has been drawn, how many wrong ones are left, of how many?"),
+        "": ("Even for a single answer your chance is wrong.",
+             "Three of ten answers are right. What is the chance of one?"),
+    },
+    hints=(
+        "Take four answers a, b, c, d, of which a and b are right. List the six pairs. In how many of them "
+        "is none right?",
+        "Count the opposite: in how many ways can k answers be drawn that are all wrong, and in how many "
+        "ways at all? `math.comb` counts them in integers of any size, and `/` of two integers is a float "
+        "that is as exact as can be.",
+        "In outline: raise ValueError for impossible numbers; count the ways to draw k of the wrong answers "
+        "and the ways to draw k of all; return one minus the ratio.",
+    ),
+)

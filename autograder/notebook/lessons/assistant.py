@@ -1,0 +1,258 @@
+"""What lesson 23 alone needs: the small world of its texts and questions, and the figure of shares with intervals.
+
+All texts are made here, from a few words and a seed, so that every question has exactly one right answer.
+"""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import chain, pairwise
+from zlib import crc32
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder.notebook.figures.curves import LOOKS
+from autograder.notebook.figures.palette import GREY, INK
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import sentence
+
+NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana"]
+COLOURS = ["red", "blue", "green", "white", "black", "yellow"]
+THINGS = ["ball", "book", "cake", "drum", "kite", "lamp", "map", "ring"]
+PLACES = ["hill", "lake", "market", "garden", "harbour", "school"]
+NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+KINDS = ("repeat", "sort", "add", "whose")
+
+Question = tuple[str, str, str]
+
+
+def documents(count: int, seed: int) -> list[str]:
+    """Short texts about people and their things: stories, lists, echoes and sums."""
+    draw = random.Random(seed)
+    makers = (_story, _story, _list, _echo, _owners, _sum)
+    return [draw.choice(makers)(draw) for _ in range(count)]
+
+
+def _story(draw: random.Random) -> str:
+    (a, b), (c, d) = draw.sample(NAMES, 2), draw.sample(COLOURS, 2)
+    (t, u), (p, q) = draw.sample(THINGS, 2), draw.sample(PLACES, 2)
+    middle = [
+        f"{b} has a {d} {u}.",
+        f"At the {p} they count {draw.choice(NUMBERS[2:])} birds.",
+        f"{a} shows {b} the {t}.",
+        f"The {t} is old but {a} likes it.",
+        f"Then {a} and {b} walk to the {q}.",
+        f"It rains at the {p}, and {b} laughs.",
+    ]
+    ends = [
+        f"In the evening {a} takes the {c} {t} home.",
+        f"Whose is the {t}? It is {a}'s.",
+        f"Where was {a}? At the {p}.",
+    ]
+    told = draw.sample(middle, draw.randint(0, 2))
+    return " ".join([f"{a} has a {c} {t} and takes it to the {p}.", *told, draw.choice(ends)])
+
+
+def _list(draw: random.Random) -> str:
+    things = draw.sample(THINGS, 3)
+    return f"{draw.choice(NAMES)} packs {' '.join(things)}. On the shelf stand {' '.join(sorted(things))}."
+
+
+def _echo(draw: random.Random) -> str:
+    (a, b), said = draw.sample(NAMES, 2), " ".join(draw.sample(THINGS, 3))
+    return f"{a} calls {said}. And then {b} calls {said}."
+
+
+def _owners(draw: random.Random) -> str:
+    told, names, things = _have(2, draw)
+    asked = draw.randrange(2)
+    return f"{told} And the {things[asked]} is for {names[asked]}."
+
+
+def _have(count: int, draw: random.Random) -> tuple[str, list[str], list[str]]:
+    names, things = draw.sample(NAMES, count), draw.sample(THINGS, count)
+    told = [f"{name} has a {draw.choice(COLOURS)} {thing}." for name, thing in zip(names, things)]
+    return " ".join(told), names, things
+
+
+def _sum(draw: random.Random) -> str:
+    a = draw.randint(0, 10)
+    b = draw.randint(0, 10 - a)
+    return f"{NUMBERS[a]} and {NUMBERS[b]} make {NUMBERS[a + b]}."
+
+
+def questions(
+    count: int, seed: int, kinds: Sequence[str] = KINDS, more: int = 0, held_out: bool = False
+) -> list[Question]:
+    """(kind, question, answer), with one right answer each, the kinds in turn.
+
+    more: so many words, people or numbers more than in training
+    held_out: of each five possible questions about one is never asked in training; those, each once, or the others
+    """
+    draw, found = random.Random(seed), list[Question]()
+    for k in range(count):
+        one = _question(kinds[k % len(kinds)], more, draw)
+        while (crc32(one[1].encode()) % 5 == 0) != held_out:
+            one = _question(kinds[k % len(kinds)], more, draw)
+        found.append(one)
+    return list(dict.fromkeys(found)) if held_out else found
+
+
+def _question(kind: str, more: int, draw: random.Random) -> Question:
+    if kind == "add":
+        parts = [draw.randint(0, 10) for _ in range(2 + more)]
+        while sum(parts) > 10:
+            parts = [draw.randint(0, 10) for _ in parts]
+        return kind, f"add {' '.join(NUMBERS[part] for part in parts)}", NUMBERS[sum(parts)]
+    if kind == "whose":
+        told, names, things = _have(2 + more, draw)
+        asked = draw.randrange(len(names))
+        return kind, f"{told} Whose is the {things[asked]}?", names[asked]
+    things = draw.sample(THINGS, 3 + more)
+    answer = things if kind == "repeat" else sorted(things)
+    return kind, f"{kind} {' '.join(things)}", " ".join(answer)
+
+
+# What stands in for a learner's parts of other lessons, written as a library would.
+
+
+def heads_apart(x: Tensor, n_heads: int) -> Tensor:
+    """(B, N, width) as heads (B, H, N, width / H)."""
+    return rearranged(x.unflatten(2, (n_heads, -1)))
+
+
+def heads_together(x: Tensor) -> Tensor:
+    """The way back."""
+    return torch.flatten(rearranged(x), 2)
+
+
+def rearranged(x: Tensor) -> Tensor:
+    return torch.movedim(x, 1, 2)
+
+
+def rotated(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
+    """Rotary positions, as a complex product."""
+    pairs = torch.arange(x.shape[-1] // 2, device=x.device, dtype=torch.float64)
+    turn = torch.outer(positions.double(), base ** (-2 * pairs / x.shape[-1]))
+    product = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous()) * (1j * turn).exp()
+    return torch.view_as_real(product).flatten(-2).to(x.dtype)
+
+
+class ReadyLayer(nn.Module):
+    """A layer of a Llama: norms, the given attention, and a gated network."""
+
+    def __init__(self, width: int, hidden: int, attention: nn.Module, eps: float = 1e-5):
+        super().__init__()
+        self.attention = attention
+        self.norms = nn.ModuleList([nn.RMSNorm(width, eps), nn.RMSNorm(width, eps)])
+        self.wide, self.narrow = (
+            nn.Linear(width, 2 * hidden, bias=False),
+            nn.Linear(hidden, width, bias=False),
+        )
+
+    def forward(self, x: Tensor, cache=None):
+        change, kept = self.attention(self.norms[0](x), cache)
+        opened, content = self.wide(self.norms[1](x + change)).chunk(2, dim=-1)
+        return x + change + self.narrow(F.silu(opened) * content), kept
+
+
+class ReadyModel(nn.Module):
+    """A language model of the layers given, with one table at both ends."""
+
+    def __init__(self, size: int, width: int, layers: Sequence[nn.Module], eps: float = 1e-5):
+        super().__init__()
+        self.token_embedding, self.layers = nn.Embedding(size, width), nn.ModuleList([*layers])
+        self.last = nn.RMSNorm(width, eps)
+
+    def forward(self, ids: Tensor, caches: Sequence | None = None):
+        stream, told = self.token_embedding(ids), []
+        for layer, cache in zip(self.layers, caches or [None] * len(self.layers), strict=True):
+            stream, kept = layer(stream, cache)
+            told.append(kept)
+        return F.linear(self.last(stream), self.token_embedding.weight), told
+
+
+def conversation(messages: Sequence[tuple[str, str]], encode, start: int, end: int) -> list[int]:
+    """The ids of a conversation up to where the assistant answers, in ChatML."""
+    pieces = [[start, *encode(f"{role}\n{text}"), end, *encode("\n")] for role, text in messages]
+    return list(chain(*pieces, [start], encode("assistant\n")))
+
+
+def pairs_in(ids: Sequence[int]) -> Counter:
+    return Counter(pairwise(ids))
+
+
+def joined(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
+    """The ids with each such pair, from the left, as one id."""
+    made: list[int] = []
+    for number in ids:
+        matches = bool(made) and (made[-1], number) == tuple(pair)
+        made[len(made) - matches :] = [new if matches else number]
+    return made
+
+
+def encoded(text: str, merges: Sequence[tuple[int, int]]) -> list[int]:
+    return reduce(lambda ids, at: joined(ids, at[1], at[0]), enumerate(merges, 256), [*text.encode()])
+
+
+def decoded(ids: Sequence[int], merges: Sequence[tuple[int, int]]) -> str:
+    pieces = [bytes([byte]) for byte in range(256)]
+    for one, other in merges:
+        pieces.append(pieces[one] + pieces[other])
+    return b"".join(pieces[number] for number in ids).decode("utf-8", "replace")
+
+
+def rate(step: int, warmup: int, total: int, peak: float) -> float:
+    """Up in a line, down in half a cosine."""
+    rising, done = (step + 1) / max(warmup, 1), (step - warmup) / (total - warmup)
+    return peak * (min(rising, 1.0) if step < warmup else math.cos(math.pi / 2 * min(done, 1.0)) ** 2)
+
+
+def drawn(logits: Tensor, chances: Tensor) -> Tensor:
+    """One id a row, by a number from 0 to 1 for each."""
+    ladder = logits.double().softmax(dim=-1).cumsum(dim=-1)
+    return torch.searchsorted(ladder, chances.double()[:, None], right=True)[:, 0].clamp(
+        max=logits.shape[1] - 1
+    )
+
+
+def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
+    """The next token at each place, where it is of the answer."""
+    shifted = ids.masked_fill(~answer, ignore).roll(-1, dims=1)
+    return shifted.index_fill(1, torch.tensor([ids.shape[1] - 1]), ignore)
+
+
+def compared(rewards: Tensor) -> Tensor:
+    """Rewards of groups, standardised in each group."""
+    return F.layer_norm(rewards, rewards.shape[-1:], eps=1e-12)
+
+
+@styled
+def shares(
+    found: Mapping[str, Sequence[tuple[float, float, float]]], names: Sequence[str], title: str
+) -> Picture:
+    """Shares with their intervals, a chart for each name, a line for each key.
+
+    found: key -> (share, low, high) for each of the names
+    """
+    tall = 0.27 * len(found)
+    figure = card(6.0, 0.85 + (tall + 0.62) * len(names), title)
+    told = []
+    for k, name in enumerate(names):
+        ax = axes(figure, 1.55, 0.4 + (tall + 0.62) * (len(names) - 1 - k), 4.1, tall)
+        for row, (key, cells) in enumerate(found.items()):
+            share, low, high = cells[k]
+            colour = LOOKS[row % len(LOOKS)][0]
+            ax.plot([low, high], [-row, -row], color=colour, linewidth=2.4, solid_capstyle="round")
+            ax.plot([share], [-row], "o", color=colour, markersize=6)
+            told.append(f"{name}, {key}: {share:.2f} from {low:.2f} to {high:.2f}")
+        ax.set(xlim=(-0.02, 1.02), ylim=(0.6 - len(found), 0.6))
+        ax.set_yticks([-row for row in range(len(found))], list(found), fontsize=9.5)
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="x", alpha=0.25, color=GREY)
+        ax.set_title(name, fontsize=10.5, color=INK, pad=5, loc="left")
+    return Picture(figure, f"{sentence(title)} {'; '.join(told)}.")

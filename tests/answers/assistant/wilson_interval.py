@@ -1,0 +1,4 @@
+"""Answers to assistant.wilson_interval."""
+
+RIGHT = {}
+WRONG = {}
