@@ -43,8 +43,11 @@ def explain_names() -> None:
 
 
 def _exercises_here(known: Iterable[str]) -> list[str]:
-    found = [exercise.lesson for name in known if (exercise := find_by_name(name))]
-    return [one.name for one in exercises_of(Counter(found).most_common(1)[0][0])] if found else []
+    found = Counter(one.lesson for one in map(find_by_name, known) if one is not None)
+    if not found:
+        return []
+    ((lesson, _),) = found.most_common(1)
+    return [one.name for one in exercises_of(lesson)]
 
 
 def _show(

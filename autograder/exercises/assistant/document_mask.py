@@ -143,7 +143,6 @@ EXERCISE = Exercise(
              "You mix the documents of different rows.", "Does a row's mask depend on other rows?"),
         edit("a document is a row of the table", {ALLOWED: "same.any(dim=0).tril().expand_as(same)"}),
     ),
-    combinable=("the mask is inverted", "no axis for the heads", "not to itself"),
     needs={
         "returns": ("Your answer is wrong only when a document's number returns later in the row.",
                     "Do you compare the numbers themselves, or runs of equal numbers?"),

@@ -378,7 +378,6 @@ EXERCISE = Exercise(
         edit("positions of 32 bits", {CALL: "model(ids, mask, positions.int())"},
              "The positions that you give to the model are not int64.", "Which dtype does `pad_left` give them?"),
     ),
-    combinable=("the stop comes back", "one token too many", "one token too few", "with gradients"),
     needs={
         "stop": ("Your answer is wrong only when the stop is chosen.",
                  "When is a row finished, and what goes into its row from then on?"),

@@ -197,7 +197,6 @@ EXERCISE = Exercise(
         edit("a penalty for each answer", {LAST: BY_ROW},
              "You return one penalty per answer.", "What shape should the penalty have?"),
     ),
-    combinable=("the other direction", "a sum instead of a mean", "divided by all tokens"),
     needs={
         "nothing": ("Your answer is wrong only when no token counts.",
                     "Which sum is 0 and still depends on log_probs?"),

@@ -194,7 +194,6 @@ EXERCISE = Exercise(
         edit("one long row", {f"return {IDS}, {DOCUMENT}": "return ids, document"},
              "Your results have one axis.", "What shape should the results have?"),
     ),
-    combinable=("no separator", "numbered from one", "the beginning is dropped"),
     needs={
         "separator": ("Your answer is wrong only when a document contains the separator's id.",
                       "How do you know where a document ends?"),

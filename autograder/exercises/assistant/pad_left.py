@@ -160,7 +160,6 @@ EXERCISE = Exercise(
         edit("mask and positions exchanged", {LAST: "return ids, positions.clamp(min=0), mask"},
              "You return the positions before the mask.", "In which order does the docstring give the three tensors?"),
     ),
-    combinable=("the mask is inverted", "positions from one", "one fixed pad"),
     needs={
         "inside": ("Your answer is wrong only when a prompt contains the id `pad`.",
                    "How do you know where a prompt begins, without looking at its ids?"),

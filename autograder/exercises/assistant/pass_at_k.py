@@ -170,7 +170,6 @@ EXERCISE = Exercise(
         edit("drawing all is refused", {REFUSE: REFUSE.replace("k <= n", "k < n")},
              "You refuse to draw all answers.", "How many of n answers can be drawn?"),
     ),
-    combinable=("none is right", "a percentage"),
     needs={
         "ends": ("Your answer is wrong only when the chance is exactly 0 or 1.",
                  "What should the result be if no answer is right, and what if fewer than k are wrong?"),

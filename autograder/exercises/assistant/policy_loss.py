@@ -259,7 +259,6 @@ EXERCISE = Exercise(
              "You line up the advantages with the tokens.",
              "Which axis of log_probs belongs to the answers?"),
     ),
-    combinable=("the larger of the two", "the sign", "the ratio upside down", "a sum instead of a mean"),
     needs={
         "nothing": ("Your answer is wrong only when no token counts.",
                     "Which sum is 0 and still depends on log_probs?"),

@@ -188,7 +188,6 @@ EXERCISE = Exercise(
         edit("the ends are refused", {REFUSE: "if n < 1 or not 0 < right < n:"},
              "You refuse none right, or all right.", "Which numbers of right answers are possible?"),
     ),
-    combinable=("z is not squared", "centre and margin", "high before low"),
     needs={
         "ends": ("Your answer is wrong only when none or all of the answers are right.",
                  "Which bound is exactly 0 or 1 then, and where is the other one?"),
