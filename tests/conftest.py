@@ -1,8 +1,9 @@
-"""How the tests are shared out among processes (`make test` starts one a core)."""
+"""How the tests are shared out among processes (`make test` starts one a core), and how long the trial may take."""
 
 import functools
 import os
 import re
+import time
 from pathlib import PurePath
 
 import pytest
@@ -20,13 +21,38 @@ LESSON = re.compile(r"test_(?:lessons|lessons_run|bundle_runs)\.py::.*\[(\d\d_\w
 
 # What these set up takes minutes, most of which other processes work or sleep: it is begun at once, side by side.
 FIRST = ("test_bundle_file.py", "test_red_team.py")
+BEGAN = pytest.StashKey[float]()
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--minutes",
+        type=float,
+        help="leave out long proofs that have not begun after this time: for a machine that must be given back",
+    )
+
+
+def pytest_sessionstart(session):
+    session.config.stash[BEGAN] = time.monotonic()
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """What takes longest comes first, and the rest fills up what is left. What asks the student bundle is of the trial,
-    because every mistake is run for it; so is what asks a browser."""
+def pytest_runtest_setup(item):
+    """Where the time is up, a long proof is left out and the summary says so; `make test` is never cut short."""
+    minutes = item.config.getoption("minutes")
+    is_long = item.get_closest_marker("trial") is not None
+    if minutes and is_long and time.monotonic() > item.config.stash[BEGAN] + 60 * minutes:
+        pytest.skip(f"left out: {minutes:g} minutes were over (make trial has no limit)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """What takes longest comes first, and the rest fills up what is left; but where the time is limited, the judge's
+    proofs come last, of which `make test` has samples. What asks the student bundle is of the trial, because every
+    mistake is run for it; so is what asks a browser."""
     items.sort(key=_turn)
+    if config.getoption("minutes"):
+        items.sort(key=lambda item: bool(TRIAL.search(item.nodeid)))
     for item in items:
         if "bundle_folder" in getattr(item, "fixturenames", ()) or "tests/browser/" in item.nodeid:
             item.add_marker("trial")

@@ -54,6 +54,11 @@ def test_continuous_integration_runs_every_part_side_by_side():
     assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run ${{ matrix.part }}"]
 
 
+def test_contributing_says_the_limit():
+    (limit,) = re.findall(r"^LIMIT=(\d+)$", CI, re.MULTILINE)
+    assert f"after {limit} minutes" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
 def test_every_folder_of_tests_that_a_part_names_is_there():
     """Another folder is in the part `lessons`, which takes what no other names."""
     named = re.findall(r"tests/\w+", " ".join(re.findall(r'^[A-Z]+="(.*)"$', CI, re.MULTILINE)))
