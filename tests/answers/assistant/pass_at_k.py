@@ -64,7 +64,8 @@ WRONG = {
     "a text": {LAST: "return str(1 - none_right)"},
     "power of the share": {NONE: "((n - right) / n) ** k if k > 1 else 1 - right / n"},
     "one of k only": {LAST: "return right / n if k == 1 else 1 - (1 - right / n) ** k"},
-    "a thousand at most": {"    none_right =": "    n = min(n, 1000)\n    right, k = min(right, n), min(k, n)\n    none_right ="},
+    "a thousand at most": {"    none_right =": "    n = min(n, 1000)\n    right, k = min(right, n), min(k, n)\n    "
+    "none_right ="},
     "out of n - 1": {NONE: "math.comb(n - right, k) / max(math.comb(n - 1, k), 1)"},
     "an error of another kind": {"raise ValueError": "raise IndexError"},
     "all right by k": {LAST: "return (right / n) ** k"},

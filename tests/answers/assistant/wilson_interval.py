@@ -73,5 +73,6 @@ WRONG = {
     "cubed": {"z * z / n": "z * z * z / n"},
     "of n squared": {"z * z / n": "z * z / n / n"},
     "integer share": {"right / n": "right // n"},
-    "a thousand at most": {"    share, spread": "    right, n = (right, n) if n < 1000 else (right / n * 1000, 1000)\n    share, spread"},
+    "a thousand at most": {"    share, spread": "    right, n = (right, n) if n < 1000 else (right / n * 1000, "
+    "1000)\n    share, spread"},
 }
