@@ -180,7 +180,8 @@ EXERCISE = Exercise(
              "Your rows are one token too long.", "How many tokens does a row hold?"),
         edit("longest first", {"enumerate(documents)": "enumerate(sorted(documents, key=len, reverse=True))"},
              "You pack the documents in another order.", "Which document comes first?"),
-        edit("documents alike share a number", {"enumerate(documents)": "((documents.index(one), one) for one in documents)"},
+        edit("documents alike share a number", {"enumerate(documents)": "((documents.index(one), one) for one in "
+             "documents)"},
              "Your documents with the same tokens have the same number.",
              "Are two documents with the same tokens one document?"),
         edit("ids of 32 bits", {"dtype=torch.int64": "dtype=torch.int32"},

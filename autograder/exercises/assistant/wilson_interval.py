@@ -132,6 +132,8 @@ EXERCISE = Exercise(
              "Which powers does z^2/4n^2 have?"),
         edit("no root", {MARGIN: MARGIN.replace("math.sqrt", "")},
              "Your margin has no root.", "What is the square root of a variance?"),
+        edit("the wrong answers are counted", {SHARE: "(n - right) / n"},
+             "Your interval is that of the wrong answers.", "Which share is p?"),
         edit("n less one", {MARGIN: "math.sqrt(spread * (share * (1 - share) * n / max(n - 1, 1) + spread / 4))"},
              "You divide by n - 1.", "Which number does the formula divide by?"),
         edit("z is fixed", {SPREAD: "1.96 * 1.96 / n"},

@@ -96,9 +96,11 @@ WRONG = {
     "a window of four": {LAST: "return allowed[:, None].triu(-3)"},
     "only the token before": {LAST: "return allowed[:, None].triu(-1)"},
     "the last document is left out": {LAST: "return (allowed & (document != document[:, -1:])[:, None])[:, None]"},
-    "queries of the first document only": {LAST: "return (allowed & (document == document[:, :1])[:, :, None])[:, None]"},
+    "queries of the first document only": {LAST: "return (allowed & (document == document[:, :1])[:, :, None])[:, "
+    "None]"},
     "separators see all": {SAME: f"({SAME}) | (document.diff(dim=1, append=document[:, -1:]) != 0)[:, :, None]"},
-    "the first token of each document is blind": {LAST: "first = document.diff(dim=1, prepend=document[:, :1] - 1) != 0\n"
+    "the first token of each document is blind": {LAST: "first = document.diff(dim=1, prepend=document[:, :1] - 1) "
+    "!= 0\n"
                                                   "    return (allowed & ~first[:, :, None])[:, None]"},
     "compared as float64": {SAME: SAME.replace("document", "document.double().mul(1.1).float()")},
     "differences of at most one": {SAME: "(document[:, :, None] - document[:, None, :]).abs() <= 1"},

@@ -142,10 +142,12 @@ KINDS = (buffer, lists, transformers, switched, stacked, grows)
 RIGHT = {kind.__name__: kind for kind in KINDS} | {
     "inference mode": {"torch.no_grad()": "torch.inference_mode()"},
     "mode by its function": {"torch.no_grad()": "torch.set_grad_enabled(False)"},
-    "far positions after the end": {"positions[:, -1:] + 1": "torch.where(running[:, None], positions[:, -1:] + 1, 999)"},
+    "far positions after the end": {"positions[:, -1:] + 1": "torch.where(running[:, None], positions[:, -1:] + 1, "
+    "999)"},
     "logits copied": {"[:, -1])\n": "[:, -1].clone())\n"},
     "chosen tokens copied": {"            running =": "            token = token.clone()\n            running ="},
-    "a check first": {"    ids, mask": "    if not prompts or not all(prompts):\n        raise ValueError('empty')\n    "
+    "a check first": {"    ids, mask": "    if not prompts or not all(prompts):\n        raise "
+    "ValueError('empty')\n    "
                       "ids, mask"},
 }
 
@@ -164,8 +166,10 @@ WRONG = {
     "the stop only after the first token": {RUNNING: "running = running & ((token != stop) | (ids.shape[1] == "
                                             "max(map(len, prompts))))"},
     "a temperature of its own": {"[:, -1])\n": "[:, -1] / 0.7)\n"},
-    "the stop never wins": {"[:, -1])\n": "[:, -1].index_fill(-1, torch.tensor([stop] if stop < 4 else []).long(), -99.0))\n"},
-    "texts cut at the first pad": {LAST: "return [text[: text.index(pad)] if pad in text else text for text in texts]"},
+    "the stop never wins": {"[:, -1])\n": "[:, -1].index_fill(-1, torch.tensor([stop] if stop < 4 else []).long(), "
+    "-99.0))\n"},
+    "texts cut at the first pad": {LAST: "return [text[: text.index(pad)] if pad in text else text for text in "
+    "texts]"},
     "pads taken out": {LAST: "return [[t for t in text if t != pad or pad == stop] for text in texts]"},
     "texts cut at a stop of the prompt": {LAST: "return [[] if stop in p else t for p, t in zip(prompts, texts)]"},
     "the first row decides": {"if not running.any():": "if not running[0]:"},
@@ -173,12 +177,14 @@ WRONG = {
     "detached, but with a graph": {"torch.no_grad()": "torch.enable_grad()", "[:, -1])\n": "[:, -1].detach())\n"},
     "training mode": {LAST: f"getattr(model, 'train', int)()\n    {LAST}"},
     "chosen once more": {LAST: f"choose(torch.zeros(len(prompts), 7))\n    {LAST}"},
-    "a call to warm up": {"    texts, running": "    model(ids[:, :1], mask[:, :1], positions[:, :1])\n    texts, running"},
+    "a call to warm up": {"    texts, running": "    model(ids[:, :1], mask[:, :1], positions[:, :1])\n    texts, "
+    "running"},
     "the right text, from one prompt at a time": {LAST: "texts = [[] for _ in prompts]\n    with torch.no_grad():\n"
         "        for row, prompt in enumerate(prompts):\n            for _ in range(n_new):\n"
         "                one = pad_left([prompt + texts[row]], pad)\n"
         "                token = choose(model(*one)[:, -1]).item()\n                if token == stop:\n"
-        "                    break\n                texts[row].append(token)\n    return texts", "range(n_new):\n            t":
+        "                    break\n                texts[row].append(token)\n    return texts",
+        "range(n_new):\n            t":
         "range(0):\n            t"},
     "masks as numbers to add": {"model(ids, mask, positions)": "model(ids, mask.float(), positions)"},
     "positions in reverse": {"model(ids, mask, positions)": "model(ids, mask, positions.flip(1))"},

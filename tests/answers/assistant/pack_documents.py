@@ -94,8 +94,9 @@ def with_numpy(documents, length, separator):
 def unfolded(documents, length, separator):
     if length < 1:
         raise ValueError("length")
-    ids = torch.tensor(sum(([*words, separator] for words in documents), []), dtype=torch.int64)
-    document = torch.tensor(sum(([i] * (len(w) + 1) for i, w in enumerate(documents)), []), dtype=torch.int64)
+    ids = torch.tensor(list(chain.from_iterable([*words, separator] for words in documents)), dtype=torch.int64)
+    document = torch.tensor(list(chain.from_iterable([i] * (len(w) + 1) for i, w in enumerate(documents))),
+    dtype=torch.int64)
     if len(ids) < length:
         return torch.empty(0, length, dtype=torch.int64), torch.empty(0, length, dtype=torch.int64)
     return ids.unfold(0, length, length), document.unfold(0, length, length)
@@ -144,7 +145,8 @@ WRONG = {
     "a separator only where a row goes on": {"tokens += [*words, separator]":
         "tokens += [*words, separator]\n        if len(tokens) % length == 1 and len(tokens) > 1:\n"
         "            tokens.pop()\n            numbers.pop() if numbers else None"},
-    "numbers of eight bits": {"document = torch.tensor(": "document = torch.tensor([n % 256 for n in numbers][: rows * "
+    "numbers of eight bits": {"document = torch.tensor(": "document = torch.tensor([n % 256 for n in numbers][: "
+    "rows * "
                               "length], dtype=torch.int64) if True else torch.tensor("},
     "ids of sixteen bits": {"ids = torch.tensor(tokens[: rows * length], dtype=torch.int64)":
         "ids = torch.tensor([t % 32768 for t in tokens[: rows * length]], dtype=torch.int64)"},
@@ -154,11 +156,13 @@ WRONG = {
                            "document.reshape(rows, length))"},
     "two separators": {"tokens += [*words, separator]": "tokens += [separator, *words, separator]",
                        "(len(words) + 1)": "(len(words) + 2)"},
-    "a separator after long documents alone": {"tokens += [*words, separator]": "tokens += [*words, separator][: max(len("
+    "a separator after long documents alone": {"tokens += [*words, separator]": "tokens += [*words, separator][: "
+    "max(len("
         "words), 2)]", "[number] * (len(words) + 1)": "[number] * min(len(words) + 1, max(len(words), 2))"},
     "separators inside are dropped": {"tokens += [*words, separator]":
         "words = [word for word in words if word != separator]\n        tokens += [*words, separator]"},
-    "the separator of the last document is dropped": {"    rows =": "    tokens, numbers = tokens[:-1], numbers[:-1]\n    "
+    "the separator of the last document is dropped": {"    rows =": "    tokens, numbers = tokens[:-1], "
+    "numbers[:-1]\n    "
                                                       "rows ="},
     "equal documents share a number": {"in enumerate(documents)": "in ((documents.index(d), d) for d in documents)"},
     "another error": {"raise ValueError": "raise AssertionError"},

@@ -92,7 +92,7 @@ def scattered(prompts, pad):
     lengths = torch.tensor([len(p) for p in prompts])
     n = int(lengths.max())
     mask = torch.arange(n, 0, -1) <= lengths[:, None]
-    ids = torch.full(mask.shape, pad).masked_scatter(mask, torch.tensor(sum(prompts, [])))
+    ids = torch.full(mask.shape, pad).masked_scatter(mask, torch.tensor([token for p in prompts for token in p]))
     return ids, mask, (mask.cumsum(1) - 1).relu()
 
 
@@ -127,7 +127,8 @@ RIGHT = {kind.__name__: kind for kind in KINDS} | {
     "a loop over the checks": {"if not prompts or not all(prompts):": "if not (prompts and min(map(len, prompts))):"},
 }
 
-LAST, LENGTHS = "return ids, mask, positions.clamp(min=0)", "    lengths = torch.tensor([len(prompt) for prompt in prompts])\n"
+LAST, LENGTHS = "return ids, mask, positions.clamp(min=0)", "    lengths = torch.tensor([len(prompt) for prompt in "
+"prompts])\n"
 WRONG = {
     "a dict": {LAST: "return {'ids': ids, 'mask': mask, 'positions': positions.clamp(min=0)}"},
     "a list": {LAST: "return [ids, mask, positions.clamp(min=0)]"},
@@ -135,19 +136,23 @@ WRONG = {
     "positions modulo 256": {LAST: "return ids, mask, positions.clamp(min=0) % 256"},
     "at most 512 tokens": {LAST: "return ids[:, -128:], mask[:, -128:], positions.clamp(min=0)[:, -128:]"},
     "ids of sixteen bits": {LAST: "return ids % 32768, mask, positions.clamp(min=0)"},
-    "pad in a prompt is taken out": {"    width": "    prompts = [[t for t in p if t != pad] or p for p in prompts]\n    width"},
+    "pad in a prompt is taken out": {"    width": "    prompts = [[t for t in p if t != pad] or p for p in "
+    "prompts]\n    width"},
     "leading pads are padding": {LAST: "mask &= (ids != pad).cumsum(1) > 0\n    return ids, mask, (mask.cumsum(1) - 1)"
                                  ".clamp(min=0)"},
     "four axes": {LAST: "return ids, mask[:, None, None], positions.clamp(min=0)"},
-    "a causal mask": {LAST: "return ids, mask[:, None] & torch.ones(width, width).bool().tril(), positions.clamp(min=0)"},
+    "a causal mask": {LAST: "return ids, mask[:, None] & torch.ones(width, width).bool().tril(), "
+    "positions.clamp(min=0)"},
     "positions of all tokens": {LAST: "return ids, mask, torch.arange(ids.numel()).reshape(ids.shape) * mask"},
-    "empty prompts are dropped": {"    if not prompts or not all(prompts):": "    prompts = [p for p in prompts if p]\n"
+    "empty prompts are dropped": {"    if not prompts or not all(prompts):": "    prompts = [p for p in prompts if "
+    "p]\n"
                                   "    if not prompts:"},
     "half of the positions": {LAST: "return ids, mask, positions.clamp(min=0).half()"},
     "the first prompt's length for all": {"lengths[:, None]": "lengths[:1, None].expand(len(prompts), 1)"},
     "transposed": {LAST: "return ids.T, mask.T, positions.clamp(min=0).T"},
     "the middle": {"[[pad] * (width - len(prompt)) + prompt for prompt in prompts]":
-        "[[pad] * ((width - len(prompt)) // 2) + prompt + [pad] * ((width - len(prompt) + 1) // 2) for prompt in prompts]"},
+        "[[pad] * ((width - len(prompt)) // 2) + prompt + [pad] * ((width - len(prompt) + 1) // 2) for prompt in "
+        "prompts]"},
     "assert": {"        raise ValueError(": "        raise AssertionError("},
     "separate rows": {LAST: "return list(zip(ids, mask, positions.clamp(min=0)))"},
 }
