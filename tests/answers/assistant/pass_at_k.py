@@ -72,4 +72,8 @@ WRONG = {
     "expected number": {LAST: "return k * right / n"},
     "integer division": {NONE: "math.comb(n - right, k) // math.comb(n, k)"},
     "never certain": {LAST: "return min(1 - none_right, 1 - 1e-12)"},
+    "gammas that do not cancel": {
+        NONE: "math.exp(math.lgamma(n - right + 1) - math.lgamma(n - right - k + 1) - math.lgamma(n + 1) + "
+        "math.lgamma(n - k + 1)) if n - right >= k else 0.0"
+    },
 }
