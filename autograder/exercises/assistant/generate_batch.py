@@ -90,8 +90,9 @@ def reference(model, prompts, n_new, choose, stop, pad):
     texts, finished = [[] for _ in rows], set()
     with torch.inference_mode():
         while len(finished) < len(rows) and n_new > 0:
-            batch = (torch.tensor([[entry[kind] for entry in row] for row in rows]) for kind in range(3))
-            for number, token in enumerate(choose(model(*batch).select(1, -1)).tolist()):
+            ids, mask, positions = torch.tensor(rows).unbind(-1)
+            logits = model(ids, mask.bool(), positions)
+            for number, token in enumerate(choose(logits.select(1, -1)).tolist()):
                 finished |= {number} if token == stop else set()
                 if number in finished:
                     rows[number].append((pad, False, 0))
@@ -266,6 +267,7 @@ EXERCISE = Exercise(
              f"(mask.cumsum(dim=1) - 1).clamp(min=0)",
              LONGER: "ids != pad"}),
         edit("the mask from the ids", {LONGER: LONGER.replace("running[:, None]", "ids[:, -1:] != pad")}),
+        edit("the mask from the ids", {PADDED: f"{PADDED}\n    mask = ids != pad"}),
         edit("new tokens are not read", {LONGER: LONGER.replace("running[:, None]",
              "torch.zeros_like(running)[:, None]")},
              "Your mask is False for the new tokens.", "May the second new token attend to the first?"),
@@ -302,11 +304,17 @@ EXERCISE = Exercise(
         edit("read row by row", {CALL: "torch.cat([model(*one) for one in zip(ids.split(1), mask.split(1), "
              "positions.split(1))])"},
              "You call the model once for each row.", "How often should the model be called in a step?"),
+        edit("read twice", {CALL: f"({CALL} + 0 * {CALL})"},
+             "You call the model more than once in a step.", "How often should the model be called in a step?"),
         edit("chosen twice", {f"token = {TOKEN}": f"token = {TOKEN}\n            token = {TOKEN}"},
              "You call the model or `choose` more than once in a step.",
              "How often should each of the two be called in a step?"),
         edit("the last token alone is read", {CALL: "model(ids[:, -1:], mask[:, -1:], positions[:, -1:])"},
              "Your model reads only the last token.", "Which tokens does the next one depend on?"),
+        edit("the last token alone is read",
+             {CALL: "model(*(given[:, 0 if not any(texts) else -1:] for given in (ids, mask, positions)))"},
+             "After the first step, your model reads only the last token.",
+             "Does the model remember what it read in the step before?"),
         edit("finished rows are taken out",
              {TOKEN: "torch.full((len(prompts),), stop)\n            "
                      "token[running] = choose(model(ids[running], mask[running], positions[running])[:, -1])"},
@@ -319,6 +327,10 @@ EXERCISE = Exercise(
         edit("probabilities are chosen from", {TOKEN: "choose(torch.softmax(model(ids, mask, positions)[:, -1], "
              "dim=-1))"},
              "You give probabilities to `choose`.", "What does the docstring say that `choose` gets?"),
+        edit("read at the number of tokens",
+             {TOKEN: "choose(model(ids, mask, positions)[torch.arange(len(prompts)), mask.sum(dim=1) - 1])"},
+             "You choose from the logits at the place that the number of tokens gives.",
+             "At which end of its row is the last token of a short prompt?"),
         edit("an axis too many", {TOKEN: "choose(model(ids, mask, positions)[:, -1:]).flatten()"},
              "You give `choose` logits with three axes.", "What shape does the docstring give for the argument of "
              "`choose`?"),
@@ -347,6 +359,7 @@ EXERCISE = Exercise(
              "You write into the tensor that `choose` returned.",
              "Who else may hold the tensor that `choose` returned?"),
         edit("written into what was chosen", {RUNNING: f"{RUNNING}\n            token.masked_fill_(~running, pad)"}),
+        edit("written into what was chosen", {RUNNING: f"token[~running] = pad\n            {RUNNING}"}),
         edit("written into the prompts", {ADDED: "prompts[row].append(token[row].item())",
              TEXTS: "list(map(len, prompts))",
              LAST: "return [prompt[length:] for prompt, length in zip(prompts, texts)]"},
@@ -366,6 +379,10 @@ EXERCISE = Exercise(
              "Your lists contain tensors.", "Which type should the items of the lists have?"),
         edit("one tensor", {LAST: "return torch.tensor([text + [pad] * (n_new - len(text)) for text in texts])"},
              "You return a tensor.", "Which type should the result have?"),
+        edit("padded lists", {ROWS: "range(len(texts))",
+             ADDED: "texts[row].append(token[row].item() if running[row] else pad)"},
+             "Your texts go on with `pad` after the stop.",
+             "How many tokens does a row have that is finished at once?"),
         edit("padded lists", {LAST: "return [text + [pad] * (max(map(len, texts)) - len(text)) for text in texts]"},
              "You pad the texts of rows that finished early.",
              "How many tokens does a row have that is finished at once?"),

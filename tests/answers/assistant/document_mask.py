@@ -90,6 +90,7 @@ RIGHT = {kind.__name__: kind for kind in KINDS}
 
 SAME, LAST = "document[:, :, None] == document[:, None, :]", "return allowed[:, None]"
 WRONG = {
+    "or instead of and": {LAST: "return (same | torch.ones_like(same).tril())[:, None]"},
     "two axes": {LAST: "return allowed[0]"},
     "a head axis that is repeated": {LAST: "return allowed[:, None].expand(-1, 2, -1, -1)"},
     "a window of two hundred": {LAST: "return allowed[:, None] & (torch.arange(document.shape[1]) < 200)"},

@@ -155,6 +155,8 @@ LAST, TOKEN = "return texts", "token = choose(model(ids, mask, positions)[:, -1]
 RUNNING, ADDED = "running = running & (token != stop)", "texts[row].append(token[row].item())"
 FILLED = "torch.where(running, token, pad)[:, None]"
 WRONG = {
+    "one column of pads for each step": {LAST: "return [(text + [pad] * n_new)[:n_new] for text in texts]"},
+    "the model twice": {TOKEN: TOKEN.replace("choose(", "choose(0 * model(ids, mask, positions)[:, -1] + ")},
     "a tuple": {LAST: "return tuple(texts)"},
     "tuples": {LAST: "return [tuple(text) for text in texts]"},
     "floats": {ADDED: "texts[row].append(float(token[row]))"},

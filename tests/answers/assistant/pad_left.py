@@ -130,6 +130,8 @@ RIGHT = {kind.__name__: kind for kind in KINDS} | {
 LAST, LENGTHS = "return ids, mask, positions.clamp(min=0)", "    lengths = torch.tensor([len(prompt) for prompt in "
 "prompts])\n"
 WRONG = {
+    "all of 32 bits": {LAST: "return ids.to(torch.int32), mask, positions.clamp(min=0).to(torch.int32)"},
+    "floats for positions": {LAST: "return ids, mask, torch.relu(positions.float())"},
     "a dict": {LAST: "return {'ids': ids, 'mask': mask, 'positions': positions.clamp(min=0)}"},
     "a list": {LAST: "return [ids, mask, positions.clamp(min=0)]"},
     "one position for the batch": {LAST: "return ids, mask, positions[:1].clamp(min=0).expand_as(ids).clone()"},
