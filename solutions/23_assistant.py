@@ -874,13 +874,13 @@ def log_probs_of(model, ids):
     return logs.gather(-1, ids.to(device)[:, 1:, None])[..., 0], -(logs.exp() * logs).sum(dim=-1)
 
 
-def rewarded(model, seed, imitate=False, reward=exact, kinds=world.KINDS, price=0.02):
+def rewarded(model, seed, imitate=False, reward=exact, kinds=world.KINDS, price=0.02, rate=0.0003):
     """A copy that has learned from its own answers, and what was measured in each round."""
     reference, model, seen = model, copy.deepcopy(model), []
     optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.0)
     with limited_threads(1):
         for k in track(range(ROUNDS)):
-            optimizer.param_groups[0]["lr"] = 0.001 * min(1, (k + 1) / 4)
+            optimizer.param_groups[0]["lr"] = rate * min(1, (k + 1) / 4)
             new = world.questions(QUESTIONS, seed=1000 * (seed + 1) + k, kinds=kinds)
             asked = [one for one in new for _ in range(GROUP)]
             prompts = [prompt_of(question) for _, question, _ in asked]
@@ -983,7 +983,7 @@ def neighbours(question, said):
     return float(sum(words[k] <= words[k + 1] for k in range(len(words) - 1)))
 
 
-hacked, seen = rewarded(start[0], 0, reward=neighbours, kinds=("sort",), price=0.0)
+hacked, seen = rewarded(start[0], 0, reward=neighbours, kinds=("sort",), price=0.0, rate=0.001)
 print("points:", " ".join(f"{at['reward']:.1f}" for at in seen))
 print("tokens:", " ".join(f"{at['tokens']:.1f}" for at in seen))
 print(f"right to the letter, of {how_many['sort']} sorting questions:",

@@ -41,6 +41,8 @@ EMPTY_SETS = "a, b = (lse_a.masked_fill(empty, 0.0), lse_b.masked_fill(empty, 0.
 START = "largest, total, output = (torch.full_like(q[..., :1], -torch.inf), {}, {})"
 SHARED_EVENLY = "raise ValueError(f'{n_heads} heads cannot share {d_model} features evenly')"
 COSINE = "return peak * (1 + math.cos(math.pi * ({}) / ({}))) / 2"
+LOG_RATIO = "(log_probs - old_log_probs.detach())"
+LOW = "(centre - margin) / (1 + spread)"
 SORT = "ordered, order = logits.sort(descending=True"
 FUSED = "heads = F.scaled_dot_product_attention"
 EQUIVALENT = {
@@ -115,6 +117,29 @@ EQUIVALENT = {
             (SHARED_EVENLY, "pass"),
             (SHARED_EVENLY, SHARED_EVENLY.replace("ValueError(", "").replace(")", "")),
         )
+    },
+    "assistant.generate_batch": {
+        "for row in running.nonzero().flatten().tolist(): -> for row in running.nonzero().flatten():": (
+            "a tensor of one whole number is an index"
+        ),
+    },
+    "assistant.policy_loss": {
+        f"change = {LOG_RATIO}.where(mask, 0.0) -> change = {other}": "the bound below stops what is NaN or infinite"
+        for other in (LOG_RATIO.removeprefix("(").removesuffix(")"), f"{LOG_RATIO}.where(mask, 1.0)")
+    },
+    "assistant.wilson_interval": {
+        f"low = 0.0 if right == 0 else {LOW} -> low = {other}": "the root of a square is exact"
+        for other in (LOW, f"0.0 if n == 0 else {LOW}", f"0.0 if z == 0 else {LOW}")
+    },
+    "assistant.pass_at_k": {
+        "if not 1 <= k <= n or not 0 <= right <= n: -> if not 1 <= k <= n or not 0 <= right <= right:": (
+            "`math.comb` refuses fewer answers than none"
+        ),
+    },
+    "fast.tiled_backward": {
+        "for start in range(0, k.shape[-2], block): -> for start in range(0, v.shape[-2], block):": (
+            "each key has one value"
+        ),
     },
     "mla.MultiheadLatentAttention": {
         f"self.k_up = nn.Linear(d_latent, d_model, bias=False) -> self.k_up = nn.Linear(d_latent, d_model{bias})": (

@@ -59,6 +59,9 @@ def cases(draw):
                              ("less than none right", -1, 10), ("more than none of none", 1, 0),
                              ("less than none of less than none", -3, -2)):
         yield _case(family, right, n, **refused)
+    # With a wide interval, the number below the root is positive all the same, and no root refuses it.
+    yield _case("more right than there are, a wide interval", 11, 10, 3.0, **refused)
+    yield _case("less than none right, a wide interval", -1, 10, 3.0, **refused)
 
 
 def _case(family, right, n, *z, **more):
