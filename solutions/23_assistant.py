@@ -428,9 +428,10 @@ r"""
 Read the last numbers of the two lines, seed by seed, and then the distance from both to the dotted lines. The
 tables see four characters, and the models see everything before. The model with the mask must learn from fewer
 pairs of tokens, and never sees a neighbour that has nothing to do with it; it is judged on documents that stand
-alone, just as it was trained. If its advantage is smaller than the distance between two seeds, three seeds do not
-show that there is one, and you should say just that. Grattafiori et al. (2024) found little difference in ordinary
-pre-training and a large one for very long rows, which hold hundreds of documents.
+alone, just as it was trained. Even so, the mask buys nothing in our run: on every seed the model *without* it ends
+a little lower. Rows of 64 tokens hold three or four documents, and two hundred steps are few. Grattafiori et al.
+(2024) found little difference in ordinary pre-training and a large one for very long rows, which hold hundreds of
+documents.
 """
 
 # %% [markdown]
@@ -702,11 +703,11 @@ assistant. After three hundred steps, all four kinds of question get answers of 
 are right. The form comes first.
 
 Now compare the last two rows. Did it help to have read? The second model starts from random numbers, and sees the
-same examples for as long. On our two hundred steps of reading, do not expect a miracle. A network that
-goes on from what it has learned can even end worse than one that starts afresh (Ash and Adams 2020 measured that on
-images). Large models are another matter: no set of examples could replace what they have read (Brown et al. 2020, in
-lesson 11). What reading buys here is in the cell at the end of
-section 1: a model that was only taught answers has never seen a story.
+same examples for as long. It does at least as well on every kind of question and every seed. After two hundred steps
+of reading, having read is no help with these tasks. A network that goes on from what it has learned can end worse
+than one that starts afresh (Ash and Adams 2020 measured that on images). Large models are another matter: no set of
+examples could replace what they have read (Brown et al. 2020, in lesson 11). What reading buys here is in the cell at
+the end of section 1: a model that was only taught answers has never seen a story.
 """
 
 # %% [markdown]
@@ -957,16 +958,16 @@ for name in compared:
 r"""
 There are two tables because there are two questions. The first gives the model's *likeliest* answer a point, the
 second a *drawn* one. A reward makes right answers likelier among those that are drawn. It changes the likeliest one
-only where another answer overtakes it. If the second table moves and the first one hardly does, then that is what
-you see.
+only where another answer overtakes it.
 
-Look at the rivals as well. Imitation learns from the same attempts, but only from the right ones. More teaching
-needs no attempts at all. At this size both are hard to beat, and where your table shows no difference between the
-seeds of two rows, there is none to report. Shao et al. (2024) found that rewards go further than imitating right
-answers on school mathematics, with a model of 1.3 billion parameters.
+Then look for what the rewards have bought. In our run the drawn answers gain a few hundredths at best, less than
+lies between two seeds. Imitation learns from the same attempts, but only from the right ones, and comes out the
+same. More teaching needs no attempts at all, takes less time, and is far ahead of both on drawn answers. So at this
+size the honest report is: rewards bought nothing that three seeds can show. Shao et al. (2024) found that rewards
+go further than imitating right answers on school mathematics, with a model of 1.3 billion parameters.
 
-The curves say what it costs. The **entropy** falls as the model becomes surer. The **KL** to the start grows, and
-the share of tokens outside the bounds says how often `policy_loss` held one back.
+The curves say what happened meanwhile. The **entropy** tells how unsure the model is, the **KL** how far it has gone
+from its start, and the share of tokens outside the bounds how often `policy_loss` could have held one back.
 """
 
 # %% [markdown]
@@ -996,10 +997,12 @@ for (_, question, _), text in zip(sorting, answers_of(hacked, sorting)):
 
 # %% [markdown]
 r"""
-The points rise in every few rounds. The answers grow to the longest that is allowed, and are made of the same word
-again and again: each word stands in alphabetical order with itself. Nothing in the curve of the reward gives this
-away. It *looks* like the best run of the lesson. Only the answers show it, and a measure that is not the reward. A
-penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward cures it.
+For ten rounds the three words are put into alphabetical order at any price, and soon they are other words than
+those of the question. Then the model finds out that longer answers have more neighbours. They are made of the same
+word again and again: each word stands in alphabetical order with itself. Nothing in the curve of the reward gives
+this away. It *looks* like the best run of the lesson. Only the answers show it, and a measure that is not the
+reward. A penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward
+cures it.
 """
 
 # %% [markdown]
@@ -1164,8 +1167,8 @@ for three words and fails for four is no rule; it is a habit tied to one length.
 r"""
 ## 5. Did it learn something new, or to say sooner what it could say before?
 
-**The question.** After the rewards, more of the drawn answers are right. Could the old model have said them too, if
-you had let it try a few more times?
+**The question.** Suppose that after the rewards a few more of the drawn answers are right. Could the old model have
+said them too, if you had let it try a few more times?
 
 Draw $n$ answers to each question and count those that are right. **pass@k** is the chance that at least one of
 $k$ is right. If rewards teach something new, the curve is higher everywhere. If they only make likelier what was
@@ -1254,11 +1257,12 @@ figures.curves(passed, KS, title=title, xlabel="k", ylabel="pass@k", log_x=True)
 
 # %% [markdown]
 r"""
-Compare the two ends of the curves. On the left, with a single try, the rewarded model should be ahead, since that is
-what it was rewarded for. On the right the old model catches up as far as it *could* already give the right answer.
-Where the curves meet, or cross, nothing was learned that was not there before: right answers have only become
-likelier. That is no small thing, since people rarely ask 32 times. Shao et al.
-(2024, section 5.2) and Yue et al. (2025) found the same on large models.
+Compare the two ends of the curves. In our run the rewarded model is ahead by a hair, if at all, on the left, with a
+single try. On the right, with 32 tries, the *old* model is ahead. It is less sure, tries more different answers,
+and finds a right one more often. Where curves cross like that, nothing was learned that was not there before: right
+answers have become likelier, and others were lost. Imitation does the same. Shao et al. (2024, section 5.2) and Yue
+et al. (2025) found such curves on large models, with a far larger gain on the left; and that is no small thing,
+since people rarely ask 32 times.
 """
 
 # %% [markdown]
@@ -1517,23 +1521,21 @@ need? Does it cost the others anything?
 
 ## Read more
 
-- Shao et al.: *DeepSeekMath*, 2024, [arXiv:2402.03300](https://arxiv.org/abs/2402.03300). Groups of answers.
-- Yu et al.: *DAPO*, 2025, [arXiv:2503.14476](https://arxiv.org/abs/2503.14476). Two bounds, and the mean over tokens.
-- DeepSeek-AI: *DeepSeek-R1*, 2025, [arXiv:2501.12948](https://arxiv.org/abs/2501.12948).
-- Schulman: *Approximating KL Divergence*, 2020, [joschu.net](http://joschu.net/blog/kl-approx.html). Where the
-  penalty comes from.
-- Chen et al.: *Evaluating Large Language Models Trained on Code*, 2021,
-  [arXiv:2107.03374](https://arxiv.org/abs/2107.03374). pass@k.
-- Yue et al.: *Does Reinforcement Learning Really Incentivize Reasoning Capacity in LLMs Beyond the Base Model?*, 2025,
-  [arXiv:2504.13837](https://arxiv.org/abs/2504.13837).
-- Wilson: *Probable Inference, the Law of Succession, and Statistical Inference*, 1927,
-  [doi:10.1080/01621459.1927.10502953](https://doi.org/10.1080/01621459.1927.10502953).
-- Miller: *Adding Error Bars to Evals*, 2024, [arXiv:2411.00640](https://arxiv.org/abs/2411.00640).
-- Gao et al.: *Scaling Laws for Reward Model Overoptimization*, 2022,
-  [arXiv:2210.10760](https://arxiv.org/abs/2210.10760). Hacked rewards, measured.
-- The other work named above: Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Wang et al.
-  2022, [arXiv:2203.11171](https://arxiv.org/abs/2203.11171); Ash and Adams 2020,
-  [arXiv:1910.08475](https://arxiv.org/abs/1910.08475).
+- Shao et al.: *DeepSeekMath*, 2024, [arXiv:2402.03300](https://arxiv.org/abs/2402.03300). Groups of answers. - Yu
+et al.: *DAPO*, 2025, [arXiv:2503.14476](https://arxiv.org/abs/2503.14476). Two bounds, and the mean over tokens. -
+DeepSeek-AI: *DeepSeek-R1*, 2025, [arXiv:2501.12948](https://arxiv.org/abs/2501.12948). - Schulman: *Approximating
+KL Divergence*, 2020, [joschu.net](http://joschu.net/blog/kl-approx.html). Where the   penalty comes from. - Chen et
+al.: *Evaluating Large Language Models Trained on Code*, 2021,
+[arXiv:2107.03374](https://arxiv.org/abs/2107.03374). pass@k. - Yue et al.: *Does Reinforcement Learning Really
+Incentivize Reasoning Capacity in LLMs Beyond the Base Model?*, 2025,
+[arXiv:2504.13837](https://arxiv.org/abs/2504.13837). - Wilson: *Probable Inference, the Law of Succession, and
+Statistical Inference*, 1927,
+[doi:10.1080/01621459.1927.10502953](https://doi.org/10.1080/01621459.1927.10502953). - Miller: *Adding Error Bars
+to Evals*, 2024, [arXiv:2411.00640](https://arxiv.org/abs/2411.00640). - Gao et al.: *Scaling Laws for Reward Model
+Overoptimization*, 2022,   [arXiv:2210.10760](https://arxiv.org/abs/2210.10760). Hacked rewards, measured. - The
+other work named above: Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Wang et al.
+2022, [arXiv:2203.11171](https://arxiv.org/abs/2203.11171); Ash and Adams 2020,
+[arXiv:1910.08475](https://arxiv.org/abs/1910.08475).
 """
 
 # %% [markdown]

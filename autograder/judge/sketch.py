@@ -42,7 +42,8 @@ def _sketch_tensor(key: str, item: Encoded) -> tuple[str, Encoded]:
     data = torch.view_as_real(data) if data.is_complex() else data
     # NumPy's, because a layer has many small tensors, and PyTorch takes five times as long to begin with each.
     numbers = data.to(torch.float64).numpy().ravel()
-    sums, others = _weights(len(numbers)) @ numbers, 0
+    with np.errstate(invalid="ignore"):  # what is not finite is counted below
+        sums, others = _weights(len(numbers)) @ numbers, 0
     if not np.isfinite(sums).all():
         finite = np.isfinite(numbers)
         sums, others = _weights(len(numbers)) @ np.where(finite, numbers, 0.0), int((~finite).sum())

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import OUR_ERROR, UserError, place_of
 from autograder.exercises import all_exercises
@@ -28,7 +29,7 @@ from autograder.verdict import NOT_STARTED, Verdict
 
 PAUSE = 0.3  # seconds between two looks at the file
 # subtle: elsewhere a process that has loaded PyTorch cannot be copied.
-PROCESSES = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 
 
 def watch(path: Path) -> None:

@@ -31,7 +31,7 @@ def cases(draw):
     yield _case(_row(0.4, 0.3, 0.2, 0.1), 0.6, "a row in falling order", needs=("several",))
     yield _case(_row(0.1, 0.2, 0.3, 0.4), 0.4, "a row in rising order", needs=("several",))
     rows = torch.cat((_row(0.7, 0.1, 0.1, 0.1), _row(0.05, 0.15, 0.5, 0.3), _row(0.1, 0.35, 0.3, 0.25)))
-    yield _case(rows, 0.25, "rows that keep one, three, all", needs=several)
+    yield _case(rows, 0.25, "rows that keep one, three, all", gradients=True, needs=several)
     yield _case(rows, 0.01, "all stay", gradients=True, needs=several)
     heights = torch.tensor([[0.0], [50.0], [-50.0]])
     yield _case(rows + heights, 0.4, "rows of different heights", needs=several)
@@ -141,6 +141,9 @@ EXERCISE = Exercise(
              "Your limit is counted from the mean probability.", "With which token does min-p compare the others?"),
         edit("exp without a shift", {LIMIT: "p * largest.exp()", DROPPED: "logits.exp() < limit"},
              "For logits in the hundreds you drop nothing.", "What is exp(900) in float32, and what is exp(-300)?"),
+        edit("-inf is added",
+             {"logits.masked_fill(dropped, -torch.inf)": "logits + torch.where(dropped, -torch.inf, 0.0).to(logits)"},
+             "What you drop still gets a gradient.", "Does a sum pass the gradient on to both of its terms?"),
         edit("a small number is added to p", {"math.log(p)": "math.log(p + 1e-8)"},
              "For a very small p your limit is too high.", "What is your small constant for, and how large is p?"),
         edit("a small number is added to p",

@@ -29,13 +29,6 @@ def by_exponentials(logits, p):
     return torch.where(torch.lt(grown, p), torch.full_like(logits, -torch.inf), logits)
 
 
-def added(logits, p):
-    """-inf is added."""
-    penalty = torch.zeros_like(logits)
-    penalty[logits < logits.max(-1).values.unsqueeze(-1) + torch.tensor(p).log()] = float("-inf")
-    return logits + penalty
-
-
 def row_by_row(logits, p):
     done = []
     for row in logits.reshape(-1, logits.shape[-1]):
@@ -67,7 +60,6 @@ RIGHT = {
     "quotients": by_quotients,
     "log-probabilities": by_log_probabilities,
     "exponentials": by_exponentials,
-    "added": added,
     "row by row": row_by_row,
     "sorted first": sorted_first,
     "counted": counted,
