@@ -94,7 +94,7 @@ def _add_grade(commands: Any) -> None:
         "this machine (those are named, have no score, and are tried again the next time); 2 if nothing could be done."
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
-    command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking (default: all)")
+    command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
     where = command.add_mutually_exclusive_group()
     where.add_argument(
         "--workers", metavar="N", type=_positive, help="how many at a time (default: all cores)"
@@ -124,7 +124,7 @@ def _add_report(commands: Any) -> None:
         commands, "report", _report, "write the class report of what is graded, one HTML page"
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
-    command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking (default: all)")
+    command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
 
 
 def _add_show_and_forget(commands: Any) -> None:
