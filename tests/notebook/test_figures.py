@@ -16,6 +16,7 @@ from PIL import Image
 from autograder.errors import UserError
 from autograder.notebook import figures, lessons
 from autograder.notebook.explore import explore
+from autograder.notebook.lessons.assistant import shares
 from autograder.notebook.lessons.generation import what_is_left
 from autograder.notebook.lessons.images import image_row
 from autograder.notebook.lessons.inside import heat
@@ -78,6 +79,7 @@ DRAWINGS = {
         [0.5, 0.3, 0.2], [0.6, 0.4, 0], ["a", "b", "c"], "What a dial leaves"
     ),
     "poles": lambda: poles(torch.linspace(-0.2, 0.2, 28).view(7, 4), "Seven steps with a pole"),
+    "shares": lambda: shares({"a rival": [(0.2, 0.1, 0.4)]}, ["sorting"], "Right answers, with intervals"),
     "heat": lambda: heat(
         {"weights": WEIGHTS, "their change": WEIGHTS - WEIGHTS.T}, TOKENS, "Two maps", note="a note"
     ),

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import torch  # noqa: F401 (the mistakes use it)
 
-from autograder.schema import REFUSALS, STABILITY, VALUES, Case, Exercise, edit
-from autograder.values.compare import EXACT, close
+from autograder.schema import EXACT, REFUSALS, STABILITY, VALUES, Case, Exercise, close, edit
 
 ENDS = "certain and impossible"
 EXACTLY = close(1e-5)  # of the tolerance of 1e-4

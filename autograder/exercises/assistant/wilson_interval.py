@@ -4,8 +4,7 @@ import math
 
 import torch  # noqa: F401 (the mistakes use it)
 
-from autograder.schema import REFUSALS, VALUES, Call, Case, Exercise, Given, Kept, edit
-from autograder.values.compare import EXACT, close
+from autograder.schema import EXACT, REFUSALS, VALUES, Call, Case, Exercise, Given, Kept, close, edit
 
 ENDS, SURE = "none right and all right", "another z"
 EXACTLY = close(1e-5)  # of the tolerance of 1e-4
