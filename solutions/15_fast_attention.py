@@ -443,7 +443,7 @@ part](../images/backward_in_tiles.svg)
 By hand: one query, two keys. The weights are 0.75 and 0.25, the values 2 and -2, so the output is
 $0.75 \cdot 2 - 0.25 \cdot 2 = 1$. Let the gradient at the output be 1. At the weights it is then 2 and -2, the
 values. Now let the first score grow. Its weight grows by $0.75 \cdot (1 - 0.75)$ of that, the other shrinks by
-$0.25 \cdot 0.75$, and the output grows by $0.1875 \cdot 2 + 0.1875 \cdot 2 = 0.75$. The formula below says the same
+as much, and the output grows by 0.75. The formula below says the same
 in one step: $0.75 \cdot (2 - 1)$, where 1 is the weighted mean of 2 and -2. And that mean is the *output* once more,
 times the gradient there. Nobody has to go through the keys for it.
 """

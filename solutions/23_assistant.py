@@ -964,7 +964,7 @@ Then look for what the rewards have bought. In our run the drawn answers gain a 
 lies between two seeds. Imitation learns from the same attempts, but only from the right ones, and comes out the
 same. More teaching needs no attempts at all, takes less time, and is far ahead of both on drawn answers. So at this
 size the honest report is: rewards bought nothing that three seeds can show. Shao et al. (2024) found that rewards
-go further than imitating right answers on school mathematics, with a model of 1.3 billion parameters.
+go further than imitating right answers on school mathematics, with a far larger model.
 
 The curves say what happened meanwhile. The **entropy** tells how unsure the model is, the **KL** how far it has gone
 from its start, and the share of tokens outside the bounds how often `policy_loss` could have held one back.
@@ -1017,7 +1017,7 @@ larger $n$ is. Turn that around: which values of $p$ could have given what you s
 **interval**. Wilson (1927) found it in a closed form that is also right for few questions, and for shares near
 0 and 1, where the usual "plus or minus" leaves the scale.
 
-By hand: 8 of 10 are right. With $z = 1.96$, for 95 per cent, the interval goes from 0.49 to 0.94. Ten questions
+By hand: 8 of 10 are right. With `z = 1.96`, for 95 per cent, the interval goes from 0.49 to 0.94. Ten questions
 hardly tell a good model from a coin. With 800 of 1000 it goes from 0.77 to 0.82.
 """
 
@@ -1042,7 +1042,7 @@ r"""
 
 $$\frac{\hat p + \frac{z^2}{2n} \pm z \sqrt{\frac{\hat p (1 - \hat p)}{n} + \frac{z^2}{4 n^2}}}{1 + \frac{z^2}{n}}$$
 
-- two numbers between 0 and 1; $z = 1.96$ for 95 per cent
+- two numbers between 0 and 1; `z = 1.96` for 95 per cent
 
 ### Exercise: `wilson_interval`
 """
@@ -1428,7 +1428,7 @@ Four to eight sentences are enough.
 **A worked answer.** It has learned to prefer answers that it could already give: their share among its answers has
 grown. It has not learned to answer questions that it could not answer before in any of 32 tries.
 
-With 40 questions the interval of 36 right answers goes from about 0.77 to 0.96, and that of 34 from about 0.71 to
+With 40 questions the interval of 36 right answers goes from about 0.77 upwards, and that of 34 from about 0.71 to
 0.93. They overlap widely, so I would ask for more questions, and whether both got the same ones.
 
 The reward is highest for something that is no sorted list of the words asked for, such as one word many times.
@@ -1496,7 +1496,7 @@ def vote(answers):
 
 </details>
 
-**Another bound.** Give `policy_loss` an upper bound of 0.5 instead of 0.2. Does the entropy fall more slowly? Yu
+**Another bound.** Give `policy_loss` a wider upper bound, `high=0.5`. Does the entropy fall more slowly? Yu
 et al. (2025) found so on a large model.
 
 **A task of your own.** Write a fifth kind of question with one right answer, and teach it. How many examples does it
