@@ -83,8 +83,39 @@ class _Work:
         return Done(submission, result, was_read)
 
 
-# Set in each forked process. It holds open sockets, which cannot be sent with each submission.
-_work: ContextVar[_Work] = ContextVar("work")
+class _Stopped(BaseException):
+    """The caller of `_in_processes` has stopped early. Not an Exception, so that it is no failure of a submission."""
+
+
+class _Process:
+    """A process of the pool, which SIGTERM stops: it leaves what it works on, and takes nothing new.
+
+    subtle: killed while it sends a result, it would leave half of that in the pipe, and the pool would wait for the
+    other half for ever. So a result that is on its way is sent whole.
+    """
+
+    def __init__(self, work: _Work):
+        self._work = work
+        self._is_busy = self._is_stopped = False
+        signal.signal(signal.SIGTERM, self._stop)
+
+    def _stop(self, *_: object) -> None:
+        self._is_stopped = True
+        if self._is_busy:
+            raise _Stopped()
+
+    def done(self, submission: Submission) -> Done:
+        try:
+            self._is_busy = True
+            if self._is_stopped:
+                raise _Stopped()
+            return self._work.done(submission)
+        finally:
+            self._is_busy = False
+
+
+# Set in each forked process. Its work holds open sockets, which cannot be sent with each submission.
+_process: ContextVar[_Process] = ContextVar("process")
 
 
 def grade_in_parallel(
@@ -116,7 +147,7 @@ def grade_in_parallel(
 
 
 def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[Done]:
-    """What `work` does with each submission, in `count` processes. If the caller stops early, they are killed.
+    """What `work` does with each submission, in `count` processes. If the caller stops early, so do they.
 
     subtle: forked, not spawned, so that PyTorch is imported once for all of them, and they share the fork server's
     socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so, too: each of
@@ -145,7 +176,7 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
     finally:
         if waiting:
             for process in set(active_children()) - others:
-                process.kill()
+                process.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -156,8 +187,8 @@ def _start(work: _Work, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(parent)
     torch.set_num_threads(1)
-    _work.set(work)
+    _process.set(_Process(work))
 
 
 def _run(submission: Submission) -> Done:
-    return _work.get().done(submission)
+    return _process.get().done(submission)

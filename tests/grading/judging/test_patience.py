@@ -68,10 +68,10 @@ def course(first_course, tmp_path) -> Path:
 
 def test_whatever_calls_an_answer_that_does_not_return_has_seconds(course, asked):
     result = run(course, LOOP, (CALLS, "print('reached')"))
-    usual, short = (HURRIED.probe, None), (HURRIED.probe, HURRIED.again_call)
-    # How often it is asked again depends on the machine: a probe that cannot be stopped is ended, and asked anew.
-    assert asked["softmax"][0] == usual and {call for _, call in asked["softmax"][1:]} == {short[1]}
-    assert asked["attention_from_loops"] == [short, short]
+    usual = HURRIED.probe, None
+    # Whether a probe can still be stopped, or is ended and asked anew, depends on the machine.
+    assert asked["softmax"][0] == usual and {call for _, call in asked["softmax"][1:]} == {HURRIED.again_call}
+    assert {call for _, call in asked["attention_from_loops"]} == {HURRIED.again_call}
     assert {*asked["dot_product_scores"], *asked["weighted_sum"]} == {usual}
     assert asked[CALLS] == [HURRIED.again] * 2 and set(asked["print('reached')"]) == {HURRIED.cell}
     for one in (SOFTMAX, ATTENTION):

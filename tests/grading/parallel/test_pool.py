@@ -40,3 +40,17 @@ def test_no_two_submissions_of_one_student_run_at_the_same_time(monkeypatch, tmp
         thread.join()
     assert all(isinstance(one.result, Result) for one in done) and len(done) == 6
     assert most == [1] * 6
+
+
+def test_who_stops_early_waits_for_no_half_of_a_result(tmp_path):
+    """At each stop some process is sending a result, which takes longer than to make it."""
+
+    class Work:
+        def done(self, submission):
+            return pool.Done(submission, Result(), bytes(20_000_000))
+
+    todo = [Submission(tmp_path, str(number), "01") for number in range(20)]
+    for _ in range(5):
+        done = pool._in_processes(todo, Work(), 3)
+        assert next(done).submission in todo
+        done.close()
