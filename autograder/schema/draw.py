@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 PUBLIC_SEED = "public"
+PARTS_OF_ONE = 2**23  # sums of so many parts are exact in float32, in whatever order
 
 
 class Draw:
@@ -44,8 +45,11 @@ class Draw:
         return torch.from_numpy(np.asarray(drawn)).to(dtype) / 8
 
     def weights(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Rows of positive weights that sum to one, none of them zero."""
-        return torch.softmax(self.normal(*shape), dim=-1).to(dtype)
+        """Rows of positive weights, none of them zero, that sum to exactly one in float32 and in float64."""
+        parts = (torch.softmax(self.normal(*shape), dim=-1) * PARTS_OF_ONE).round().clamp(min=1)
+        remainder = PARTS_OF_ONE - parts.sum(dim=-1, keepdim=True)
+        parts = parts.scatter_add(-1, parts.argmax(dim=-1, keepdim=True), remainder)
+        return (parts / PARTS_OF_ONE).to(dtype)
 
     def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
         """Integers from low to high inclusive."""

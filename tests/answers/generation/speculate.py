@@ -44,7 +44,17 @@ def by_nonzero(target_probs, draft_probs, draft, u):
     return n, rest / rest.sum(-1, keepdim=True)
 
 
+def over_the_chance_of_a_rejection(target_probs, draft_probs, draft, u):
+    """The lesson's own words: what remains, over the probability of a rejection."""
+    for n, token in enumerate(draft):
+        p, q = target_probs[n], draft_probs[n]
+        if u[n] >= p[token] / q[token]:
+            return n, (p - q).clamp(min=0) / (1 - torch.minimum(p, q).sum())
+    return len(draft), target_probs[-1]
+
+
 RIGHT = {
+    "over the chance of a rejection": over_the_chance_of_a_rejection,
     "at once": at_once,
     "early return": early_return,
     "padded": padded,
