@@ -26,3 +26,14 @@ def test_nothing_covers_what_the_course_says(chromium, new_page, tmp_path, page_
         assert page.locator(part).first.evaluate(IS_SEEN), part
     assert page.locator(".output_subarea, .text_cell_render").evaluate_all(INSIDE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("page_of", [feedback_page, formgrader_page])
+def test_no_text_and_no_output_makes_a_page_of_which_nobody_sees_the_end(
+    chromium, new_page, tmp_path, page_of
+):
+    tall = "<table><tr><td height=4000>a</td></tr></table>" * 50
+    notebook = handed_in(code_cell(tall), new_markdown_cell(tall), answer=tall)
+    page = new_page()
+    page.set_content(page_of(notebook, tmp_path))
+    assert page.evaluate("document.documentElement.scrollHeight") < 20_000

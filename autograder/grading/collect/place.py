@@ -113,14 +113,15 @@ def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
     """Keeps an attempt that does not count, once, and beside it when it was handed in."""
     folder = submission.folder / EARLIER / submission.student / submission.lesson
     folder.mkdir(parents=True, exist_ok=True)
-    there = [path.read_bytes() for path in folder.glob("*.ipynb")]
-    if attempt.read_bytes() in there:
+    if attempt.read_bytes() in [path.read_bytes() for path in folder.glob("*.ipynb")]:
         return
+    # subtle: a person may have taken some away, so that their number says nothing of which names are free.
+    number = 1 + max((int(path.stem) for path in folder.iterdir() if path.stem.isdecimal()), default=0)
     if time:
-        write_whole(folder / f"{len(there) + 1}.txt", _stamp(time))
+        write_whole(folder / f"{number}.txt", _stamp(time))
     half = folder.parent / f".{submission.lesson}"
     shutil.copyfile(attempt, half)
-    os.replace(half, folder / f"{len(there) + 1}.ipynb")
+    os.replace(half, folder / f"{number}.ipynb")
 
 
 def _stamp(time: datetime) -> str:

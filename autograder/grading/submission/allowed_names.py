@@ -86,6 +86,7 @@ textwrap: dedent fill indent shorten wrap
 time: monotonic perf_counter process_time sleep time
 torch: vmap
 torch.autograd: grad
+torch.fft: *
 torch.optim: *
 torch.optim.lr_scheduler: *
 torch.testing: assert_close
@@ -120,9 +121,9 @@ ON_METHODS = _words(
 MAGICS = ("matplotlib", "time", "timeit")
 # The special names that may be called or defined.
 SPECIAL = _words(
-    "__add__ __all__ __call__ __contains__ __debug__ __doc__ __eq__ __getitem__ __hash__ __init__ __iter__ __len__ "
-    "__lt__ __matmul__ __mul__ __name__ __neg__ __next__ __post_init__ __qualname__ __repr__ __setitem__ __slots__ "
-    "__str__ __sub__ __truediv__"
+    "__add__ __all__ __author__ __call__ __contains__ __debug__ __doc__ __eq__ __getitem__ __hash__ __init__ __iter__ "
+    "__len__ __lt__ __matmul__ __mul__ __name__ __neg__ __next__ __post_init__ __qualname__ __repr__ __setitem__ "
+    "__slots__ __str__ __sub__ __truediv__"
 )
 WRITTEN = (
     "bias",
@@ -132,10 +133,11 @@ WRITTEN = (
     "training",
     "weight",
 )  # attributes of what is not one's own
-# What Python's frames, codes, generators and cells have, and the object for which an AttributeError was raised.
-INNER = {name for kind in vars(types).values() for name in dir(kind) if "_" in name and name[0] != "_"} | {
-    "obj"
-}
+# What Python's frames, codes, generators and cells have, the object for which an AttributeError was raised, and what of
+# the modules above leads to other modules or to the process's memory: of a DataLoader, of NumPy's arrays.
+INNER = {
+    name for kind in vars(types).values() for name in dir(kind) if "_" in name and name[0] != "_"
+} | _words("cffi ctypes multiprocessing_context obj reducer")
 # Methods of tensors that run other code of the student, whose operations no hook sees.
 WITHIN = _words("apply_ backward compile grad_fn map2_ map_ register_hook register_post_accumulate_grad_hook")
 

@@ -54,6 +54,15 @@ def test_what_a_teacher_put_in_the_place_stays_until_something_new_comes(course,
     assert placed(course) == {"ada 01": texts["half"]}
 
 
+def test_an_earlier_attempt_that_a_teacher_took_away_costs_no_other(course, texts, archive):
+    attempts = [texts["done"] + "\n" * number for number in range(4)]
+    for number, text in enumerate(attempts, start=1):
+        if number == 4:
+            (course / "earlier/ada" / FIRST / "1.ipynb").unlink()
+        collect(course, [archive(f"{number}.zip", {f"lovelaceada_71_{number}_{F}": text})])
+    assert kept(course) == attempts[1:3]
+
+
 def test_a_stamp_that_a_teacher_wrote_stays(course, archive):
     one = archive("a.zip", {f"Ada Lovelace_501_assignsubmission_file_/{F}": "done"})
     collect(course, [one])

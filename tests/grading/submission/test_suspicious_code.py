@@ -145,6 +145,12 @@ def test_the_graders_modules_are_seen(text, name):
         ("match torch:\n    case object(sys=s): pass", "a pattern that looks into an object"),
         ("try: f\nexcept AttributeError as e: e.obj", ".obj"),
         ("(1 for _ in x).gi_frame", ".gi_frame"),
+        ("loader.multiprocessing_context.reducer.pickle.loads(b'')", ".multiprocessing_context"),
+        (
+            "class L(Loader):\n    def f(self): return self._DataLoader__multiprocessing_context.reducer",
+            ".reducer",
+        ),
+        ("rng.bit_generator.ctypes.state.from_address(1)", ".ctypes"),
     ],
 )
 def test_what_no_cell_needs_is_seen(text, name):
