@@ -87,6 +87,7 @@ EXERCISE = Exercise(
              "Does the chance rise or fall when two answers are drawn instead of one?"),
         edit("k times the share", {LAST: "return min(1.0, k * right / n)"},
              "You add up the chances of the k answers.", "Can two of the answers drawn be right at once?"),
+        edit("k times the share", {LAST: "return k * right / n"}),
         edit("k times the share", {LAST: "return min(1.0, right / k)"},
              "You divide the right answers by k.", "Does the chance rise or fall when more answers are drawn?"),
         edit("none is right", {LAST: "return none_right"},
