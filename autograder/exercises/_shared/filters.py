@@ -13,26 +13,26 @@ SHARES = Given("shares", "def shares(logits):\n    return torch.softmax(logits, 
 # First, because next to so large numbers all others are alike.
 LOW = (
     edit("SAM-25 a low number instead of -inf", {"-torch.inf": "-1e9"},
-         "Tokens that are dropped have a low logit in yours, but not -inf.",
-         "How low is low enough for every row, and what does the exercise ask for?"),
+         "You give dropped tokens a low logit, but not -inf.",
+         "Which logit does the exercise ask for?"),
     edit("SAM-25", {"-torch.inf": "torch.finfo(logits.dtype).min"}),
     edit("SAM-25", {"-torch.inf": "-1e4"}),
 )
 FILTERS = (
     edit("SAM-09 dropped tokens get the logit 0", {"-torch.inf": "0.0"},
-         "Tokens that are dropped have the logit 0 in yours.", "What probability does the logit 0 get?"),
+         "You give dropped tokens the logit 0.", "What probability does the logit 0 get?"),
     edit("SAM-11 the likely ones are dropped", {"(dropped,": "(~dropped,"},
-         "The tokens that you drop are the likely ones.", "Which tokens should survive?"),
+         "You drop the likely tokens.", "Which tokens should survive?"),
     edit("SAM-27 probabilities", {LAST: f"torch.softmax({LAST}, dim=-1)"},
-         "You return probabilities.", "What comes back: numbers that sum to one, or logits?"),
+         "You return probabilities.", "Should the result hold probabilities or logits?"),
     edit("SAM-157 log-probabilities", {LAST: f"torch.log_softmax(logits, dim=-1){LAST.removeprefix('logits')}"},
          "You return log-probabilities.", "Which numbers should the survivors keep?"),
     edit("SAM-157", {LAST: f"torch.log_softmax({LAST}, dim=-1)"}),
     edit("SAM-29 the mask itself", {LAST: "~dropped"},
-         "You return truth values.", "What should stand where a token survives?"),
+         "You return a Boolean mask.", "Which number should a token keep that survives?"),
     edit("SAM-31 one value for the survivors", {LAST: "torch.zeros_like(logits).masked_fill(dropped, -torch.inf)"},
-         "All tokens that survive have the same logit in yours.",
-         "What becomes of the differences between the survivors?"),
+         "You give all tokens that survive the same logit.",
+         "Should the differences between the surviving logits change?"),
 )
 
 

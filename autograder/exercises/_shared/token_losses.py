@@ -24,12 +24,14 @@ def lengths(tokens, *counts):
 def spoilt(tensor, mask, *values):
     """The tensor, with these values in turn where the mask is False."""
     fill = torch.tensor(values).repeat(tensor.numel())[: tensor.numel()].reshape(tensor.shape)
+    # subtle: the judge takes a positive NaN in a result for memory that was never written.
+    fill = torch.where(fill.isnan(), -torch.nan, fill)
     return torch.where(mask, tensor, fill)
 
 
-def without_tokens(family, first, *others, **more):
-    """A loss of nothing: its value, whether it has a graph, and the gradient of the first argument."""
-    made = {"log_probs": first} | {f"argument {place}": other for place, other in enumerate(others, 1)}
+def without_tokens(family, names, values, **more):
+    """A loss of nothing: its value, whether it has a graph, and the gradient of the first argument, `log_probs`."""
+    made = dict(zip(names.split(), values, strict=True))
     further = {"leaf": Given("leaf", LEAF), "graph": Given("graph", GRAPH), "gradient": Given("gradient", GRADIENT)}
     arguments = (Kept("variable"), *(Kept(name) for name in list(made)[1:]))
     script = (Call((Kept("log_probs"),), to="leaf", keep="variable", shown=False),

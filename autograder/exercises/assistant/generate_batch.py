@@ -40,6 +40,8 @@ notes, results = [], []
 def choose(logits):
     if logits is None:
         return notes, results
+    if len(logits) != len(numbers[0]):
+        raise ValueError(f"choose needs the logits of all {len(numbers[0])} rows in every step, not of {len(logits)}")
     notes.append(logits.detach().clone())
     results.append(numbers[min(len(results), len(numbers) - 1)].clone())
     return results[-1]
@@ -218,8 +220,10 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, CALLS: 2, MODE: 1, SIDE_EFFECTS: 1},
     mistakes=(
         edit("padded on the right", {PADDED: RIGHT_PADDED},
-             "Short prompts end in padding, from whose logits you choose.",
+             "Your short prompts end in padding, and you choose from the logits of that padding.",
              "At which end must the last token of every prompt be?"),
+        edit("padded on the right",
+             {PADDED: f"{RIGHT_PADDED}\n    positions = torch.arange(ids.shape[1]).expand_as(ids)"}),
         edit("the first position is read", {"[:, -1])\n": "[:, 0])\n"},
              "You choose from the logits of the first position.",
              "Which row of the logits predicts the next token?"),
@@ -235,7 +239,7 @@ EXERCISE = Exercise(
              "All your rows end as soon as one of them is finished.",
              "Which rows should go on when one is finished?"),
         edit("a finished row goes on", {RUNNING: "running = token != stop"},
-             "A finished row of yours goes on when something other than the stop is chosen for it.",
+             "A finished row goes on when something other than the stop is chosen for it.",
              "Once a row is finished, does it matter what is chosen for it?"),
         edit("what is chosen for a finished row counts", {FILLED: "token[:, None]"},
              "You write what is chosen for a finished row into that row.",
@@ -247,14 +251,14 @@ EXERCISE = Exercise(
         edit("the stop is kept in its row",
              {RUNNING: "before = running\n            " + RUNNING, FILLED: "torch.where(before, token, pad)[:, None]"},
              "You keep the stop in its row, which should be filled with `pad` from there on.",
-             "From which place on is a finished row filled?"),
+             "At which position does the filling of a finished row begin?"),
         edit("the stop is kept in its row",
              {RUNNING: "before = running\n            " + RUNNING, FILLED: "torch.where(before, token, pad)[:, None]",
               LONGER: LONGER.replace("running", "before")}),
         edit("the stop may be attended to", {RUNNING: "before = running\n            " + RUNNING,
              LONGER: LONGER.replace("running", "before")},
-             "Your mask is True at the place of the stop.", "From which place on is the mask of a finished row "
-             "False?"),
+             "Your mask is True at the position of the stop.", "From which position on is the mask of a finished "
+             "row False?"),
         edit("finished rows are read", {LONGER: LONGER.replace("running[:, None]",
              "torch.ones_like(running)[:, None]")},
              "Your mask is True where a finished row is filled.", "Is what fills a finished row a token of its text?"),
@@ -278,13 +282,13 @@ EXERCISE = Exercise(
              "Your new tokens have the position 0.", "Which position follows that of the last token?"),
         edit("positions of the row", {NEXT: "torch.full_like(positions[:, -1:], positions.shape[1])"},
              "Your new tokens are numbered by the width of the batch.",
-             "A prompt of 2 tokens stands in a row of 5. Which position does its first new token have?"),
+             "A prompt of 2 tokens is in a row of 5. Which position does its first new token have?"),
         edit("positions of the row", {PADDED: f"{PADDED}\n    positions = torch.arange(ids.shape[1]).expand_as(ids)"},
              "Your positions count the padding.",
-             "A prompt of 2 tokens stands in a row of 5. Which position does its first token have?"),
+             "A prompt of 2 tokens is in a row of 5. Which position does its first token have?"),
         edit("positions of the row", {PADDED: f"{PADDED}\n    positions = torch.arange(ids.shape[1]) * mask"}),
         edit("a pad that is chosen finishes the row", {RUNNING: f"{RUNNING} & (token != pad)"},
-             "A row of yours is finished when `pad` is chosen, though `pad` is not the stop.",
+             "You finish a row when `pad` is chosen, though `pad` is not the stop.",
              "Which id finishes a row?"),
         edit("a pad that is chosen is left out", {ROWS: "(running & ((token != pad) | (pad == "
              "stop))).nonzero().flatten().tolist()"},
@@ -295,7 +299,7 @@ EXERCISE = Exercise(
         edit("a stop of zero is none", {RUNNING: "running = running & (token != (stop or NEVER))"},
              "You ignore a stop with the id 0.", "Is `0` true or false in Python?"),
         edit("called after all are finished", {END: ""},
-             "You call the model when all rows are finished.", "When is there nothing left to choose?"),
+             "You still call the model when all rows are finished.", "When is there nothing left to choose?"),
         edit("a call after the last token", {LAST: f"with torch.no_grad():\n        {CALL}\n    {LAST}"},
              "You call the model once more after the last token.", "Are the logits after the last token needed?"),
         edit("chosen row by row", {TOKEN: "torch.cat([choose(one[None]) for one in model(ids, mask, positions)[:, "
@@ -310,10 +314,10 @@ EXERCISE = Exercise(
              "You call the model or `choose` more than once in a step.",
              "How often should each of the two be called in a step?"),
         edit("the last token alone is read", {CALL: "model(ids[:, -1:], mask[:, -1:], positions[:, -1:])"},
-             "Your model reads only the last token.", "Which tokens does the next one depend on?"),
+             "You give the model only the last token.", "Which tokens does the next one depend on?"),
         edit("the last token alone is read",
              {CALL: "model(*(given[:, 0 if not any(texts) else -1:] for given in (ids, mask, positions)))"},
-             "After the first step, your model reads only the last token.",
+             "After the first step, you give the model only the last token.",
              "Does the model remember what it read in the step before?"),
         edit("finished rows are taken out",
              {TOKEN: "torch.full((len(prompts),), stop)\n            "
@@ -322,6 +326,21 @@ EXERCISE = Exercise(
         edit("finished rows are taken out",
              {TOKEN: "torch.full((len(prompts),), stop)\n            "
                      "token[running] = choose(model(ids, mask, positions)[running, -1])"}),
+        edit("finished rows are taken out",
+             {PADDED: f"{PADDED}\n    rows = torch.arange(len(prompts))",
+              RUNNING: "rows, ids, mask, positions, token = (one[token != stop] for one in (rows, ids, mask, "
+              "positions, token))", ROWS: "range(len(token))", ADDED: "texts[rows[row]].append(token[row].item())",
+              "if not running.any()": "if not len(token)", FILLED: "token[:, None]",
+              LONGER: LONGER.replace("running[:, None]", "torch.ones_like(mask[:, :1])")}),
+        edit("one prompt after the other",
+             {PADDED: "pad_left(prompts, pad)\n    if len(prompts) > 1:\n        return [generate_batch(model, "
+             "[one], n_new, choose, stop, pad)[0] for one in prompts]"},
+             "You continue one prompt after the other.",
+             "How many rows should the model and `choose` see in every step?"),
+        edit("padded again in every step",
+             {CALL: "model(*pad_left([prompt + text for prompt, text in zip(prompts, texts)], pad))"},
+             "You pad all rows again in every step, so that finished rows move to the right.",
+             "Which column does a step add to ids, to mask and to positions?"),
         edit("always the likeliest", {TOKEN: "model(ids, mask, positions)[:, -1].argmax(dim=-1)"},
              "You never call `choose`.", "Which function picks the next token?"),
         edit("probabilities are chosen from", {TOKEN: "choose(torch.softmax(model(ids, mask, positions)[:, -1], "
@@ -329,7 +348,7 @@ EXERCISE = Exercise(
              "You give probabilities to `choose`.", "What does the docstring say that `choose` gets?"),
         edit("read at the number of tokens",
              {TOKEN: "choose(model(ids, mask, positions)[torch.arange(len(prompts)), mask.sum(dim=1) - 1])"},
-             "You choose from the logits at the place that the number of tokens gives.",
+             "You count the tokens of a row from the left to find the logits from which you choose.",
              "At which end of its row is the last token of a short prompt?"),
         edit("an axis too many", {TOKEN: "choose(model(ids, mask, positions)[:, -1:]).flatten()"},
              "You give `choose` logits with three axes.", "What shape does the docstring give for the argument of "
@@ -339,7 +358,7 @@ EXERCISE = Exercise(
         edit("one token too few", {LOOP: "for _ in range(n_new - 1):"},
              "You return one token too few.", "How many times does your loop run?"),
         edit("with gradients", {NO_GRAD: "if True:"},
-             "You call the model with gradients enabled.", "Does writing a text need gradients?"),
+             "You call the model with gradients enabled.", "Does generating a text need gradients?"),
         edit("gradients stay off", {NO_GRAD: "torch.set_grad_enabled(False)\n    if True:"},
              "After your call, gradients stay switched off for the caller.",
              "Does your function restore the setting when it ends?"),
@@ -382,10 +401,10 @@ EXERCISE = Exercise(
         edit("padded lists", {ROWS: "range(len(texts))",
              ADDED: "texts[row].append(token[row].item() if running[row] else pad)"},
              "Your texts go on with `pad` after the stop.",
-             "How many tokens does a row have that is finished at once?"),
+             "If the first token chosen for a row is the stop, how long is its list?"),
         edit("padded lists", {LAST: "return [text + [pad] * (max(map(len, texts)) - len(text)) for text in texts]"},
              "You pad the texts of rows that finished early.",
-             "How many tokens does a row have that is finished at once?"),
+             "If the first token chosen for a row is the stop, how long is its list?"),
         edit("sorted by length", {PADDED: "pad_left(sorted(prompts, key=len), pad)"},
              "You change the order of the prompts.", "Whose text comes first in the result?"),
         edit("a mask of numbers", {CALL: "model(ids, mask.long(), positions)"},
@@ -413,12 +432,12 @@ EXERCISE = Exercise(
                   "What do ids, mask and positions look like in the second step?"),
         "text": ("Your answer is wrong only for prompts of several tokens.",
                  "Which row of the logits predicts the next token?"),
-        "": ("Even one new token after a single token is wrong.",
-             "What does `choose` get, and where does its token go?"),
+        "": ("Even a single new token after a prompt of one token is wrong.",
+             "What should `choose` get, and where does the token that it returns go?"),
     },
     hints=(
-        "Play it through with the prompts [1, 2, 3] and [6], of which the second stops at once. Write down "
-        "ids, mask and positions before the first step and before the second.",
+        "Work through an example: the prompts are [1, 2, 3] and [6], and the second one stops at once. Write "
+        "down ids, mask and positions before the first step and before the second.",
         "`pad_left` makes the batch. Keep one Boolean for each row that says whether it is still running; "
         "torch.where picks for each row the chosen token or `pad`, and the same Booleans are the new column "
         "of the mask.",

@@ -61,9 +61,10 @@ def cases(draw):
             yield _spoilt(draw, f"{name} in {where} where the mask is False", values, which)
     none = torch.zeros(2, 3, dtype=torch.bool)
     args = _arguments(draw, _moves(draw, 2, 3), none)
-    yield without_tokens("no token that counts", *args, needs=("nothing",))
+    names = "log_probs reference_log_probs mask"
+    yield without_tokens("no token that counts", names, args, needs=("nothing",))
     nan = [spoilt(one, none, math.nan, math.inf) for one in args[:2]]
-    yield without_tokens("no token that counts, and NaN", *nan, none, needs=("nothing", "spoilt"))
+    yield without_tokens("no token that counts, and NaN", names, (*nan, none), needs=("nothing", "spoilt"))
 
 
 def _moves(draw, answers, tokens):
@@ -123,13 +124,13 @@ EXERCISE = Exercise(
              "Your penalty is half the square of d, which comes close only where d is small.",
              "What does the formula do to d?"),
         edit("the size of the difference", {PENALTIES: "d.abs()"},
-             "Your penalty is the size of the difference.", "What does the formula do to d?"),
+             "Your penalty is the absolute value of d.", "What does the formula do to d?"),
         edit("without its last term", {PENALTIES: "torch.expm1(d)"},
              "You do not subtract d.", "Can your penalty be negative?"),
         edit("d is added", {PENALTIES: "torch.expm1(d) + d"},
              "You add d instead of subtracting it.", "Which sign does d have in the formula?"),
         edit("one is not subtracted", {PENALTIES: "(torch.exp(d) - d)"},
-             "Your penalty is 1 where the policy is still the reference.", "What is exp(0)?"),
+             "Your penalty is 1 where the policy still equals the reference.", "What is exp(0)?"),
         edit("one is not subtracted", {PENALTIES: "(torch.exp(d) - d).where(mask, 0.0)"}),
         edit("one is added", {PENALTIES: "(torch.exp(d) - d + 1).where(mask, 0.0)"},
              "You add 1 instead of subtracting it.", "What should the penalty of d = 0 be?"),
@@ -137,10 +138,10 @@ EXERCISE = Exercise(
              "You subtract the square of d.", "Which power of d does the formula subtract?"),
         edit("weighted by probabilities", {PENALTIES: "reference_log_probs.detach().where(mask, 0.0).exp() * -d"},
              "You weight each token by its probability.",
-             "The policy has drawn the tokens. How often does a likely one occur among them?"),
+             "The policy itself drew these tokens. Which tokens does it draw most often?"),
         edit("weighted by probabilities", {PENALTIES: "log_probs.where(mask, 0.0).exp() * -d"}),
         edit("digits are lost", {PENALTIES: "torch.exp(d) - d - 1"},
-             "Where the policy has hardly moved, your penalty is nothing but rounding.",
+             "Where the policy has hardly moved, your penalty is only rounding error.",
              "exp(0.0001) is stored with seven digits. How many are left when 1 is subtracted?"),
         edit("digits are lost", {PENALTIES: "torch.exp(d) - 1 - d"}),
         edit("digits are lost", {PENALTIES: "torch.exp(d) - (1 + d)"}),
@@ -166,29 +167,35 @@ EXERCISE = Exercise(
              "Tokens whose mask is False count in your mean.", "Which tokens does the mask leave out?"),
         edit("masked tokens count", {ONLY: ""}),
         edit("the mask is inverted", {ONLY: ".where(~mask, 0.0)", LAST: LAST.replace("mask", "(~mask)")},
-             "Your penalty is that of the tokens whose mask is False.", "Which tokens does True mark?"),
+             "You average over the tokens whose mask is False.", "Which tokens does True mark?"),
         edit("a sum instead of a mean", {LAST: "penalties.sum()"},
              "Your penalty grows with the number of tokens.",
              "Should the penalty change when every answer appears twice?"),
         edit("the sign", {LAST: f"-{LAST}"},
              "Your penalty is negative.", "Should a policy gain by moving away from its reference?"),
         edit("a mask that multiplies", {ONLY: "", LAST: f"(penalties * mask).{LAST[10:]}"},
-             "Your penalty is NaN if NaN or infinity stands where the mask is False.",
+             "Your penalty is NaN if there is a NaN or an infinity where the mask is False.",
              "What is 0 times NaN, and which function picks numbers without multiplying them?"),
         edit("a mask that multiplies", {ONLY: " * mask"}),
         edit("masked at the end alone", {ONLY: "", LAST: f"penalties{ONLY}.{LAST[10:]}"},
-             "The values are right, but NaN where the mask is False comes back in the gradient.",
-             "The gradient of a number that torch.where left out is 0. Which step multiplies that 0 by NaN?"),
+             "The values are right, but a NaN where the mask is False gets into the gradient.",
+             "What torch.where leaves out gets the gradient 0. Which step multiplies that 0 by NaN?"),
         edit("nothing divided by nothing", {LAST: "penalties.sum() / mask.sum()"},
-             "Without a token that counts your penalty is NaN.", "How many tokens do you divide by then?"),
+             "When no token counts, your penalty is NaN.", "How many tokens do you divide by then?"),
         edit("nothing divided by nothing", {LAST: "penalties[mask].mean()"}),
         edit("a number without a graph", {LAST: f"{LAST} if mask.any() else torch.zeros((), dtype=log_probs.dtype)"},
-             "Without a token that counts, your penalty has no graph, so that backward() fails.",
+             "When no token counts, your penalty has no graph, so backward() fails.",
              "Which sum is 0 and still depends on log_probs?"),
+        edit("zero times NaN", {LAST: f"{LAST} if mask.any() else (log_probs * 0).sum()"},
+             "When no token counts and log_probs holds NaN, your penalty is NaN.",
+             "What is 0 times NaN, and which entries can you sum instead?"),
         edit("the reference learns", {".detach()": ""},
              "A gradient reaches reference_log_probs.", "Should the reference change?"),
         edit("the policy is cut off", {D: "(reference_log_probs - log_probs.detach()).where(mask, 0.0)"},
              "The gradient reaches the reference instead of the policy.", "Which of the two should change?"),
+        edit("both are cut off", {D: f"{D}.detach()"},
+             "The values are right, but no gradient reaches log_probs.",
+             "Which of the two log-probabilities should be detached, and which should learn?"),
         edit("no gradient through exp", {PENALTIES: "torch.expm1(d).detach() - d"},
              "Only one of the terms of your penalty has a gradient.", "Which step is detached?"),
         edit("no gradient through exp", {PENALTIES: "torch.expm1(d) - d.detach()"}),
@@ -200,8 +207,8 @@ EXERCISE = Exercise(
     needs={
         "nothing": ("Your answer is wrong only when no token counts.",
                     "Which sum is 0 and still depends on log_probs?"),
-        "spoilt": ("Your answer is wrong only when NaN, infinity or a very large number stands where the mask is "
-                   "False.",
+        "spoilt": ("Your answer is wrong only when there is a NaN, an infinity or a very large number where the "
+                   "mask is False.",
                    "Before which step must these numbers be replaced?"),
         "small": ("Your answer is wrong only where the policy has hardly moved.",
                   "Which difference of two nearly equal numbers do you compute?"),
@@ -213,15 +220,16 @@ EXERCISE = Exercise(
                  "Over how many tokens is the mean taken?"),
         "moved": ("Your answer is wrong only where the policy has moved.",
                   "What is the penalty of a token with d = -1?"),
-        "": ("Even where the policy is still the reference, your penalty is wrong.", "What is the formula for d = 0?"),
+        "": ("Even where the policy still equals the reference, your penalty is wrong.",
+        "What does the formula give for d = 0?"),
     },
     hints=(
         "Compute the penalty of three tokens by hand, with d = 0, d = 1 and d = -1: e is 2.718 and 1/e is "
         "0.368. None of them is negative. Which of them should count?",
-        "exp(d) - 1 of a small d loses nearly all digits; `torch.expm1` is that difference without the "
-        "loss. `where` puts a 0 in the place of what is masked, and the penalty of d = 0 is 0.",
-        "In outline: subtract log_probs from the reference's, which is detached; put 0 where the mask is "
-        "False; apply the formula; and divide the sum by the number of tokens that count, which is at least "
-        "1.",
+        "For a small d, exp(d) - 1 loses nearly all its digits; `torch.expm1(d)` keeps them. Use `torch.where` "
+        "to set d to 0 where the mask is False: the penalty of d = 0 is 0.",
+        "In outline: detach the reference's log-probabilities and subtract log_probs from them. Put 0 where the "
+        "mask is False, and apply the formula. Divide the sum by the number of tokens that count, or by 1 if "
+        "there are none.",
     ),
 )

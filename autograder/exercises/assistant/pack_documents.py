@@ -110,7 +110,7 @@ EXERCISE = Exercise(
              "Which document does a separator belong to?"),
         edit("the last separator is missing", {ROWS: f"tokens, numbers = tokens[:-1], numbers[:-1]\n    {ROWS}"},
              "When the tokens fill the rows exactly, your last row is missing.",
-             "How many separators do three documents have?"),
+             "How many rows of 4 do eight tokens fill, the last separator included?"),
         edit("the last separator is missing", {ROWS: "rows = max(len(tokens) - 1, 0) // length"}),
         edit("numbered from one", {"enumerate(documents)": "enumerate(documents, 1)"},
              "Your first document has the number 1.", "From which number does the docstring count?"),
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
              "Where does the rest of a long document go?"),
         edit("numbers begin again in every row", {DOCUMENT: f"({DOCUMENT} - {DOCUMENT}[:, :1])"},
              "Your document numbers begin at 0 again in every row.",
-             "Is the number of a document the same in two rows?"),
+             "A document goes on in the next row. Does its number change there?"),
         edit("numbers from the separators found",
              {TENSOR_OF_NUMBERS: "(ids == separator).cumsum(0) - (ids == separator).long()"},
              "A document that contains the separator's id counts as two in your result.",
@@ -165,7 +165,7 @@ EXERCISE = Exercise(
         edit("any length is taken", {REFUSE: "if length < 1 and rows:",
              "    tokens, numbers": "    rows = 0\n    tokens, numbers"}),
         edit("rows of one token are refused", {REFUSE: "if length < 2:"},
-             "You refuse rows of one token.", "Which lengths should raise a ValueError?"),
+             "You raise an error for rows of one token.", "Which lengths should raise a ValueError?"),
         edit("too few tokens are refused", {REFUSE: "if length < 1 or sum(map(len, documents)) + len(documents) < "
              "length:"},
              "You raise an error when the tokens fill no row.",
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
         edit("one token more in a row", {ROWS: f"length = length + 1\n    {ROWS}"},
              "Your rows are one token too long.", "How many tokens does a row hold?"),
         edit("longest first", {"enumerate(documents)": "enumerate(sorted(documents, key=len, reverse=True))"},
-             "You pack the documents in another order.", "Which document comes first?"),
+             "You change the order of the documents.", "Which document should come first?"),
         edit("documents alike share a number", {"enumerate(documents)": "((documents.index(one), one) for one in "
              "documents)"},
              "Your documents with the same tokens have the same number.",
@@ -211,8 +211,8 @@ EXERCISE = Exercise(
                       "What comes between two documents, and which number has it?"),
         "rows": ("Your answer is wrong only when there are several rows.",
                  "Which token begins the second row?"),
-        "": ("Even a single document that fills one row comes out wrong.",
-             "What are the tokens of the row, and which number do they have?"),
+        "": ("Even a single document that fills one row is packed wrongly.",
+             "Which tokens should the row hold, and which number should they have?"),
     },
     hints=(
         "Write two documents in a row by hand, each followed by a 0 as separator. Below each token write "

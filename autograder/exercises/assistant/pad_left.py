@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         edit("the mask is inverted", {MASK: "positions < 0"},
              "Your mask is True for the padding.", "What does True mean in this course's masks?"),
         edit("positions of the row", {LAST: "return ids, mask, torch.arange(width).expand(len(prompts), -1)"},
-             "Your positions count the places of the row, padding included.",
+             "Your positions count the padding as well.",
              "Which position does the first token of a short prompt have?"),
         edit("positions of the row", {LAST: "return ids, mask, torch.arange(width) * mask"}),
         edit("negative positions", {LAST: "return ids, mask, positions"},
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         edit("as wide as the shortest", {WIDTH: "width = min(map(len, prompts))",
              "+ prompt for": "+ prompt[-width:] for", "len(prompt) for prompt in prompts]": "min(len(prompt), "
              "width) for prompt in prompts]"},
-             "You cut the long prompts.", "How wide is the batch if the longest prompt has 5 tokens?"),
+             "You cut off part of the long prompts.", "How wide is the batch if the longest prompt has 5 tokens?"),
         edit("one column more", {WIDTH: f"{WIDTH} + 1"},
              "Your batch is wider than the longest prompt.", "How much padding does the longest prompt need?"),
         edit("one column more", {WIDTH: "width = -(-max(map(len, prompts)) // 8) * 8"}),
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
              "prompt[:0] = [pad] * (width - len(prompt))\n    return ids"}),
         edit("no prompts are not foreseen", {REFUSE: "if not all(prompts):", "max(map(len, prompts))":
              "max(map(len, prompts), default=0)"},
-             "No prompts at all raise no ValueError.", "What is the width of a batch without prompts?"),
+             "An empty list of prompts raises no ValueError.", "What is the width of a batch without prompts?"),
         edit("empty prompts are taken", {REFUSE: "if not prompts:"},
              "An empty prompt raises no ValueError.",
              "From which position would the first new token of an empty prompt be predicted?"),
@@ -173,12 +173,13 @@ EXERCISE = Exercise(
         "long": ("Your answer is wrong only for long prompts.",
                  "Which number in your code limits the length of a prompt?"),
         "lengths": ("Your answer is wrong only when the prompts have different lengths.",
-                    "How much padding does each prompt need, and what do mask and positions say of it?"),
+                    "How much padding does each prompt need, and what should mask and positions hold there?"),
         "tokens": ("Your answer is wrong only when a prompt has several tokens.",
                    "Which positions do the tokens of a prompt have?"),
         "several": ("Your answer is wrong only when there are several prompts.",
                     "Which axis of the results belongs to the prompts?"),
-        "": ("Even a single prompt of one token comes out wrong.", "What are its id, its mask and its position?"),
+        "": ("Even for a single prompt of one token, your result is wrong.",
+        "What should ids, mask and positions hold for it?"),
     },
     hints=(
         "Write the prompts [5, 6, 7] and [8] as two rows of three, with all last tokens in the last column. "

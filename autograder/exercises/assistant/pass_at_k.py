@@ -8,7 +8,7 @@ import torch  # noqa: F401 (the mistakes use it)
 from autograder.schema import EXACT, REFUSALS, STABILITY, VALUES, Case, Exercise, close, edit
 
 ENDS = "certain and impossible"
-EXACTLY = close(1e-5)  # of the tolerance of 1e-4
+ROUGHLY, EXACTLY = close(1e-1), close(1e-5)  # of the tolerance of 1e-4
 
 
 def pass_at_k(n, right, k):
@@ -36,12 +36,13 @@ def cases(draw):
     yield _case("one of two", 2, 1, 1)
     yield _case("one is right", 12, 1, 5, needs=("several",))
     yield _case("all but one are drawn", 9, 1, 8, needs=("several",))
-    yield _case("few are drawn of many", 200, 13, 10, needs=("several",))
+    yield _case("few are drawn of many", 200, 13, 10, expect=EXACTLY, needs=("several", "digits"))
     n = int(draw.integers(30, 60, 1))
-    yield _case("some of some", n, int(draw.integers(2, 8, 1)), int(draw.integers(2, 12, 1)), needs=("several",))
+    yield _case("some of some", n, int(draw.integers(2, 8, 1)), int(draw.integers(2, 12, 1)), expect=EXACTLY,
+                needs=("several", "digits"))
     yield _case("as many wrong as are drawn", 12, 7, 5, needs=("several",))
-    yield _case("as many right as are drawn", 40, 8, 8, needs=("several",))
-    many = {"aspect": STABILITY, "needs": ("several", "many")}
+    yield _case("as many right as are drawn", 40, 8, 8, expect=EXACTLY, needs=("several", "digits"))
+    many = {"aspect": STABILITY, "expect": EXACTLY, "needs": ("several", "digits", "many")}
     for n, right, k in ((1000, 3, 100), (2000, 500, 7), (10_000, 1, 5000), (10_000, 10, 600), (10_000, 5000, 2),
                         (10_000, 2, 9990), (10_000, 9000, 1000), (10_000, 37, 1)):
         yield _case(f"{right:,} of {n:,} right, {k:,} drawn", n, right, k, **many)
@@ -58,8 +59,8 @@ def cases(draw):
         yield _case(family, n, right, k, **refused)
 
 
-def _case(family, *numbers, **more):
-    return Case(family, numbers, gradients=False, expect=EXACTLY, **more)
+def _case(family, *numbers, expect=ROUGHLY, **more):
+    return Case(family, numbers, gradients=False, expect=expect, **more)
 
 
 def _end(family, n, right, k, **more):
@@ -82,12 +83,13 @@ EXERCISE = Exercise(
              "You draw with replacement: each answer may come again.",
              "When a wrong answer has been drawn, how many wrong ones are left, of how many?"),
         edit("the share of right answers", {LAST: "return right / n"},
-             "Your chance does not depend on k.", "When two answers are drawn instead of one, what becomes of the "
-             "chance?"),
+             "Your chance does not depend on k.",
+             "Does the chance rise or fall when two answers are drawn instead of one?"),
         edit("k times the share", {LAST: "return min(1.0, k * right / n)"},
              "You add up the chances of the k answers.", "Can two of the answers drawn be right at once?"),
+        edit("k times the share", {LAST: "return k * right / n"}),
         edit("k times the share", {LAST: "return min(1.0, right / k)"},
-             "You divide the right answers by k.", "Which answers are counted, and which are drawn?"),
+             "You divide the right answers by k.", "Does the chance rise or fall when more answers are drawn?"),
         edit("none is right", {LAST: "return none_right"},
              "You return the chance that none of the answers is right.", "Which chance is one minus that?"),
         edit("all are right", {NONE: "1 - math.comb(right, k) / math.comb(n, k)"},
@@ -100,17 +102,17 @@ EXERCISE = Exercise(
         edit("exactly one is right", {LAST: "return right * math.comb(n - right, k - 1) / math.comb(n, k)"},
              "You return the chance that exactly one answer is right.", "Do two right answers count as well?"),
         edit("ordered draws over unordered ones", {NONE: "math.perm(n - right, k) / math.comb(n, k)"},
-             "You count the order of the draws above the line and not below it.",
+             "You count ordered draws in the numerator and unordered ones in the denominator.",
              "How many pairs are there among three answers?"),
         edit("one wrong answer too few", {NONE: "math.comb(max(n - right - 1, 0), k) / math.comb(n, k)"},
-             "You draw from one wrong answer less than there are.", "How many of n answers are wrong?"),
+             "You draw from one wrong answer fewer than there are.", "How many of n answers are wrong?"),
         edit("one answer more is drawn", {NONE: "math.comb(n - right, k + 1) / max(math.comb(n, k + 1), 1)"},
              "You draw one answer too many.", "How many answers are drawn?"),
         edit("one wrong answer too few",
              {NONE: "math.prod(1 - k / i for i in range(n - right, n + 1) if i >= k and i > 0)"}),
         edit("numbers too large", {NONE: "float(math.comb(n - right, k)) / float(math.comb(n, k))"},
-             "For many answers your numbers are larger than every float.",
-             "Which is the largest float, and how large is C(10000, 5000)?"),
+             "For many answers, your numbers are too large for a float.",
+             "The largest float is about 1e308. How large is C(10000, 5000)?"),
         edit("numbers too large", {NONE: "math.exp(math.lgamma(n - right + 1) - math.lgamma(k + 1) - math.lgamma(n "
              "- right - k + 1)) / "
                                          "math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + "
@@ -128,11 +130,11 @@ EXERCISE = Exercise(
              {NONE: "math.exp(math.lgamma(n - right + 1) + math.lgamma(n - k + 1) - math.lgamma(n + 1) - "
                     "math.lgamma(max(n - right - k, 0) + 1))"},
              "When fewer answers than k are wrong, your chance is not 1.",
-             "Can k answers be drawn that are all wrong if there are fewer than k of these?"),
+             "If fewer than k answers are wrong, can all k answers drawn be wrong?"),
         edit("fewer wrong than drawn are not foreseen",
              {NONE: "math.prod((n - right - i) / (n - i) for i in range(k) if n - right - i > 0)"},
              "When fewer answers than k are wrong, your chance is not 1.",
-             "Can k answers be drawn that are all wrong if there are fewer than k of these?"),
+             "If fewer than k answers are wrong, can all k answers drawn be wrong?"),
         edit("whole numbers at the ends", {"    none_right": "    if right == 0:\n        return 0\n    none_right"},
              "You return an int when none is right.", "Which type should the result have?"),
         edit("whole numbers at the ends", {"    none_right": "    if n - right < k:\n        return 1\n    "
@@ -143,7 +145,7 @@ EXERCISE = Exercise(
              "You return an int when the chance is 0 or 1.", "Which type should the result have?"),
         edit("certain if as many are wrong", {"    none_right": "    if n - right <= k:\n        return 1.0\n    "
              "none_right"},
-             "When exactly k answers are wrong, your chance is 1.", "Which k answers may be drawn then?"),
+             "When exactly k answers are wrong, your chance is 1.", "Can all k answers drawn be wrong then?"),
         edit("a tensor", {LAST: "return torch.tensor(1 - none_right, dtype=torch.float64)"},
              "You return a tensor.", "Which type should the result have?"),
         edit("a percentage", {LAST: "return 100 * (1 - none_right)"},
@@ -161,20 +163,23 @@ EXERCISE = Exercise(
              "A k of 0 raises no ValueError.", "How few answers can be drawn?"),
         edit("any number of right answers is taken", {REFUSE: "if not 1 <= k <= n:",
              NONE: "math.comb(max(n - right, 0), k) / math.comb(n, k)"},
-             "An impossible number of right answers raises no ValueError.", "Between which numbers must `right` lie?"),
+             "Neither a `right` above n nor a negative one raises a ValueError.",
+             "Between which numbers must `right` lie?"),
         edit("any number of right answers is taken", {REFUSE: "if not 1 <= k <= n or right > n:"},
-             "Fewer right answers than none raise no ValueError.", "Between which numbers must `right` lie?"),
+             "A negative `right` raises no ValueError.", "Between which numbers must `right` lie?"),
         edit("any number of right answers is taken", {REFUSE: "if not 1 <= k <= n or right < 0:",
              NONE: "math.comb(max(n - right, 0), k) / math.comb(n, k)"},
-             "More right answers than answers raise no ValueError.", "Between which numbers must `right` lie?"),
+             "A `right` above n raises no ValueError.", "Between which numbers must `right` lie?"),
         edit("drawing all is refused", {REFUSE: REFUSE.replace("k <= n", "k < n")},
-             "You refuse to draw all answers.", "How many of n answers can be drawn?"),
+             "You raise an error when all n answers are drawn.", "How many of n answers can be drawn?"),
     ),
     needs={
         "ends": ("Your answer is wrong only when the chance is exactly 0 or 1.",
                  "What should the result be if no answer is right, and what if fewer than k are wrong?"),
         "many": ("Your answer is wrong only for many answers.",
                  "How large do your numbers become, and how exact are they?"),
+        "digits": ("Your answer is wrong only for many answers, or beyond the fifth digit.",
+                   "Which of your numbers are in float32, and how many digits does it hold?"),
         "several": ("Your answer is wrong only when several answers are drawn.",
                     "When a wrong answer has been drawn, how many wrong ones are left, of how many?"),
         "": ("Even for a single answer your chance is wrong.",
@@ -184,8 +189,8 @@ EXERCISE = Exercise(
         "Take four answers a, b, c, d, of which a and b are right. List the six pairs. In how many of them "
         "is none right?",
         "Count the opposite: in how many ways can k answers be drawn that are all wrong, and in how many "
-        "ways at all? `math.comb` counts them in integers of any size, and `/` of two integers is a float "
-        "that is as exact as can be.",
+        "ways at all? `math.comb` counts them in integers of any size, and `/` divides two such integers "
+        "exactly to the nearest float.",
         "In outline: raise ValueError for impossible numbers; count the ways to draw k of the wrong answers "
         "and the ways to draw k of all; return one minus the ratio.",
     ),

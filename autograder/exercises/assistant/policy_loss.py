@@ -91,9 +91,10 @@ def cases(draw):
             yield _spoilt(draw, f"{name} in {where} where the mask is False", values, which)
     none = torch.zeros(2, 3, dtype=torch.bool)
     args = _arguments(draw, _steps(draw, 2, 3), draw.normal(2), none)
-    yield without_tokens("no token that counts", *args, needs=("nothing",))
+    names = "log_probs old_log_probs advantages mask"
+    yield without_tokens("no token that counts", names, args, needs=("nothing",))
     nan = [spoilt(one, none, math.nan, math.inf) for one in args[:2]]
-    yield without_tokens("no token that counts, and NaN", *nan, *args[2:], needs=("nothing", "spoilt"))
+    yield without_tokens("no token that counts, and NaN", names, (*nan, *args[2:]), needs=("nothing", "spoilt"))
 
 
 def _steps(draw, answers, tokens):
@@ -154,13 +155,13 @@ EXERCISE = Exercise(
              LAST: "-total / mask.numel()"}),
         edit("the mask is inverted", {TOTAL: "gains.where(~mask, 0.0).sum()", CHANGE: CHANGE.replace("mask", "~mask"),
              LAST: LAST.replace("mask", "(~mask)")},
-             "Your loss is that of the tokens whose mask is False.", "Which tokens does True mark?"),
+             "You average over the tokens whose mask is False.", "Which tokens does True mark?"),
         edit("a sum instead of a mean", {LAST: "-total"},
              "Your loss grows with the number of tokens.",
              "Should the loss change when every answer appears twice?"),
         edit("the larger of the two", {GAINS: GAINS.replace("minimum", "maximum")},
              "You take the larger of the two products.",
-             "When a token of a bad answer has become far more likely, which product is the pessimistic one?"),
+             "A token of a bad answer has become far more likely. Which of the two products is smaller?"),
         edit("the sign", {LAST: LAST[1:]},
              "Your loss falls when tokens of good answers become less likely.",
              "Does an optimiser increase or decrease the loss?"),
@@ -168,7 +169,7 @@ EXERCISE = Exercise(
              "You do not clip the ratio.", "Beyond which ratio should a token of a good answer gain nothing more?"),
         edit("always clipped", {GAINS: "clipped * advantage"},
              "You use the clipped ratio on both sides.",
-             "When a token of a bad answer has become far more likely, which product is smaller?"),
+             "A token of a bad answer has become far more likely. Is its clipped product the smaller one?"),
         edit("the ratio upside down", {CHANGE: "(old_log_probs.detach() - log_probs).where(mask, 0.0)"},
              "Your ratio falls when a token becomes more likely.",
              "Which of the two probabilities is the numerator?"),
@@ -190,7 +191,7 @@ EXERCISE = Exercise(
              "Your loss treats bad answers as good ones.", "What should become of a token with a negative advantage?"),
         edit("the bounds are exchanged", {CLIPPED: "ratio.clamp(1 - high, 1 + low)"},
              "You use `high` for the lower bound and `low` for the upper one.",
-             "Which of the two bounds the ratio from above?"),
+             "Which of the two sets the upper bound?"),
         edit("one bound for both sides", {CLIPPED: "ratio.clamp(1 - low, 1 + low)"},
              "A different `high` changes nothing in your result.", "Which line uses `high`?"),
         edit("one bound for both sides", {CLIPPED: "ratio.clamp(1 - high, 1 + high)"},
@@ -198,7 +199,7 @@ EXERCISE = Exercise(
         edit("the bounds are fixed", {CLIPPED: "ratio.clamp(0.8, 1.2)"},
              "Different bounds change nothing in your result.", "Which line uses `low` and `high`?"),
         edit("a bound of zero is none", {CLIPPED: "ratio.clamp(1 - (low or 0.2), 1 + (high or 0.2))"},
-             "You take a bound of 0 for one that is not given.", "Is `0.0` true or false in Python?"),
+             "You treat a bound of 0 as if none were given.", "Is `0.0` true or false in Python?"),
         edit("another high unless one is given", {"high=0.2": "high=0.28"},
              "Your default for `high` is not 0.2.", "Which defaults does the signature give?"),
         edit("the logarithm is clipped", {CLIPPED: "change.clamp(-low, high).exp()"},
@@ -218,22 +219,22 @@ EXERCISE = Exercise(
         edit("one ratio for an answer",
              {RATIO: "(change.sum(dim=1) / mask.sum(dim=1).clamp(min=1)).clamp(max=80.0).exp()[:, "
              "None].expand(change.shape)"},
-             "All tokens of an answer have the same ratio in yours.", "How many ratios do five tokens have?"),
+             "In your code, all tokens of an answer share one ratio.", "How many ratios do five tokens have?"),
         edit("one ratio for an answer",
              {RATIO: "change.sum(dim=1).clamp(max=80.0).exp()[:, None].expand(change.shape)"}),
         edit("a mask that multiplies", {CHANGE: "log_probs - old_log_probs.detach()", TOTAL: "(gains * mask).sum()"},
-             "Your loss is NaN if NaN or infinity stands where the mask is False.",
+             "Your loss is NaN if there is a NaN or an infinity where the mask is False.",
              "What is 0 times NaN, and which function picks numbers without multiplying them?"),
         edit("a mask that multiplies", {CHANGE: "(log_probs - old_log_probs.detach()) * mask",
              TOTAL: "(gains * mask).sum()"}),
         edit("masked at the end alone", {CHANGE: "log_probs - old_log_probs.detach()", RATIO: LIMITED},
-             "The values are right, but NaN where the mask is False comes back in the gradient.",
-             "The gradient of a number that torch.where left out is 0. Which step multiplies that 0 by NaN?"),
+             "The values are right, but a NaN where the mask is False gets into the gradient.",
+             "What torch.where leaves out gets the gradient 0. Which step multiplies that 0 by NaN?"),
         edit("masked at the end alone", {CHANGE: "log_probs - old_log_probs.detach()", RATIO: LIMITED,
              TOTAL: "gains.nan_to_num().where(mask, 0.0).sum()"}),
         edit("ratios beyond every number", {RATIO: "change.exp()"},
-             "Where a ratio is larger than every float32, the gradient is NaN.",
-             "What is exp(100) in float32, and 0 times that? Which log ratios change nothing in the loss?"),
+             "Where a ratio is too large for float32, the gradient is NaN.",
+             "What is exp(100) in float32, and what is 0 times that?"),
         edit("probabilities that have become zero", {RATIO: "(log_probs.where(mask, 0.0).exp() / "
              "old_log_probs.detach().where(mask, 0.0).exp())"},
              "For very unlikely tokens you divide 0 by 0.", "What is exp(-1e4) in float32?"),
@@ -242,11 +243,14 @@ EXERCISE = Exercise(
              "For a token of a bad answer that has become far more likely, how large may the ratio be?"),
         edit("log ratios cut off", {"clamp(max=80.0)": "clamp(-5.0, 5.0)"}),
         edit("nothing divided by nothing", {LAST: "-total / mask.sum()"},
-             "Without a token that counts your loss is NaN.", "How many tokens do you divide by then?"),
+             "When no token counts, your loss is NaN.", "How many tokens do you divide by then?"),
         edit("nothing divided by nothing", {LAST: "-gains[mask].mean()"}),
         edit("a number without a graph", {LAST: f"{LAST} if mask.any() else torch.zeros((), dtype=log_probs.dtype)"},
-             "Without a token that counts, your loss has no graph, so that backward() fails.",
+             "When no token counts, your loss has no graph, so backward() fails.",
              "Which sum is 0 and still depends on log_probs?"),
+        edit("zero times NaN", {LAST: f"{LAST} if mask.any() else (log_probs * 0).sum()"},
+             "When no token counts and log_probs holds NaN, your loss is NaN.",
+             "What is 0 times NaN, and which entries can you sum instead?"),
         edit("the old policy learns", {CHANGE: CHANGE.replace(".detach()", "")},
              "A gradient reaches old_log_probs.", "Should the old policy change?"),
         edit("the advantages learn", {ADVANTAGE: "advantages[:, None]"},
@@ -254,20 +258,21 @@ EXERCISE = Exercise(
         edit("both learn", {CHANGE: CHANGE.replace(".detach()", ""), ADVANTAGE: "advantages[:, None]"},
              "Gradients reach old_log_probs and the advantages.", "Which of the inputs should the loss change?"),
         edit("the policy is cut off", {RATIO: f"{RATIO}.detach() + 0 * log_probs.where(mask, 0.0)"},
-             "The values are right, but no gradient reaches the policy.", "Which step detaches the ratio?"),
+             "The values are right, but no gradient reaches log_probs.", "Which step detaches the ratio?"),
+        edit("the policy is cut off", {RATIO: f"{RATIO}.detach()"}),
         edit("a loss for each token", {LAST: "-gains.where(mask, 0.0)"},
              "You return one loss per token.", "What shape should the loss have?"),
         edit("a loss for each answer", {TOTAL: "gains.where(mask, 0.0).sum(dim=1)"},
              "You return one loss per answer.", "What shape should the loss have?"),
         edit("advantages along the tokens", {ADVANTAGE: "advantages.detach()"},
-             "You line up the advantages with the tokens.",
+             "You give the first advantage to the first token of each answer, and so on.",
              "Which axis of log_probs belongs to the answers?"),
     ),
     needs={
         "nothing": ("Your answer is wrong only when no token counts.",
                     "Which sum is 0 and still depends on log_probs?"),
-        "spoilt": ("Your answer is wrong only when NaN, infinity or a very large number stands where the mask is "
-                   "False.",
+        "spoilt": ("Your answer is wrong only when there is a NaN, an infinity or a very large number where the "
+                   "mask is False.",
                    "Before which step must these numbers be replaced?"),
         "bounds": ("Your answer is wrong only when the bounds are not both 0.2.",
                    "Which line uses `low`, and which `high`?"),
@@ -277,27 +282,27 @@ EXERCISE = Exercise(
                 "Which of your steps gives 0 or infinity there?"),
         "masked": ("Your answer is wrong only when the mask leaves out tokens.",
                    "Which tokens count, and how many are they?"),
-        "clipped": ("Your answer is wrong only where a token gains nothing more because its ratio is clipped.",
-                    "When a token of a good answer has become twice as likely, what is gained by more?"),
+        "clipped": ("Your answer is wrong only where a ratio is clipped.",
+                    "A token of a good answer is already twice as likely. Should the loss fall if it becomes still "
+                    "more likely?"),
         "pessimistic": ("Your answer is wrong only where the policy has moved far in the wrong direction.",
-                        "When a token of a bad answer has become twice as likely, which of the two products "
-                        "is smaller?"),
+                        "A token of a bad answer has become twice as likely. Which of the two products is smaller?"),
         "moved": ("Your answer is wrong only where the policy has moved.",
                   "What are the ratio, the clipped ratio and the smaller product for one token?"),
         "rows": ("Your answer is wrong only when there are several answers.",
-                 "Which advantage does each token have, and over how many tokens is the mean?"),
+                 "Which advantage does each token have, and over how many tokens is the mean taken?"),
         "": ("Even for a single answer and a policy that has not moved, your loss is wrong.",
              "What remains of the formula when every ratio is 1?"),
     },
     hints=(
         "Lesson 17 has this loss for single actions. Three things are new: a token's advantage is that of "
         "its row, the two bounds may differ, and the mask says which tokens count.",
-        "Put a 0 where the mask is False (`torch.where`, or the method `where`) as early as in the "
-        "difference of the logarithms: a NaN that has gone through exp comes back in the gradient. `clamp` "
-        "limits the difference before exp, so that the ratio is never infinite.",
-        "In outline: the difference of the logarithms, 0 where the mask is False; from above limited to a "
-        "number that float32 can exponentiate; its exp, and that clipped; both times the advantage as a "
-        "column; the smaller product of each pair, 0 where the mask is False; minus their sum, over the "
-        "number of tokens that count, which is at least 1.",
+        "Use `torch.where` to put a 0 where the mask is False, and do it before exp: a NaN that goes through "
+        "exp gets into the gradient. Before exp, also use `clamp` to limit how large the difference can be, so "
+        "that the ratio is never infinite.",
+        "In outline: subtract the logarithms, and put 0 where the mask is False. Limit this difference from "
+        "above, and take exp: that is the ratio. Clip a copy of it. Multiply both by the advantages, as a "
+        "column, and take the smaller product of each pair, 0 where the mask is False. Return minus their sum, "
+        "divided by the number of tokens that count, or by 1 if there are none.",
     ),
 )

@@ -148,7 +148,7 @@ EXERCISE = Exercise(
         edit("GRD-05 it never stops early", {STOP: "if False:"},
              "When every sentence has ended, your loop goes on until max_new.", "When can the loop stop?"),
         edit("GRD-07 it stops at the first end", {"done.all()": "done.any()"},
-             "When one sentence ends, all of yours end.",
+             "When one sentence ends, you end all of them.",
              "Which sentences must have ended before the loop may stop?"),
         edit("GRD-45 the loop waits until all end in one step",
              {KEPT: "chosen", "done = done | (chosen == eos)": "done = chosen == eos"},

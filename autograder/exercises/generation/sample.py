@@ -143,7 +143,7 @@ EXERCISE = Exercise(
              "At temperature 0, of equal logits you take the one with the higher id.",
              "Which id does the docstring ask for when two logits are largest?"),
         edit("SAM-07 always the likeliest", {LAST: "return logits.argmax(dim=-1)"},
-             "You always take the most likely token.", "Which line of yours uses u?"),
+             "You always take the most likely token.", "Which of your lines uses u?"),
         edit("SAM-93 no softmax", {PROBS: "logits / temperature"},
              "The numbers that you add up are not probabilities.", "What should the last of your sums be?"),
         edit("SAM-93", {PROBS: "torch.exp(logits / temperature)", SUM: ""}),

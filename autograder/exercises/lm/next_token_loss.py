@@ -123,7 +123,7 @@ EXERCISE = Exercise(
              "You leave out negative targets, whatever `ignore` says.",
              "Which targets do not count where `ignore` is 0?"),
         edit("TRN-67 every target counts", {COUNTS: "targets > -1000", FILL: "targets.clamp(min=0)"},
-             "You count targets that should be ignored.", "Which line of yours leaves a target out?"),
+             "You count targets that should be ignored.", "Which of your lines leaves a target out?"),
         edit("TRN-135 what is ignored is taken for an id", {FILL: "targets.clamp(min=0)"},
              "Your answer stops with an error when `ignore` is larger than every id.",
              "Which index can you look up for a target that is not an id?"),

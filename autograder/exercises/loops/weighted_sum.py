@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     ),
     needs=MANY_TOKENS | {
         "negative weights": ("Your result is right for weights between 0 and 1, and wrong for negative ones.",
-                             "Which step of yours works for positive weights only?"),
+                             "Which of your steps works for positive weights only?"),
         "other number": ("Your result is right when there are as many values as queries, and wrong when the "
                          "numbers differ.",
                          "Which loop runs over the queries, and which over the values?"),

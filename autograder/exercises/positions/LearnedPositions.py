@@ -124,7 +124,7 @@ EXERCISE = Exercise(
              "You multiply the tokens by the position vectors.", "What does the formula do with the two?"),
         edit("LPE-25 a new table in every call", {"self.embedding(places)":
              "nn.Embedding(tokens, x.shape[-1]).to(x)(places)"},
-             "Every call of yours makes a new table.", "Which table is trained?"),
+             "You make a new table in every call.", "Which table is trained?"),
         edit("LPE-29 the table has other axes", {"nn.Embedding(max_len, d_model)": "nn.Embedding(d_model, max_len)"},
              "Your table has a row for each feature.", "How many rows does the table need, and how wide are they?"),
     ),

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "Your loss falls when good actions become less likely.",
              "Does an optimiser increase or decrease the loss?"),
         edit("PPO-43 one ratio for all actions", {RATIO: "torch.exp((log_probs - old_log_probs).mean())"},
-             "One ratio stands for all actions in yours.", "How many ratios do five actions have?"),
+             "You use one ratio for all actions.", "How many ratios do five actions have?"),
         edit("PPO-05 no clipping", {GAINS: "ratio * advantages"},
              "You do not clip the ratio.", "Beyond which ratio should a good action gain nothing more?"),
         edit("PPO-07 always clipped", {GAINS: "clipped * advantages"},

@@ -69,9 +69,12 @@ WRONG = {
     "out of n - 1": {NONE: "math.comb(n - right, k) / max(math.comb(n - 1, k), 1)"},
     "an error of another kind": {"raise ValueError": "raise IndexError"},
     "all right by k": {LAST: "return (right / n) ** k"},
-    "expected number": {LAST: "return k * right / n"},
     "integer division": {NONE: "math.comb(n - right, k) // math.comb(n, k)"},
     "never certain": {LAST: "return min(1 - none_right, 1 - 1e-12)"},
+    "gammas of float32": {
+        NONE: "torch.exp(sum(s * torch.lgamma(torch.tensor(i + 1.0)) for s, i in ((1, n - right), (-1, n - right - k), "
+        "(-1, n), (1, n - k)))).item() if 0 < right <= n - k else float(right == 0)"
+    },
     "gammas that do not cancel": {
         NONE: "math.exp(math.lgamma(n - right + 1) - math.lgamma(n - right - k + 1) - math.lgamma(n + 1) + "
         "math.lgamma(n - k + 1)) if n - right >= k else 0.0"
