@@ -657,9 +657,9 @@ picture
 # %% [markdown]
 r"""
 The first map is nearly white. A few heads in layers 17 to 24 are induction heads, and one of them is almost
-pure. The second map shows the previous-token heads, most of them in *earlier* layers, as they must be. The
-third shows a surprise that you meet in every large model. Many heads give most of their weight to the first
-token, whatever it is. This is called an **attention sink** (Xiao et al. 2024; see lesson 15). A head that has
+pure. The second map shows the previous-token heads, most of them in *earlier* layers. The third shows a surprise
+that has been found in many large models. Many heads give most of their weight to the first token, whatever it
+is. This is called an **attention sink** (Xiao et al. 2024; see lesson 15). A head that has
 nothing to do must still give its weight to something, since softmax makes it sum to one.
 
 Are the induction heads used? Take these eight away, on three fresh texts. The rivals are eight other heads
@@ -694,8 +694,11 @@ if real is not None:
         whole, cut, *by_chance, same = (
             loss_without(real, heads, random_blocks(seed, 2), 32, 9) for heads in tried
         )
+        with torch.no_grad():
+            unknown = losses_of(real(random_blocks(seed, 2)), random_blocks(seed, 2))[:, :31].mean()
         print(
-            f"text {seed}: whole {whole:.1f}; without the eight induction heads {cut:.1f};",
+            f"text {seed}: first block {unknown:.1f}; second block, whole model {whole:.1f};",
+            f"without the eight induction heads {cut:.1f};",
             "without eight others",
             *(f"{loss:.1f}" for loss in by_chance),
             f"and of the same layers {same:.1f}",
@@ -709,10 +712,11 @@ else:
 
 # %% [markdown]
 r"""
-Without eight heads of 270, three per cent, the model has lost the ability to copy. Its loss on tokens that it
-has just read rises to about the loss of a blind guess. Eight other heads cost little, even in the same
-layers. There is one exception in nine draws: on text 2 the third draw costs nearly as much. Has chance hit
-something? Take its eight heads away one by one:
+Without eight heads of 270, three per cent, the model has lost most of its ability to copy, but not all: the
+first block, which it cannot know, costs more than the second block does without these heads. (It costs more than
+a blind guess: the model gives these tokens less than an equal share.) Most draws of eight other heads cost little, even
+in the same layers. There is one exception in nine draws: on text 2 the third draw costs far more. Has chance
+hit something? Take its eight heads away one by one:
 """
 
 # %%
@@ -847,10 +851,10 @@ picture
 
 # %% [markdown]
 r"""
-For more than twenty layers the right word is nowhere, several thousand places down. Around layer 23 it climbs
-by a factor of ten or more, and only the last layers put it first. Read this with care. The lens shows what
-the state looks like to the *last* layer's eyes. A state may hold *Paris* long before, in a form that only a
-later layer can read. Which of the two is it? The lens cannot tell. The next section can.
+For more than twenty layers neither capital is near the top; *cold* climbs earlier. Around layer 23 the
+capitals climb by a factor of ten or more, and only the last layers put them first. Read
+this with care. The lens shows what the state looks like to the *last* layer's eyes. A state may hold *Paris*
+long before, in a form that only a later layer can read. The lens cannot tell.
 
 ## 6. Where does the answer pass?
 
@@ -1027,11 +1031,14 @@ picture
 
 # %% [markdown]
 r"""
-Nothing is blurred here. Up to layer 22 everything about the country sits at the country's own token, and a
-state taken from *is* changes nothing. After layer 23 everything is at *is*, and the country's token no longer
-matters. It happens in one layer, the same one for all four pairs, and this is where the lens began to see
-something. There attention carries what is known of the country over to the place where the answer is given.
-So *Paris* was not computed in layer 23. It was *fetched* there.
+Up to layer 22 what the answer needs of the country sits at the country's own token, and a state taken from *is*
+changes almost nothing. After layer 23 it is at *is*, and the country's token no longer matters. It happens in one
+layer, the same one for all four pairs, and this is where the lens began to see something. There attention carries
+what is known of the country over to the place where the answer is given.
+
+Two things do not follow. That *is* held nothing before: it held nothing *about the country*, for both texts ask
+the same question, and what they have in common cannot show. And that the finished word *Paris* was fetched: the
+patch shows where something passes, not in which form, and later layers may still work on it.
 
 Now you can ask one more question. Which heads do the fetching? See *On your own* below.
 
@@ -1075,7 +1082,7 @@ explorer
 r"""
 <details><summary>An answer</summary>
 
-In head 6 of layer 18, words in the second half look at the word *after* their first occurrence. Head 0 of
+In head 6 of layer 18, most words in the second half look at the word *after* their first occurrence. Head 0 of
 layer 16 and head 1 of layer 11 look at the word before. Most others look at the first token, with some colour
 here and there that no short sentence describes. That is the honest state of the art. Some heads have a name,
 and most have none.

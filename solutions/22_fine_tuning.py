@@ -17,7 +17,7 @@ In this lesson you will **build**
 3. the function that puts it into a model, however deep,
 4. the merge, after which nothing is left to compute besides the layer,
 5. the targets that make a model learn the answer and not the question,
-6. one training step over several batches in which every target counts alike. Large libraries got it wrong for years.
+6. one training step over several batches in which every target counts alike.
 
 Then you teach a small model on three seeds, where everything can be measured, and the real one, whose answers you
 read.
@@ -153,34 +153,36 @@ def dequantise(codes, scales):
 r"""
 **What goes wrong.** *`repeat` for `repeat_interleave`*: s t s t instead of s s t t. Neighbours share a scale.
 
-**See it run.** Take a matrix of normally distributed weights, of which three are outliers thirty times as
-large, as in real models. You see the error for each block size, and the bits that a weight takes with its
-share of a 16-bit scale:
+**See it run.** Take a matrix of normally distributed weights, once as it is, and once with one weight in a
+thousand set to 30, an outlier. You see the error of the ordinary weights for each block size, and the bits
+that a weight takes with its share of a 16-bit scale:
 """
 
 # %%
 torch.manual_seed(0)
 weight = torch.randn(256, 1024)
-weight[[3, 70, 200], [10, 500, 900]] = 30.0
+is_outlier = torch.rand(256, 1024) < 0.001
+matrices = {"no outliers": weight, "one in a thousand": weight.masked_fill(is_outlier, 30.0)}
 sizes = [8, 32, 128, 1024]
-errors, bits = [], []
+errors = {name: [] for name in matrices}
 for size in sizes:
-    back = dequantise(*quantise(weight, size))
-    errors.append(((back - weight).square().mean().sqrt() / weight.square().mean().sqrt()).item())
-    bits.append(4 + 16 / size)
+    for name, matrix in matrices.items():
+        back = dequantise(*quantise(matrix, size))
+        wrong = (back - matrix)[~is_outlier].square().mean().sqrt()
+        errors[name].append((wrong / weight[~is_outlier].square().mean().sqrt()).item())
     print(
-        f"blocks of {size:4d}: {bits[-1]:.2f} bits a weight,",
-        f"error {errors[-1]:.1%} of a weight's size",
+        f"blocks of {size:4d}: {4 + 16 / size:.2f} bits a weight, error of the ordinary weights:",
+        ", ".join(f"{error[-1]:.1%} with {name}" for name, error in errors.items()),
     )
-title = "Small blocks cost bits, large ones lose weights"
-figures.curves(
-    {"error": errors}, sizes, title=title, xlabel="entries in a block", ylabel="error", log_x=True
-)
+title = "Small blocks cost bits, large ones lose weights to outliers"
+figures.curves(errors, sizes, title=title, xlabel="entries in a block", ylabel="error", log_x=True)
 
 # %% [markdown]
 r"""
-The file of lesson 20 has blocks of 32 (and stores a minimum with each scale as well). In a block of 1024 an
-outlier takes the resolution away from a thousand neighbours; in a block of 32, from 31.
+Without outliers the error only doubles from blocks of 8 to blocks of 1024, because the largest of a thousand
+normal numbers is larger than the largest of eight. With outliers it grows several times as fast: in a block of
+1024 an outlier takes the resolution away from a thousand neighbours; in a block of 32, from 31. The file of
+lesson 20 has blocks of 32 (and stores a minimum with each scale as well).
 
 ## 2. What learns?
 
@@ -561,8 +563,8 @@ figures.bars(
 
 # %% [markdown]
 r"""
-In the mean of means a target in a short answer counts more than one in a long answer, here three times as much. In
-October 2024 it was found that the best-known training libraries had done just that for years.
+In the mean of means a target in a short answer counts more than one in a long answer, here three times as much.
+Hugging Face's Transformers did just that until October 2024; the mistake had been noticed in 2021 (see *Read more*).
 
 **The formula.** With $T$ the number of all targets that count, in all batches together:
 
@@ -686,8 +688,8 @@ for steps in (60, 180):
 # %% [markdown]
 r"""
 The mean of means is better at the short answers and worse at the long ones, at the same number of steps,
-because it has spent its attention where few tokens are. Neither is a crime, but you asked for one and got the
-other, and nothing told you.
+because each target of a short answer weighs more in it. Either may be what you want, but you asked for one and
+got the other, and nothing told you.
 
 ## 6. Rank 1, 4, 16, or everything?
 
@@ -755,15 +757,16 @@ for name, runs in results.items():
 
 # %% [markdown]
 r"""
-Read the first numbers. Every rank learns the new task. Rank 1 needs three times as many steps as rank 4, and
-rank 16 gains little more. So the change needs only a few numbers.
+Read the first numbers. Every rank learns the new task. Rank 1 needs more than three times as many steps as rank
+4, and rank 16 gains little more. So the change needs only a few numbers.
 
 Now read the second ones. Each way destroys the old task, and the longer it goes on, the more thoroughly. LoRA
 does no better than training all weights; here it does worse. "LoRA forgets less" is often said, and was
 measured on large models that learned program code and mathematics (Biderman et al. 2024). It is no law. That
 the old weights are *kept* does not mean that the model still *uses* them, as long as the update is switched
-on. Stopping earlier helps a little. What really helps is in the last row, which shows the model the old task
-next to the new one. Both are kept, with the same rank and the same number of steps.
+on. Stopping earlier helps a little. What helps more is in the last row, which shows the model the old task next
+to the new one. Both are kept, with the same rank and the same number of steps, but with twice as many examples
+in each. Rates differ too: LoRA has three times the rate of all weights, and a smaller rate is a rival to try.
 
 LoRA has one advantage in any case. Take the update away, and the old model is back, to the last bit.
 
@@ -809,17 +812,23 @@ else:
     print(MISSING)
 
 
-def prompt_of(word):
+OTHERS = ("What is the capital of France?", "Who are you?", "What is two plus two?")
+
+
+def asked_in_chat(question):
     """The ids of a question in the model's own chat form; special tokens by their ids."""
-    question = tokenizer.encode(f"user\nWhat is the opposite of {word}?")
     return [
         tokenizer.start,
-        *question,
+        *tokenizer.encode(f"user\n{question}"),
         tokenizer.end,
         *tokenizer.encode("\n"),
         tokenizer.start,
         *tokenizer.encode("assistant\n"),
     ]
+
+
+def prompt_of(word):
+    return asked_in_chat(f"What is the opposite of {word}?")
 
 
 def example_of(pair):
@@ -838,16 +847,21 @@ def batch_from(pairs):
     return ids, answer_targets(ids, answer)
 
 
-def says(model, word, most=16):
+def replies(model, question, most=16):
     """What the model answers, always its likeliest token."""
-    ids = prompt_of(word)
+    prompt = asked_in_chat(question)
+    ids = [*prompt]
     for _ in range(most):
         with torch.no_grad():
             token = int(model(torch.tensor([ids]))[0, -1].argmax())
         if token == tokenizer.end:
             break
         ids.append(token)
-    return tokenizer.decode(ids[len(prompt_of(word)) :])
+    return tokenizer.decode(ids[len(prompt) :])
+
+
+def says(model, word):
+    return replies(model, f"What is the opposite of {word}?")
 
 
 def loss_of_text(model, text):
@@ -862,6 +876,7 @@ if real is not None:
     known, held_out = PAIRS.split(", "), HELD_OUT.split(", ")
     asked = [pair.split()[0] for pair in held_out[:4]]
     before = {word: says(real, word) for word in asked}
+    others_before = {question: replies(real, question) for question in OTHERS}
     loss_before, elsewhere_before = (
         loss_on(real, batch_from(held_out)),
         loss_of_text(real, ELSEWHERE),
@@ -893,6 +908,9 @@ picture
 if real is not None:
     for word in asked:
         print(f"opposite of {word}?  before: {before[word]!r}\n    after: {says(real, word)!r}")
+    for question in OTHERS:
+        print(f"{question}  before: {others_before[question]!r}")
+        print(f"    after: {replies(real, question)!r}")
     print(
         f"loss of a target in held-out answers: {loss_before:.2f} before,",
         f"{loss_on(real, batch_from(held_out)):.2f} after",
@@ -915,14 +933,18 @@ else:
 # %% [markdown]
 r"""
 After twenty steps on forty examples, each of which it saw four times, the model answers in the new form,
-about words that it was never trained on. What it *knew* about opposites is still there; only the manner is
-new. That is what fine-tuning is good at. It also has a price. A text that has nothing to do with it has
-become a little less likely. Section 6 has the remedy.
+about words that it was never trained on. Now read the other questions. The model no longer answers them: it
+treats a question that has nothing to do with opposites as if it were one. Five seeds all did so. The loss of a
+text that has nothing to do with it has risen a little, and shows almost nothing of this. So look where the
+training took place, at questions in a chat, and not only at a text of another kind.
+
+Section 6 has a remedy, rehearsal. For that, half of each batch would be ordinary questions with the model's own
+old answers. See *On your own*.
 
 ## Explore
 
 How much error do four bits cost, and for which block size, if a few weights are far larger than the rest?
-Take the outliers away, and the block size hardly matters.
+Take the outliers away (set them to 1): the error still grows with the block, but far less.
 """
 
 
@@ -1027,6 +1049,10 @@ Not graded, and harder than they look.
 glance, and train on them. How few examples are enough? What does the model do with a question of another
 kind?
 
+**Rehearse.** Collect the model's answers to a dozen ordinary questions before you train, and put four of them
+into each step, next to four opposites. Are the questions of section 7 answered again? Does it learn the form as
+well as before?
+
 **Where to put it.** Try rank 8 next to `q_proj` and `v_proj`, or rank 2 next to all seven linear layers of
 each layer, which takes about as many numbers. Which learns faster?
 
@@ -1097,6 +1123,9 @@ does the change begin?
 - Dettmers et al.: *QLoRA*, 2023, [arXiv:2305.14314](https://arxiv.org/abs/2305.14314). Training on four-bit weights.
 - Biderman et al.: *LoRA Learns Less and Forgets Less*, 2024, [arXiv:2405.09673](https://arxiv.org/abs/2405.09673).
   What section 6 asks, on large models.
+- *Fixing Gradient Accumulation*, 2024,
+  [huggingface.co](https://huggingface.co/blog/gradient_accumulation), and Unsloth: *Bugs in LLM Training*, 2024,
+  [unsloth.ai](https://unsloth.ai/blog/gradient). The mean of means of section 5.
 - Schulman and Thinking Machines Lab: *LoRA Without Regret*, 2025,
   [thinkingmachines.ai](https://thinkingmachines.ai/blog/lora/). When LoRA equals full fine-tuning.
 """
