@@ -103,6 +103,7 @@ The result has shape $(B)$: one number per row.
 ### Exercise: `sequence_log_prob`
 """
 
+
 # %% exercise: preferences.sequence_log_prob
 def sequence_log_prob(logits, ids, answer):
     """The sum of log p over the answer's tokens, each predicted by the logits before it.
@@ -263,6 +264,7 @@ must be finite all the same.
 ### Exercise: `dpo_loss`
 """
 
+
 # %% exercise: preferences.dpo_loss
 def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta=0.1):
     """-mean(log sigmoid(beta ((policy - reference of the chosen) - (the same of the rejected)))).
@@ -340,6 +342,7 @@ greater.
 ### Exercise: `preference_accuracy`
 """
 
+
 # %% exercise: preferences.preference_accuracy
 def preference_accuracy(policy_chosen, policy_rejected, reference_chosen, reference_rejected):
     """The share of pairs whose implicit reward is greater for the chosen answer, as a float.
@@ -409,10 +412,9 @@ reference's. What is returned is the loss before the step.
 ### Exercise: `dpo_step`
 """
 
+
 # %% exercise: preferences.dpo_step
-def dpo_step(
-    policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1
-):
+def dpo_step(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):
     """One step of the optimiser on the DPO loss of some pairs; returns the loss before it, a float.
 
     Old gradients do not count. The reference gets neither gradient nor change.
@@ -432,6 +434,7 @@ def dpo_step(
 
     Rafailov et al. 2023, section 4.
     """
+
     ### BEGIN SOLUTION
     def log_prob(model, ids, answer):
         log_probs = torch.log_softmax(model(ids)[:, :-1], dim=-1)
@@ -467,6 +470,7 @@ may call them.)
 which each digit is one above or one below the digit before it, each with probability 1/2 (after 9 comes 0 or
 8). Each text has seven digits. A small model learns it from 300 batches. No model can do better than $\log 2$
 per token, as you know from lesson 11. Below the losses, the model is drawn:"""
+
 
 # %%
 class Small(nn.Module):
@@ -520,6 +524,7 @@ Now the preference. Let people like walks that go up. A pair is two walks from t
 that rises more often is the chosen one. The first digit is the prompt, the other six are the answer. There
 are two hundred pairs to learn from, and others to test on:"""
 
+
 # %%
 def rises(texts):
     """How often each text goes up."""
@@ -559,6 +564,7 @@ likelier by $\log(0.9 / 0.5) = 0.59$, and half less likely by $\log(0.5 / 0.1) =
 up, down = math.log(0.9 / 0.5), math.log(0.5 / 0.1)
 print(f"up with 0.9 instead of 0.5: likelier by {up:.2f}, down: less likely by {down:.2f}")
 print(f"drift {(down - up) / 2:.2f}")
+
 
 # %%
 def answers(model, texts):
@@ -607,6 +613,7 @@ r"""
 Train for one hundred steps with each $\beta$, on three seeds. For comparison, do what section 2 asked about:
 **just push** the chosen answers up and the rejected ones down, without a sigmoid and so without an end."""
 
+
 # %%
 def push_step(policy, optimizer, chosen, rejected):
     """One step that only makes chosen answers likelier and rejected ones less likely."""
@@ -649,6 +656,7 @@ with limited_threads(1):  # products this small are slower on two threads than o
 for key in ("accuracy", "drift", "gain of the chosen", "gain of the rejected"):
     for name, seeds in runs.items():
         print(f"{key:20s} {name:10s}", *(f"{seen[-1][key]:7.2f}" for _, seen in seeds))
+
 
 # %%
 def lines(key):
@@ -719,8 +727,7 @@ whole path of each model, a point every ten steps, with a mark at its end:
 
 # %%
 paths = {
-    name: [[(at["up"], at["drift"]) for at in seen[1:]] for _, seen in seeds]
-    for name, seeds in runs.items()
+    name: [[(at["up"], at["drift"]) for at in seen[1:]] for _, seen in seeds] for name, seeds in runs.items()
 }
 after_ten = [(name, 1) for name in ("just push", "beta 0.05", "beta 0.5", "beta 5")]
 for name, stop in [*after_ten, ("beta 5", 10)]:
@@ -760,6 +767,7 @@ $\sqrt{3}/4$, so a right answer has the **advantage** $0.75 / (\sqrt{3}/4) = 1.7
 all eight are right, or all wrong, every advantage is 0, and the group teaches nothing.
 """
 
+
 # %%
 def group_advantages(rewards):
     """As in lesson 17: minus the mean of the group, over its standard deviation."""
@@ -776,15 +784,30 @@ rise, and 0 otherwise. In each of fifteen rounds every model writes eight answer
 and takes eight steps with them. The ratio of the new to the old probability is held within a bound, as in
 lesson 17. GRPO has one ratio for each *token*. Here there is one for the whole answer, which is what **GSPO**
 has (Zheng et al. 2025). GSPO takes the root of it by the number of tokens, so that long answers do not leave the
-bound at once; our six steps can do without:
+bound at once; our six steps can do without. Beside it stand two plainer rivals, with the same answers and as many
+steps: the same loss without a bound, and imitation of the right answers alone (**rejection sampling**), which has
+neither advantages nor ratios. Five seeds each:
 """
+
 
 # %%
 def reward(texts):
     return (rises(texts) >= 4).float()
 
 
-def learn_by_trying(policy, seed, rounds=15, steps=8):
+def with_bound(ratio, advantages, rewards):
+    return -torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
+
+
+def without_bound(ratio, advantages, rewards):
+    return -(ratio * advantages).mean()
+
+
+def imitation(ratio, advantages, rewards):
+    return -(ratio.log() * rewards).mean()
+
+
+def learn_by_trying(policy, seed, loss_of_answers, rounds, steps=8):
     """With one ratio per answer; after each round: the shares of rewarded answers, of legal steps,
     and of groups that taught."""
     generator = torch.Generator().manual_seed(seed)
@@ -793,13 +816,13 @@ def learn_by_trying(policy, seed, rounds=15, steps=8):
     for _ in range(rounds):
         prompts = torch.randint(0, 10, (32, 1), generator=generator).repeat_interleave(8, dim=0)
         texts = continued(policy, prompts, generator)
-        advantages = group_advantages(reward(texts).view(32, 8)).flatten()
+        rewards = reward(texts)
+        advantages = group_advantages(rewards.view(32, 8)).flatten()
         old = answers(policy, texts)
         for _ in range(steps):
             ratio = (sequence_log_prob(policy(texts), texts, everything) - old).exp()
-            gain = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)
             optimizer.zero_grad()
-            (-gain.mean()).backward()
+            loss_of_answers(ratio, advantages, rewards).backward()
             optimizer.step()
         taught = (advantages.view(32, 8) != 0).any(1).float().mean().item()
         told.append(report(policy) | {"taught": taught})
@@ -813,12 +836,24 @@ def report(policy):
     return {"rewarded": reward(texts).mean().item(), "legal": legal, "taught": math.nan}
 
 
+speakers = [*references, *(speaker(seed) for seed in (3, 4))]
+losses = {"bound": (with_bound, 15), "no bound": (without_bound, 6), "imitation": (imitation, 6)}
+progressed = {name: [] for name in losses}
 with limited_threads(1):
-    tried = [learn_by_trying(copy.deepcopy(model), seed) for seed, model in enumerate(references)]
+    for name, (loss, rounds) in losses.items():
+        for seed, model in enumerate(speakers):
+            policy = copy.deepcopy(model)
+            progressed[name].append(learn_by_trying(policy, seed, loss, rounds))
+for key in ("rewarded", "legal"):
+    for name, runs_of_it in progressed.items():
+        for k in (0, 2, 6):
+            shares = " ".join(f"{told[k][key]:4.2f}" for told in runs_of_it)
+            print(f"{key:8s} {name:9s} after {k} rounds: {shares}")
+tried = progressed["bound"]
 for key in ("rewarded", "legal", "taught"):
-    for seed, told in enumerate(tried):
-        print(f"{key:8s} seed {seed}, rounds 0 to 5, 10, 15:",
-              " ".join(f"{told[k][key]:4.2f}" for k in (0, 1, 2, 3, 4, 5, 10, 15)))
+    for k in (5, 15):
+        shares = " ".join(f"{told[k][key]:4.2f}" for told in tried)
+        print(f"{key:8s} bound     after {k} rounds: {shares}")
 title = "Learning from right and wrong"
 charts = {key: [[at[key] for at in told] for told in tried] for key in ("rewarded", "legal")}
 figures.curves(charts, list(range(16)), title=title, xlabel="round", ylabel="share")
@@ -828,9 +863,23 @@ r"""
 The share of right answers goes from a third to nine in ten in two rounds, without a single pair. The language
 is hardly harmed. At least 98 of 100 steps are legal, on every seed and after fifteen rounds as after five.
 Why does it not break without a reference? Because the model learns from what it writes itself. An illegal
-step is no rise, so it never earns more than a legal one, and what is never written is never pushed. (With
-larger models and more steps drift comes back. Some recipes add a price for it, as in section 2, and many of the
-newer ones do without.)
+step is no rise, so it never earns more than a legal one, and a sequence that is never sampled receives no
+gradient. (With larger models and more steps drift comes back. Some recipes add a price for it, as in section 2,
+and many of the newer ones do without.)
+
+The rivals say which part of the recipe does what. Imitating the right answers is about as fast, so what is gained
+comes from learning from one's own answers, whatever the loss. Without the bound learning is even *faster*, on
+every seed, but the language pays for it: after six rounds three or four of 100 steps are illegal, instead of one.
+In runs of 45 rounds all three kept nearly all answers right. Imitation then made up to seven illegal steps in
+100, and the two with advantages at most two. On this task, then, bound and advantages buy no reward. They protect
+the language. Lesson 17 shows a case in which the bound is needed for the reward as well, with many more steps from
+one batch.
+
+A reward that a program gives is called **verifiable** (RLVR, Lambert et al. 2024). It has its own weakness. A
+policy finds whatever the program pays for, whether or not it is what was meant, which is called **reward hacking**
+(Skalse et al. 2022). Our reward pays for four rises of six and says nothing about the other two steps. Another
+thing to plot is the **entropy** of the policy. As it falls, the answers of a group become alike, their advantages
+become 0, and the policy stops finding new answers (Cui et al. 2025).
 
 The last lines show where learning ends. As more and more groups are right in all eight answers, their
 advantages are 0 and fewer groups teach anything. It would now take harder prompts, which is what recipes for
@@ -841,6 +890,7 @@ reasoning models provide.
 Take a policy that goes up with probability $p$ and down with $1 - p$, and otherwise speaks the language. For
 a pair whose answers differ by some number of rises, what does the loss say about each $p$, and what is the
 drift? Find the $p$ at which the loss has fallen to about 0.1, for $\beta = 0.5$ and for $\beta = 5$."""
+
 
 # %% explore
 def look(beta, more_rises):
@@ -979,6 +1029,7 @@ before_rejected)`, where the last two hold what the reference had said, one numb
 loss before the step.
 """
 
+
 # %%
 def try_stored_step(step):
     """Raises AssertionError with a sentence if `step` is not right."""
@@ -1067,7 +1118,10 @@ r"""
   [arXiv:2404.14367](https://arxiv.org/abs/2404.14367). When pairs of the model's own answers are worth their
   price.
 - The other work named above: Shao et al. 2024 (GRPO), [arXiv:2402.03300](https://arxiv.org/abs/2402.03300);
-  Zheng et al. 2025 (GSPO), [arXiv:2507.18071](https://arxiv.org/abs/2507.18071); Grattafiori et al. 2024,
+  Zheng et al. 2025 (GSPO), [arXiv:2507.18071](https://arxiv.org/abs/2507.18071); Lambert et al. 2024 (Tulu 3),
+  [arXiv:2411.15124](https://arxiv.org/abs/2411.15124); Skalse et al. 2022,
+  [arXiv:2209.13085](https://arxiv.org/abs/2209.13085); Cui et al. 2025,
+  [arXiv:2505.22617](https://arxiv.org/abs/2505.22617); Grattafiori et al. 2024,
   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Pal et al. 2024,
   [arXiv:2402.13228](https://arxiv.org/abs/2402.13228); Meng et al. 2024,
   [arXiv:2405.14734](https://arxiv.org/abs/2405.14734); Singhal et al. 2023,
