@@ -106,7 +106,6 @@ $$w_i = \frac{\exp \ell_{e_i}}{\sum_{j=1}^{k} \exp \ell_{e_j}}$$
 Choose first, then normalise.
 """
 
-
 # %% exercise: moe.top_k_gate
 def top_k_gate(logits, k):
     """The k experts of each token, the one with the largest logit first, and their weights.
@@ -195,7 +194,6 @@ every True. `output.index_add(0, token, rows)` adds each of `rows` to the row of
 
 The check also looks at what each expert is called with, which must be its own tokens and only those.
 """
-
 
 # %% exercise: moe.MixtureOfExperts
 class MixtureOfExperts(nn.Module):
@@ -294,7 +292,6 @@ competitors = {
 for name, competitor in competitors.items():
     print(f"{name}: {sum(p.numel() for p in competitor.parameters()):,} parameters")
 
-
 # %% timing: 14_time_of_a_layer
 def milliseconds(layer, count):
     given = torch.randn(1, count, 256, generator=torch.Generator().manual_seed(0))
@@ -354,7 +351,6 @@ P_e = \frac{1}{T} \sum_t \operatorname{softmax}(\ell_t)_e$$
 You need one softmax, over all experts, and shares that sum to one.
 """
 
-
 # %% exercise: moe.load_balancing_loss
 def load_balancing_loss(logits, k):
     """E * sum_e f_e P_e, for the router's logits of T tokens that choose k experts each.
@@ -394,7 +390,6 @@ its own matrix. All tokens also share a common part, as real ones do, which bias
 start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too much?). Five seeds each,
 and three times as many steps as it takes to see a difference, because a slow learner deserves the time:
 """
-
 
 # %%
 def kinds_of_tokens(seed):
@@ -460,7 +455,9 @@ def last_shares(names):
 
 print("The shares of two experts in the last 20 steps, on the same seeds:")
 last_shares(factors)
-charts = {f"{name}, seed {seed}": runs[name, seed][1][:150] for name in factors for seed in range(3)}
+charts = {
+    f"{name}, seed {seed}": runs[name, seed][1][:150] for name in factors for seed in range(3)
+}
 expert_shares(charts, "The shares of eight experts in the first 150 steps")
 
 # %% [markdown]
@@ -555,7 +552,6 @@ w_i = \text{scale} \cdot \frac{s_{e_i}}{\sum_{j=1}^{k} s_{e_j}}$$
 Which of the two numbers, with the bias or without it, do you need at each step?
 """
 
-
 # %% exercise: moe.sigmoid_gate
 def sigmoid_gate(logits, bias, k, scale=1.0):
     """The k experts of each token, chosen by score plus bias, and weights made from the scores.
@@ -597,7 +593,6 @@ r"""
 the same gate without a bias, so that you can tell what the bias does from what the sigmoid does:
 """
 
-
 # %%
 class SigmoidExperts(MixtureOfExperts):
     """With the gate above; after each step the bias of a busy expert falls by the rate, and the
@@ -630,7 +625,9 @@ smooth = {
     for name in ("without", "factor 0.05", "sigmoid, no bias", "sigmoid, bias")
 }
 title = "The loss of the task, five seeds each"
-figures.curves(smooth, list(range(25, STEPS[-1], 50)), title=title, ylabel="loss of the task", log_y=True)
+figures.curves(
+    smooth, list(range(25, STEPS[-1], 50)), title=title, ylabel="loss of the task", log_y=True
+)
 
 # %% [markdown]
 r"""
@@ -684,7 +681,6 @@ The capacity is usually a **capacity factor** times the even share, $T k / E$.
 You do not need a loop over tokens. What keeps a running count along an axis?
 """
 
-
 # %% exercise: moe.within_capacity
 def within_capacity(experts, n_experts, capacity):
     """Which tokens stay: the first `capacity` tokens of each expert.
@@ -716,7 +712,6 @@ r"""
 **See it run.** What does a full expert cost? Take six of the layers that you have trained, give their experts
 room for a capacity factor times the even share, and drop what finds no room:
 """
-
 
 # %%
 def with_capacity(layer, given, factor):
@@ -799,7 +794,6 @@ draw(MixtureOfExperts(4, 8, 2, 1), x[None])
 r"""
 Next to it, the wasteful layer, which gives the same numbers if it has the same weights:
 """
-
 
 # %%
 class AllExperts(MixtureOfExperts):
@@ -885,7 +879,6 @@ holds what all tokens need, so that the others need not learn it eight times. Wr
 does a token meet? Which comparison would show whether it helps in the task of section 3, where all tokens have
 a common part?
 """
-
 
 # %%
 def try_with_shared(with_shared):

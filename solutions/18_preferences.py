@@ -103,7 +103,6 @@ The result has shape $(B)$: one number per row.
 ### Exercise: `sequence_log_prob`
 """
 
-
 # %% exercise: preferences.sequence_log_prob
 def sequence_log_prob(logits, ids, answer):
     """The sum of log p over the answer's tokens, each predicted by the logits before it.
@@ -264,7 +263,6 @@ must be finite all the same.
 ### Exercise: `dpo_loss`
 """
 
-
 # %% exercise: preferences.dpo_loss
 def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta=0.1):
     """-mean(log sigmoid(beta ((policy - reference of the chosen) - (the same of the rejected)))).
@@ -342,7 +340,6 @@ greater.
 ### Exercise: `preference_accuracy`
 """
 
-
 # %% exercise: preferences.preference_accuracy
 def preference_accuracy(policy_chosen, policy_rejected, reference_chosen, reference_rejected):
     """The share of pairs whose implicit reward is greater for the chosen answer, as a float.
@@ -412,9 +409,10 @@ reference's. What is returned is the loss before the step.
 ### Exercise: `dpo_step`
 """
 
-
 # %% exercise: preferences.dpo_step
-def dpo_step(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):
+def dpo_step(
+    policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1
+):
     """One step of the optimiser on the DPO loss of some pairs; returns the loss before it, a float.
 
     Old gradients do not count. The reference gets neither gradient nor change.
@@ -471,7 +469,6 @@ which each digit is one above or one below the digit before it, each with probab
 8). Each text has seven digits. A small model learns it from 300 batches. No model can do better than $\log 2$
 per token, as you know from lesson 11. Below the losses, the model is drawn:"""
 
-
 # %%
 class Small(nn.Module):
     """A GPT of one layer, with ReLU in its network, for texts of up to seven digits."""
@@ -524,7 +521,6 @@ Now the preference. Let people like walks that go up. A pair is two walks from t
 that rises more often is the chosen one. The first digit is the prompt, the other six are the answer. There
 are two hundred pairs to learn from, and others to test on:"""
 
-
 # %%
 def rises(texts):
     """How often each text goes up."""
@@ -564,7 +560,6 @@ likelier by $\log(0.9 / 0.5) = 0.59$, and half less likely by $\log(0.5 / 0.1) =
 up, down = math.log(0.9 / 0.5), math.log(0.5 / 0.1)
 print(f"up with 0.9 instead of 0.5: likelier by {up:.2f}, down: less likely by {down:.2f}")
 print(f"drift {(down - up) / 2:.2f}")
-
 
 # %%
 def answers(model, texts):
@@ -613,7 +608,6 @@ r"""
 Train for one hundred steps with each $\beta$, on three seeds. For comparison, do what section 2 asked about:
 **just push** the chosen answers up and the rejected ones down, without a sigmoid and so without an end."""
 
-
 # %%
 def push_step(policy, optimizer, chosen, rejected):
     """One step that only makes chosen answers likelier and rejected ones less likely."""
@@ -656,7 +650,6 @@ with limited_threads(1):  # products this small are slower on two threads than o
 for key in ("accuracy", "drift", "gain of the chosen", "gain of the rejected"):
     for name, seeds in runs.items():
         print(f"{key:20s} {name:10s}", *(f"{seen[-1][key]:7.2f}" for _, seen in seeds))
-
 
 # %%
 def lines(key):
@@ -727,7 +720,8 @@ whole path of each model, a point every ten steps, with a mark at its end:
 
 # %%
 paths = {
-    name: [[(at["up"], at["drift"]) for at in seen[1:]] for _, seen in seeds] for name, seeds in runs.items()
+    name: [[(at["up"], at["drift"]) for at in seen[1:]] for _, seen in seeds]
+    for name, seeds in runs.items()
 }
 after_ten = [(name, 1) for name in ("just push", "beta 0.05", "beta 0.5", "beta 5")]
 for name, stop in [*after_ten, ("beta 5", 10)]:
@@ -767,7 +761,6 @@ $\sqrt{3}/4$, so a right answer has the **advantage** $0.75 / (\sqrt{3}/4) = 1.7
 all eight are right, or all wrong, every advantage is 0, and the group teaches nothing.
 """
 
-
 # %%
 def group_advantages(rewards):
     """As in lesson 17: minus the mean of the group, over its standard deviation."""
@@ -788,7 +781,6 @@ bound at once; our six steps can do without. Beside it stand two plainer rivals,
 steps: the same loss without a bound, and imitation of the right answers alone (**rejection sampling**), which has
 neither advantages nor ratios. Five seeds each:
 """
-
 
 # %%
 def reward(texts):
@@ -890,7 +882,6 @@ reasoning models provide.
 Take a policy that goes up with probability $p$ and down with $1 - p$, and otherwise speaks the language. For
 a pair whose answers differ by some number of rises, what does the loss say about each $p$, and what is the
 drift? Find the $p$ at which the loss has fallen to about 0.1, for $\beta = 0.5$ and for $\beta = 5$."""
-
 
 # %% explore
 def look(beta, more_rises):
@@ -1028,7 +1019,6 @@ step that needs no second model: `stored_step(policy, optimizer, chosen, rejecte
 before_rejected)`, where the last two hold what the reference had said, one number per pair. It returns the
 loss before the step.
 """
-
 
 # %%
 def try_stored_step(step):
