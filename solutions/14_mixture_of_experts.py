@@ -186,8 +186,8 @@ $$y = \sum_{i=1}^{k} w_i\, E_{e_i}(x), \qquad E(x) = W_2 \operatorname{GELU}(W_1
 - $x$, $y$, shape $(d_{\text{model}})$: one token; $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$ of each
   expert
 
-Two functions of PyTorch help. `torch.where(table)`, for a table of True and False, returns two tensors: the
-row and the column of every True. `output.index_add(0, token, rows)` adds each of `rows` to the row of
+Two functions of PyTorch help. `torch.where(mask)`, for a Boolean matrix, returns two tensors: the row and the column of
+every True. `output.index_add(0, token, rows)` adds each of `rows` to the row of
 `output` that `token` names.
 
 ### Exercise: `MixtureOfExperts`
@@ -314,7 +314,7 @@ only two experts. In between, the gain is small or gone, because nearly every ex
 all parameters are fetched, and eight small calls cost more than one large one. (The picture is from one core.
 Run the cell to see your machine's.)
 
-## 3. What keeps a router from loving one expert?
+## 3. What keeps a router from collapsing onto one expert?
 
 **The question.** An expert that is chosen learns, becomes better, and is chosen more often. What keeps the
 others alive?
@@ -322,7 +322,8 @@ others alive?
 ![A loop: an expert is chosen, gets gradients, becomes better, gets larger logits, and is chosen again. The
 balancing loss pushes back between larger logits and being chosen](../images/rich_get_richer.svg)
 
-A loss made for this, the **balancing loss**, does. It needs two numbers per expert: $f_e$, its share of all
+A loss made for this, the **balancing loss**, does. (In general, a loss that is added to that of the task is an
+**auxiliary loss**.) It needs two numbers per expert: $f_e$, its share of all
 choices, and $P_e$, its mean probability. Their product is large for experts that are high in both.
 
 By hand, for two experts and tokens that each choose one. If they choose evenly:
@@ -386,8 +387,8 @@ r"""
 
 **See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants to be multiplied by
 its own matrix. All tokens also share a common part, as real ones do, which biases a fresh router from the
-start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too much?). Three seeds each,
-and six times as many steps as it takes to see a difference, because a slow learner deserves the time:
+start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too much?). Five seeds each,
+and three times as many steps as it takes to see a difference, because a slow learner deserves the time:
 """
 
 # %%
@@ -407,7 +408,7 @@ def fresh_tokens(kinds, count, generator):
 
 
 # %%
-STEPS = (150, 450, 900)
+STEPS, SEEDS = (150, 450), range(5)
 runs = {}
 
 
@@ -439,35 +440,76 @@ def with_factor(named, seed):
 
 # %%
 factors = {"without": 0.0, "factor 0.05": 0.05, "factor 5": 5.0}
-print("Only the loss of the task, on three seeds:")
-task = compare_runs(with_factor, {name: (name, f) for name, f in factors.items()}, STEPS)
-for name, seed in runs:
-    last = torch.tensor(runs[name, seed][1][-20:]).mean(dim=0)
-    print(f"{name:11s} seed {seed}: share of the busiest expert {last.max():4.0%},", end=" ")
-    print(f"of the least busy {last.min():4.0%}")
-charts = {f"{name}, seed {seed}": run[1][:150] for (name, seed), run in runs.items()}
+print("Only the loss of the task, on five seeds:")
+named = {name: (name, factor) for name, factor in factors.items()}
+task = compare_runs(with_factor, named, STEPS, SEEDS)
+
+
+def last_shares(names):
+    """Prints the shares of the busiest and the least busy expert over the last 20 steps."""
+    for name in names:
+        last = [torch.tensor(runs[name, seed][1][-20:]).mean(dim=0) for seed in SEEDS]
+        for label, share in (("busiest", torch.max), ("least busy", torch.min)):
+            print(f"{name:16s} {label:10s}", *(f"{share(shares):4.0%}" for shares in last))
+
+
+print("The shares of two experts in the last 20 steps, on the same seeds:")
+last_shares(factors)
+charts = {
+    f"{name}, seed {seed}": runs[name, seed][1][:150] for name in factors for seed in range(3)
+}
 expert_shares(charts, "The shares of eight experts in the first 150 steps")
 
 # %% [markdown]
 r"""
 Read the upper row of the picture first. Which experts a fresh router likes is a matter of chance, and without
-the loss a few keep taking nearly everything. On every seed the least busy expert ends with nothing, and 900
-steps do not change that. An expert without tokens gets no gradient, so nothing in the task can bring it back.
-In the rows below the bands even out.
+the loss a few keep taking nearly everything. On every seed the least busy expert ends with nothing. An expert
+without tokens gets no gradient, so nothing pulls it back. It can only wait until the logits of the others have
+fallen below its own, and in a run of twice the length that happened on one of these five seeds. In the rows
+below the shares become even.
 
-Does it help? Look at the table. With the small factor the task is learned better on every seed, however long
-you train. Eight working experts know more than a few. With the large factor the layer is hardly ahead of the
-unbalanced one after 150 steps, because the router cares more about even shares than about which expert is good
-at what. By 450 steps it is ahead on every seed, and after 900 it is even the best of the three on one. What
-matters here is whether the experts are balanced, far more than which factor is used. In real models the factor
-is small (0.01 in the Switch Transformer), so that learning the language takes priority over the balance.
+Does it help? Look at the table. With the small factor the task is learned better on every seed, at both
+lengths. Eight working experts know more than a few. The large factor ends behind the small one on four of five
+seeds and level on one, because the router cares more about even shares than about which expert is good at what.
+It does not even beat the unbalanced router everywhere. After 450 steps it is ahead on four of five seeds, and
+behind on the one where the unbalanced layer does best. In real models the factor is small (0.01 in the Switch
+Transformer), so that learning the language takes priority over the balance.
+
+**What does the layer buy?** The opening question was about quality as well as time. So compare it with two dense
+layers: one with the arithmetic of a token's two experts (width 32), and one with the parameters of all eight
+(width 128), which costs four times the arithmetic:
+"""
+
+
+# %%
+def with_width(width, seed):
+    """The losses of a dense layer on the same tokens."""
+    torch.manual_seed(seed)
+    layer = nn.Sequential(nn.Linear(16, width), nn.GELU(), nn.Linear(width, 16))
+    kinds, generator = kinds_of_tokens(seed), torch.Generator().manual_seed(seed)
+    batches = (fresh_tokens(kinds, 128, generator) for _ in range(STEPS[-1]))
+    return train(layer, batches, lambda layer, batch: F.mse_loss(layer(batch[0]), batch[1]))
+
+
+widths = {"dense, same arithmetic": 32, "dense, same parameters": 128}
+dense = compare_runs(with_width, widths, STEPS, SEEDS)
+
+# %% [markdown]
+r"""
+At equal arithmetic the balanced mixture (factor 0.05) is far better on every seed and at both lengths. Against
+the layer with the same *parameters*, which does four times the work, it is behind on every seed after 150 steps;
+each of its experts has seen only a quarter of the tokens by then. After 450 steps it is ahead on four of five.
+Without balancing, the mixture is at best level with that layer. So here a mixture does about what a dense layer of
+its size does, for a quarter of the arithmetic, if its experts share the work and there are tokens enough for all
+of them.
 
 ## 4. Can experts be balanced without a loss?
 
 **The question.** The balancing loss pulls at the same weights as the task, and sometimes in the other
 direction. Can a busy expert be sent fewer tokens without touching the gradient?
 
-DeepSeek-V3 gives every expert its own number, a **bias**, which is not trained. After each step it goes down by
+DeepSeek-V3 gives every expert its own number, a **bias**, which is not trained. The name for this is
+**auxiliary-loss-free** balancing (Wang et al. 2024). After each step it goes down by
 a fixed amount if the expert had too many tokens, and up if it had too few. The bias takes part in the *choice*
 only. Because each expert should be judged by itself, its **score** is a sigmoid of its logit instead of a share
 of a softmax:
@@ -553,18 +595,19 @@ the same gate without a bias, so that you can tell what the bias does from what 
 
 # %%
 class SigmoidExperts(MixtureOfExperts):
-    """With the gate above; after each step the bias of a busy expert falls by `rate`, and the bias
-    of the others rises."""
+    """With the gate above; after each step the bias of a busy expert falls by the rate, and the
+    bias of the others rises. The rate itself falls evenly, to 0 at the last step."""
 
     def __init__(self, rate):
         super().__init__(16, 16, 8, 2)
-        self.rate, self.bias = rate, torch.zeros(8)
+        self.rate, self.slower, self.bias = rate, rate / STEPS[-1], torch.zeros(8)
 
     def forward(self, x):
         logits = self.router(x)
         weights, self.chosen = sigmoid_gate(logits, self.bias, 2)
         counts = self.chosen.flatten().bincount(minlength=8).float()
         self.bias = self.bias - self.rate * torch.sign(counts - counts.mean())
+        self.rate = max(0.0, self.rate - self.slower)
         share = torch.zeros_like(logits).scatter(-1, self.chosen, weights)
         return sum(share[..., e, None] * expert(x) for e, expert in enumerate(self.experts))
 
@@ -575,32 +618,36 @@ def with_rate(named, seed):
 
 
 rates = {"sigmoid, no bias": 0.0, "sigmoid, bias": 0.01}
-task |= compare_runs(with_rate, {name: (name, rate) for name, rate in rates.items()}, STEPS)
-for name, seed in [(name, seed) for name in rates for seed in range(3)]:
-    last = torch.tensor(runs[name, seed][1][-20:]).mean(dim=0)
-    print(f"{name:16s} seed {seed}: share of the busiest expert {last.max():4.0%},", end=" ")
-    print(f"of the least busy {last.min():4.0%}")
+task |= compare_runs(with_rate, {name: (name, rate) for name, rate in rates.items()}, STEPS, SEEDS)
+last_shares(rates)
 smooth = {
     name: [torch.tensor(run).unflatten(0, (-1, 50)).mean(dim=1).tolist() for run in task[name]]
     for name in ("without", "factor 0.05", "sigmoid, no bias", "sigmoid, bias")
 }
-title = "The loss of the task, three seeds each"
-figures.curves(smooth, list(range(25, 900, 50)), title=title, ylabel="loss of the task", log_y=True)
+title = "The loss of the task, five seeds each"
+figures.curves(
+    smooth, list(range(25, STEPS[-1], 50)), title=title, ylabel="loss of the task", log_y=True
+)
 
 # %% [markdown]
 r"""
 The bias balances the experts, and the task gains: the gate with a bias ends lower than the same gate without
-one, on every seed and at each of the three lengths. (The sigmoid by itself already beats the softmax of section
-3 in most columns, and still leaves one expert with nothing.) Against the balancing loss with its small factor
-it is about level. After 900 steps it is a little behind on two seeds, and ahead on one. No gradient is involved
-in the balancing, so there is no factor to tune against the loss of the task, only a rate.
+one, on every seed and at both lengths. The sigmoid by itself does not balance. On four of five seeds it
+leaves one expert with nothing. Against the balancing loss with its small factor the bias is about level, ahead on
+some seeds and behind on others. No gradient is involved in the balancing, so there is no factor to tune against
+the loss of the task, only a rate.
+
+That rate has to fall. A bias that keeps moving by the same amount keeps changing who is chosen, and the experts
+never settle. In runs of twice the length, a constant rate of 0.01 lost on one seed of five all that balancing had
+gained, and a falling one lost nothing. DeepSeek-V3 uses a rate of `0.001`, and 0 for the last 500 of its 14,800
+billion tokens (DeepSeek-AI 2024).
 
 DeepSeek-V3 keeps a very small balancing loss all the same, counted within each sequence, because the bias
 balances the whole batch, and a single text could still send all its tokens to one expert.
 
 ## 5. What if an expert is full?
 
-**The question.** If every expert has its own machine, all wait for the busiest. For this reason, each expert
+**The question.** With one machine per expert, everyone waits for the busiest one. For this reason, each expert
 gets a **capacity**. What happens to the tokens that come too late?
 
 They skip the layer, and the residual connection carries them on as they are. First come, first served.
@@ -889,6 +936,9 @@ The Switch Transformer therefore multiplies by the probability out of *all* expe
 
 - **How many experts?** The Switch Transformer sends each token to 1 expert of up to 2048; Mixtral to 2 of 8;
   DeepSeek-V3 to 8 of 256 small ones, and every token through one **shared** expert as well.
+- **Logits that grow.** A router's logits can grow until its softmax rounds badly in bfloat16. The **router
+  z-loss** (Zoph et al. 2022) adds a small multiple of the mean of $\operatorname{logsumexp}(\ell)^2$ to the loss.
+  To your `learn` that is one more term beside `factor * load_balancing_loss(logits, 2)`.
 - **Parameters and memory.** All experts must be in memory, because the next token may need any of them.
   DeepSeek-V3 has 671 billion parameters, of which 37 billion, or 6 %, work on a token.
 - **Experts are not professions.** Jiang et al. 2024 (section 5) looked for experts in biology or philosophy and
@@ -919,6 +969,10 @@ r"""
   The gate of section 4, and what is added to it.
 - Gale et al.: *MegaBlocks*, 2022, [arXiv:2211.15841](https://arxiv.org/abs/2211.15841). How to drop no
   token and still be fast on a GPU.
+- Wang et al.: *Auxiliary-Loss-Free Load Balancing Strategy for Mixture-of-Experts*, 2024,
+  [arXiv:2408.15664](https://arxiv.org/abs/2408.15664). The bias of section 4, by itself.
+- Zoph et al.: *ST-MoE: Designing Stable and Transferable Sparse Expert Models*, 2022,
+  [arXiv:2202.08906](https://arxiv.org/abs/2202.08906). What makes experts unstable, and the router z-loss.
 - Zhou et al.: *Mixture-of-Experts with Expert Choice Routing*, 2022,
   [arXiv:2202.09368](https://arxiv.org/abs/2202.09368). Experts choose their tokens instead.
 

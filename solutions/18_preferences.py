@@ -432,6 +432,7 @@ def dpo_step(
 
     Rafailov et al. 2023, section 4.
     """
+
     ### BEGIN SOLUTION
     def log_prob(model, ids, answer):
         log_probs = torch.log_softmax(model(ids)[:, :-1], dim=-1)
@@ -776,7 +777,9 @@ rise, and 0 otherwise. In each of fifteen rounds every model writes eight answer
 and takes eight steps with them. The ratio of the new to the old probability is held within a bound, as in
 lesson 17. GRPO has one ratio for each *token*. Here there is one for the whole answer, which is what **GSPO**
 has (Zheng et al. 2025). GSPO takes the root of it by the number of tokens, so that long answers do not leave the
-bound at once; our six steps can do without:
+bound at once; our six steps can do without. Beside it stand two plainer rivals, with the same answers and as many
+steps: the same loss without a bound, and imitation of the right answers alone (**rejection sampling**), which has
+neither advantages nor ratios. Five seeds each:
 """
 
 # %%
@@ -784,7 +787,19 @@ def reward(texts):
     return (rises(texts) >= 4).float()
 
 
-def learn_by_trying(policy, seed, rounds=15, steps=8):
+def with_bound(ratio, advantages, rewards):
+    return -torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
+
+
+def without_bound(ratio, advantages, rewards):
+    return -(ratio * advantages).mean()
+
+
+def imitation(ratio, advantages, rewards):
+    return -(ratio.log() * rewards).mean()
+
+
+def learn_by_trying(policy, seed, loss_of_answers, rounds, steps=8):
     """With one ratio per answer; after each round: the shares of rewarded answers, of legal steps,
     and of groups that taught."""
     generator = torch.Generator().manual_seed(seed)
@@ -793,13 +808,13 @@ def learn_by_trying(policy, seed, rounds=15, steps=8):
     for _ in range(rounds):
         prompts = torch.randint(0, 10, (32, 1), generator=generator).repeat_interleave(8, dim=0)
         texts = continued(policy, prompts, generator)
-        advantages = group_advantages(reward(texts).view(32, 8)).flatten()
+        rewards = reward(texts)
+        advantages = group_advantages(rewards.view(32, 8)).flatten()
         old = answers(policy, texts)
         for _ in range(steps):
             ratio = (sequence_log_prob(policy(texts), texts, everything) - old).exp()
-            gain = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)
             optimizer.zero_grad()
-            (-gain.mean()).backward()
+            loss_of_answers(ratio, advantages, rewards).backward()
             optimizer.step()
         taught = (advantages.view(32, 8) != 0).any(1).float().mean().item()
         told.append(report(policy) | {"taught": taught})
@@ -813,12 +828,24 @@ def report(policy):
     return {"rewarded": reward(texts).mean().item(), "legal": legal, "taught": math.nan}
 
 
+speakers = [*references, *(speaker(seed) for seed in (3, 4))]
+losses = {"bound": (with_bound, 15), "no bound": (without_bound, 6), "imitation": (imitation, 6)}
+progressed = {name: [] for name in losses}
 with limited_threads(1):
-    tried = [learn_by_trying(copy.deepcopy(model), seed) for seed, model in enumerate(references)]
+    for name, (loss, rounds) in losses.items():
+        for seed, model in enumerate(speakers):
+            policy = copy.deepcopy(model)
+            progressed[name].append(learn_by_trying(policy, seed, loss, rounds))
+for key in ("rewarded", "legal"):
+    for name, runs_of_it in progressed.items():
+        for k in (0, 2, 6):
+            shares = " ".join(f"{told[k][key]:4.2f}" for told in runs_of_it)
+            print(f"{key:8s} {name:9s} after {k} rounds: {shares}")
+tried = progressed["bound"]
 for key in ("rewarded", "legal", "taught"):
-    for seed, told in enumerate(tried):
-        print(f"{key:8s} seed {seed}, rounds 0 to 5, 10, 15:",
-              " ".join(f"{told[k][key]:4.2f}" for k in (0, 1, 2, 3, 4, 5, 10, 15)))
+    for k in (5, 15):
+        shares = " ".join(f"{told[k][key]:4.2f}" for told in tried)
+        print(f"{key:8s} bound     after {k} rounds: {shares}")
 title = "Learning from right and wrong"
 charts = {key: [[at[key] for at in told] for told in tried] for key in ("rewarded", "legal")}
 figures.curves(charts, list(range(16)), title=title, xlabel="round", ylabel="share")
@@ -828,9 +855,23 @@ r"""
 The share of right answers goes from a third to nine in ten in two rounds, without a single pair. The language
 is hardly harmed. At least 98 of 100 steps are legal, on every seed and after fifteen rounds as after five.
 Why does it not break without a reference? Because the model learns from what it writes itself. An illegal
-step is no rise, so it never earns more than a legal one, and what is never written is never pushed. (With
-larger models and more steps drift comes back. Some recipes add a price for it, as in section 2, and many of the
-newer ones do without.)
+step is no rise, so it never earns more than a legal one, and a sequence that is never sampled receives no
+gradient. (With larger models and more steps drift comes back. Some recipes add a price for it, as in section 2,
+and many of the newer ones do without.)
+
+The rivals say which part of the recipe does what. Imitating the right answers is about as fast, so what is gained
+comes from learning from one's own answers, whatever the loss. Without the bound learning is even *faster*, on
+every seed, but the language pays for it: after six rounds three or four of 100 steps are illegal, instead of one.
+In runs of 45 rounds all three kept nearly all answers right. Imitation ended with up to seven illegal steps in
+100, and the two with advantages with at most two. On this task, then, bound and advantages buy no reward. The
+advantages spare the language in the long run, and the bound does on the way. Lesson 17 shows a case in which the bound is needed for the reward as well, with many more steps from
+one batch.
+
+A reward that a program gives is called **verifiable** (RLVR, Lambert et al. 2024). It has its own weakness. A
+policy finds whatever the program pays for, whether or not it is what was meant, which is called **reward hacking**
+(Skalse et al. 2022). Our reward pays for four rises of six and says nothing about the other two steps. Another
+thing to plot is the **entropy** of the policy. As it falls, the answers of a group become alike, their advantages
+become 0, and the policy stops finding new answers (Cui et al. 2025).
 
 The last lines show where learning ends. As more and more groups are right in all eight answers, their
 advantages are 0 and fewer groups teach anything. It would now take harder prompts, which is what recipes for
@@ -1067,7 +1108,10 @@ r"""
   [arXiv:2404.14367](https://arxiv.org/abs/2404.14367). When pairs of the model's own answers are worth their
   price.
 - The other work named above: Shao et al. 2024 (GRPO), [arXiv:2402.03300](https://arxiv.org/abs/2402.03300);
-  Zheng et al. 2025 (GSPO), [arXiv:2507.18071](https://arxiv.org/abs/2507.18071); Grattafiori et al. 2024,
+  Zheng et al. 2025 (GSPO), [arXiv:2507.18071](https://arxiv.org/abs/2507.18071); Lambert et al. 2024 (Tulu 3),
+  [arXiv:2411.15124](https://arxiv.org/abs/2411.15124); Skalse et al. 2022,
+  [arXiv:2209.13085](https://arxiv.org/abs/2209.13085); Cui et al. 2025,
+  [arXiv:2505.22617](https://arxiv.org/abs/2505.22617); Grattafiori et al. 2024,
   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Pal et al. 2024,
   [arXiv:2402.13228](https://arxiv.org/abs/2402.13228); Meng et al. 2024,
   [arXiv:2405.14734](https://arxiv.org/abs/2405.14734); Singhal et al. 2023,
