@@ -862,10 +862,10 @@ and many of the newer ones do without.)
 The rivals say which part of the recipe does what. Imitating the right answers is about as fast, so what is gained
 comes from learning from one's own answers, whatever the loss. Without the bound learning is even *faster*, on
 every seed, but the language pays for it: after six rounds three or four of 100 steps are illegal, instead of one.
-In runs of 45 rounds all three kept nearly all answers right. Imitation ended with up to seven illegal steps in
-100, and the two with advantages with at most two. On this task, then, bound and advantages buy no reward. The
-advantages spare the language in the long run, and the bound does on the way. Lesson 17 shows a case in which the bound is needed for the reward as well, with many more steps from
-one batch.
+In runs of 45 rounds, which you can make by changing the number in the cell, all three kept nearly all answers right.
+Imitation ended with up to seven illegal steps in 100, and the two with advantages with at most two. On this task,
+then, bound and advantages buy no reward. The advantages spare the language in the long run, and the bound does on the
+way. Lesson 17 shows a case in which the reward needs the bound as well, with many more steps from one batch.
 
 A reward that a program gives is called **verifiable** (RLVR, Lambert et al. 2024). It has its own weakness. A
 policy finds whatever the program pays for, whether or not it is what was meant, which is called **reward hacking**
