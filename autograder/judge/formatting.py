@@ -154,8 +154,7 @@ def format_numbers(expected: torch.Tensor, actual: torch.Tensor) -> tuple[str, s
     """Two entries with as many digits as tell them apart, four at least; True or False for those of a mask."""
     if expected.dtype is torch.bool:
         return str(bool(expected)), str(bool(actual))
-    pairs = [(f"{float(expected):.{digits}g}", f"{float(actual):.{digits}g}") for digits in (4, 6, 9)]
-    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
+    return _told_apart(float(expected), float(actual), (4, 6, 9))
 
 
 def format_index(index: Iterable[int]) -> str:
@@ -195,7 +194,7 @@ def shorten(text: str, most: int = 60) -> str:
 def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
     """Two plain values that differ; of long texts, the parts around the first difference."""
     if isinstance(expected, float):
-        return f"{expected:.6g}", f"{actual:.6g}"
+        return _told_apart(expected, actual, (6, 9, 17))
     if not isinstance(expected, (str, bytes)):
         return str(expected), str(actual)
     differing = (i for i, (one, other) in enumerate(zip(expected, actual, strict=False)) if one != other)
@@ -203,6 +202,12 @@ def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
     first, second = repr(expected[start : start + 30]), repr(actual[start : start + 30])
     dots = "..." if start else ""
     return f"{dots}{first}", f"{dots}{second}"
+
+
+def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, str]:
+    """Two numbers with the fewest of these digits at which they differ; with the fewest of all if they never do."""
+    pairs = [(f"{one:.{count}g}", f"{other:.{count}g}") for count in digits]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def format_error(error: Encoded) -> str:

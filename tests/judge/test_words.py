@@ -7,6 +7,7 @@ from judged import verdict
 from worked import answer_in, worked_file
 
 from autograder.exercises import find
+from autograder.judge.formatting import format_difference
 
 MODULE = """
 class {name}(nn.Module):
@@ -315,6 +316,12 @@ def test_the_words_of_a_tutor(exercise_id, what, told, code):
     lines = judged.message.splitlines()
     assert len(set(lines)) == len(lines), "an observation is no example of itself"
     assert "What does Python's message say" not in judged.message and "Work this one" not in judged.message
+
+
+def test_two_numbers_are_shown_with_the_digits_in_which_they_differ():
+    assert format_difference(0.5, 0.75) == ("0.5", "0.75")
+    assert format_difference(0.497551115, 0.497551215) == ("0.497551115", "0.497551215")
+    assert format_difference(1.0, 1 + 2**-40) == ("1", "1.0000000000009095")
 
 
 @pytest.mark.parametrize("form", [one for one in ROUNDED if one.startswith("trusts")])

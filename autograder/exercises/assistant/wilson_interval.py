@@ -190,7 +190,7 @@ EXERCISE = Exercise(
              "Ten of ten answers are right. May the true share be one in a hundred?"),
         edit("no answers are taken", {REFUSE: "if not 0 <= right <= n:", SHARE: "right / max(n, 1)",
              SPREAD: "z * z / max(n, 1)"},
-             "n = 0 raises no ValueError.", "What is the share of right answers among none?"),
+             "Where n is 0, no ValueError is raised.", "What is the share of right answers among none?"),
         edit("any number of right answers is taken", {REFUSE: "if n < 1:",
              MARGIN: "abs(spread * (share * (1 - share) + spread / 4)) ** 0.5"},
              "Neither a `right` above n nor a negative one raises a ValueError.",
