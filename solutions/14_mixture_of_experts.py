@@ -639,8 +639,8 @@ the loss of the task, only a rate.
 
 That rate has to fall. A bias that keeps moving by the same amount keeps changing who is chosen, and the experts
 never settle. In runs of twice the length, a constant rate of 0.01 lost on one seed of five all that balancing had
-gained, and a falling one lost nothing. DeepSeek-V3 uses a rate of `0.001`, and 0 for the last 500 of its 14,800
-billion tokens (DeepSeek-AI 2024).
+gained, and a falling one lost nothing. DeepSeek-V3 uses a rate of `0.001`, and 0 for the last three per cent of its
+tokens (DeepSeek-AI 2024).
 
 DeepSeek-V3 keeps a very small balancing loss all the same, counted within each sequence, because the bias
 balances the whole batch, and a single text could still send all its tokens to one expert.
