@@ -192,7 +192,7 @@ ATTACKS = (
     ),
     beside("sparse_files", "files of three gigabytes beside the notebook", sparse_files, points=FULL),
     made("sparse_notebook", "a notebook of a terabyte", sparse_notebook, problem="larger than"),
-    raw("no_text", "bytes that are no text", b"\xff\xfe{}" * 1000),
+    raw("no_text", "bytes that are no text", b"\xff\xfe{}" * 1000, "not saved as UTF-8"),
     raw("too_many_lists", "sixteen million lists", '{"cells": [' + "[]," * 16 * 10**6 + "[]]}", "too many"),
     named("x..", "a name that ends like a way up"),
     named("-rf", "a name that begins like an option"),

@@ -255,11 +255,10 @@ def test_nothing_undeserved_is_earned(graded, rows):
 
 
 def test_what_became_of_it_is_told(rows):
-    for attack, row in rows:
-        if attack.problem is not None:
-            assert attack.problem in row.problem, row
-            assert attack.problem or not row.problem, row
-        assert "this machine" not in row.problem, row
+    asked = [(attack, row) for attack, row in rows if attack.problem is not None]
+    assert not [row for attack, row in asked if attack.problem not in row.problem]
+    assert not [row for attack, row in asked if row.problem and not attack.problem]
+    assert not [row for _, row in rows if "this machine" in row.problem]
         assert len(row.problem) < 200, row
 
 
