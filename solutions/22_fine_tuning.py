@@ -187,7 +187,7 @@ lesson 20 has blocks of 32 (and stores a minimum with each scale as well).
 ## 2. What learns?
 
 **The question.** Fine-tuning changes a weight $W$ into $W + \Delta W$. The change has as many numbers as the
-weight, 17 million for one layer of width 4096. Does a *change* need so many?
+weight, almost seventeen million for one layer of width 4096. Does a *change* need so many?
 
 Hu et al. (2021) found that it does not. They write the change as a product $\Delta W = U D$ of two thin
 matrices, of **rank** $r$. One goes down to $r$ numbers, the other up again. The frozen layer keeps doing its
