@@ -217,7 +217,7 @@ ATTACKS = (
     by_edit(
         "listed_source", "every cell a list of single letters", listed_source, answers="right", points=FULL
     ),
-    by_edit("wrong_source", "a cell whose text is no text", wrong_source),
+    by_edit("wrong_source", "a cell whose text is no text", wrong_source, problem=""),
     by_edit("slow_source", "cells that take long to read", slow_source),
     by_edit("short_lines", "half a megabyte of short lines", short_lines),
     by_edit("deep_sources", "code that is nested without end", deep_sources),
