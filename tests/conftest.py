@@ -38,23 +38,28 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Where the time is up, what has not begun is left out, and the summary says so."""
+    """With `--minutes`, a sample is left out in favour of the whole proof. When the time is over, it is the other way
+    round, and the summary says so."""
     minutes = item.config.getoption("minutes")
-    if minutes is not None and time.monotonic() > item.config.stash[BEGAN] + 60 * minutes:
-        pytest.skip("left out: the time was over (plain make test and make trial have no limit)")
+    if minutes is None:
+        return
+    is_over = time.monotonic() > item.config.stash[BEGAN] + 60 * minutes
+    if is_over and item.get_closest_marker("trial"):
+        pytest.skip("left out: the time was over (plain make trial has no limit)")
+    if not is_over and item.get_closest_marker("sample"):
+        pytest.skip("proved whole in this run")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """What takes longest comes first, and the rest fills up what is left; but where the time is limited, the judge's
-    proofs come last, of which `make test` has samples. What asks the student bundle is of the trial, because every
-    mistake is run for it; so is what asks a browser."""
-    items.sort(key=_turn)
-    if config.getoption("minutes") is not None:
-        items.sort(key=lambda item: bool(TRIAL.search(item.nodeid)))
+    """What takes longest comes first, and the rest fills up what is left. What asks the student bundle is of the trial,
+    because every mistake is run for it; so is what asks a browser."""
     for item in items:
         if "bundle_folder" in getattr(item, "fixturenames", ()) or "tests/browser/" in item.nodeid:
             item.add_marker("trial")
+    items.sort(key=_turn)
+    if config.getoption("minutes") is not None:
+        items.sort(key=_turn_in_limited_time)
 
 
 def _turn(item) -> tuple:
@@ -67,6 +72,13 @@ def _turn(item) -> tuple:
         # The trial of an exercise takes the longer the more mistakes it knows. Its bundle comes last: it is being made.
         return 1, -_mistakes(group), group, "bundle_folder" in needs
     return 2, "tests/browser/" not in item.nodeid
+
+
+def _turn_in_limited_time(item) -> tuple:
+    """What `make test` runs comes first, and a sample after the whole. The judge's proofs come last."""
+    is_sample = bool(item.get_closest_marker("sample"))
+    is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
+    return bool(TRIAL.search(item.nodeid)), is_sample, is_long
 
 
 @functools.cache
