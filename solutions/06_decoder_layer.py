@@ -565,9 +565,9 @@ figures.curves(alike, title=title, xlabel=xlabel, ylabel="mean cosine")
 
 # %% [markdown]
 r"""
-There it is. Attention averages, and averages of averages are all the same. Without residuals, all tokens are
-the same after a few layers, and nothing that comes later can tell them apart again. With residuals, each
-token carries itself along. (Dong et al. 2021 prove how fast it happens.)
+There it is. Attention averages, and averages of averages become alike. Without residuals, all tokens are nearly
+the same after four layers, and what comes later can hardly tell them apart again. With residuals, each token
+carries itself along. (Dong et al. 2021 prove how fast it happens if there is nothing but attention.)
 
 A residual on its own, then, has a gradient, and its tokens stay different. Is the *norm* not needed? Only
 training can tell. Take twelve layers, the task of section 3, a learning rate of 0.003, and three seeds for
@@ -616,10 +616,14 @@ for name, losses in slow.items():
 # %% [markdown]
 r"""
 Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. The two
-do different things. Without residuals there is nothing left to learn from, because the tokens are alike.
-Without norms a model can learn, but only in small steps. Training changes what the lower layers add, so the
-upper layers get inputs of a different size than before. A norm hands every part an input of the size that it
-expects, and larger steps do no harm.
+do different things. Without residuals there is next to nothing left to learn from, because the tokens are alike.
+Without norms a model can learn, but only in small steps. A likely reason: training changes what the lower layers
+add, so the upper layers get inputs of a different size than before. A norm hands every part an input of the size
+that it expects, and larger steps do less harm.
+
+All this holds for plain layers that start as PyTorch makes them. With attention changed so that tokens stay apart, and
+a start to match, deep Transformers have been trained without norms as fast as with them; with neither norms nor
+residuals they became as good, in about five times as many steps (He et al. 2023).
 
 ### The two orders
 
@@ -918,7 +922,7 @@ Four to eight sentences are enough.
 does, one copy of the gradient goes through unchanged; in a chain of $f$ alone, the derivatives are
 multiplied, and with small ones nothing is left after a few layers.
 
-Attention averages tokens. Averages of averages become alike, and after some layers all tokens are the same.
+Attention averages tokens. Averages of averages become alike, and after some layers all tokens are nearly the same.
 With the residual, each token keeps what it was, and attention only adds to it; so a layer needs to say only
 what should change, and a fresh layer does little harm.
 
@@ -1183,6 +1187,8 @@ r"""
   The theory behind section 4.
 - Dong, Cordonnier, Loukas: *Attention is Not All You Need*, 2021,
   [arXiv:2103.03404](https://arxiv.org/abs/2103.03404). A proof of what attention does to tokens without residuals.
+- He et al.: *Deep Transformers without Shortcuts*, 2023, [arXiv:2302.10322](https://arxiv.org/abs/2302.10322). What
+  it takes to do without residuals and norms.
 - Geva et al.: *Transformer Feed-Forward Layers Are Key-Value Memories*, 2021,
   [arXiv:2012.14913](https://arxiv.org/abs/2012.14913). Patterns and notes like our dog detector, found in a
   real model.
