@@ -1085,7 +1085,7 @@ warm = losses_of_twelve(orders["post-norm"], warm_up, steps=100)
 ```
 
 At `0.005` from the start two of three seeds learned, and one stayed at guessing. With the warm-up all three
-learned. With a rise to 0.01 all three set out to learn, and then the loss went up again. A recipe that
+learned. With a rise to 0.01 all three set out to learn, and then the loss went up and down. A recipe that
 depends on the seed like this is called unstable, and a single seed would not have shown it.
 
 </details>
