@@ -748,9 +748,9 @@ note = "row: head, column: key; the query is token 15"
 keys = [str(j) for j in range(16)]
 relative = weights / weights.max(dim=-1, keepdim=True).values
 title = "ALiBi alone: each weight as a share of the head's largest"
-figures.attention_maps({"weights": relative}, head_names, keys, title, note=note)
 print("largest weight of each head: ", [round(w, 2) for w in weights.max(dim=-1).values.tolist()])
 print("share of it at the first key:", [round(w, 2) for w in relative[:, 0].tolist()])
+figures.attention_maps({"weights": relative}, head_names, keys, title, note=note)
 
 # %% [markdown]
 r"""
