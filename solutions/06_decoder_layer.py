@@ -3,7 +3,7 @@ r"""
 # 06 Assemble a decoder layer: how can a hundred layers be stacked without spoiling each other's work?
 
 Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then both
-happen again, and again. GPT-3 stacks 96 layers of this one form, each with its own parameters. But stack plain
+happen again, and again. GPT-3 stacks 96 layers of this form, each with its own parameters. But stack plain
 attention on plain attention, and after a few layers nothing is left, neither a difference between the tokens nor a
 gradient.
 
@@ -781,7 +781,7 @@ print("without a mask:", torch.allclose(reader(target, memory)[1:], alone, atol=
 r"""
 ## 6. What is dropout, and where does it stand?
 
-**The question.** Every layer of PyTorch in this lesson was made with `dropout=0.0`; left alone, it would be 0.1.
+**The question.** Every Transformer layer of PyTorch's was made with `dropout=0.0` here; left alone, it would be 0.1.
 What have we switched off?
 
 A network that sees the same few texts again and again can learn them by heart instead of learning from them (it
