@@ -117,8 +117,8 @@ $$a \cdot b = |a| \, |b| \cos\theta$$
   score is twice as large.
 
 The angle says *whether* two tokens agree, the lengths say *how much that counts*. We could divide by the
-lengths and keep only the angle (the **cosine similarity**). Attention keeps the lengths. A long key then draws
-more weight from every query that points its way, and a short one, like *the*, draws little from any query.
+lengths and keep only the angle (the **cosine similarity**). Attention keeps the lengths. A long key then has a large
+score with every query that points its way, and a short one, like *the*, a small score with any query.
 Length gives training one more way to mark a token as important.
 """
 
@@ -516,7 +516,7 @@ figures.panels(charts, widths, title=title, xlabel="width d_k", **logarithmic)
 r"""
 The variance of a raw score is the width itself, up to chance. At $d_k = 1024$ the largest of 16 weights is
 0.96 on average, and the gradient that gets through has shrunk from 0.290 at width 4 to 0.043. Divided by
-$\sqrt{d_k}$, the scores keep variance 1 at every width, and weights and gradients stay the same.
+$\sqrt{d_k}$, the scores keep variance 1 at every width, and weights and gradients hardly change.
 
 That is the whole secret of the scale. Our tokens have $d_k = 4$ features, and $\sqrt{4} = 2$, hence the half.
 

@@ -652,8 +652,9 @@ for module in kept["W_value"]:
 # %% [markdown]
 r"""
 Without $W_{\text{value}}$ nothing helps, and *saw* stays at $(1, 1)$ in both sentences, on every seed. The output
-is then a weighted average of the tokens themselves. None of them has a negative *thing*, so no average has
-one either, and *saw* cannot be pushed to the left. A token has to pass on something *other* than itself.
+is then a weighted average of the tokens themselves. None in the first sentence has a negative *thing* and none in
+the second a negative *action*, so no average has one either, and *saw* can be pushed neither to the left in the one
+nor down in the other. A token has to pass on something *other* than itself.
 
 Without $W_{\text{key}}$ nothing is lost. Scores only see the product
 $W_{\text{query}} W_{\text{key}}^{\mathsf T}$, and here $W_{\text{query}}$ can do the work of both. (Why models keep
@@ -773,8 +774,8 @@ much a token loses by being far away. (Untrained networks of width 16, 100 rando
 
 Is the fading due to the chain, or to how its weights start? So we make the chain in several ways: as PyTorch does;
 with an **orthogonal** matrix $U$, which keeps the length of the state that it multiplies; with twice that; and as
-an **LSTM**, whose gates decide how much of the state is kept, once as PyTorch makes it and once with its gates open
-at the start (a bias of 2).
+an **LSTM**, whose forget gate decides how much of the state is kept, once as PyTorch makes it and once with that
+gate open at the start (a bias of 2).
 """
 
 # %%
@@ -837,11 +838,13 @@ figures.curves(drawn, lengths, title=title, xlabel="tokens N", ylabel="share", l
 # %% [markdown]
 r"""
 In the RNN as PyTorch makes it, the first of 20 tokens gets about a millionth of the gradient that the last but one
-gets. Such a network can hardly learn from a distant token. But how fast the gradient fades depends on the start.
+gets. From a token with so small a gradient it can hardly learn. But how fast it fades depends on the start.
 With an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step (it
-**explodes**); with open gates about a fifth is left. Chains have to be made with care, and gates were invented for
-that (Hochreiter and Schmidhuber 1997). In self-attention the share stays near 1 without any care, because *any two
-tokens are one step apart*.
+**explodes**); with the gate open about a fifth is left. Chains have to be made with care, and the LSTM was invented
+for that (Hochreiter and Schmidhuber 1997; its forget gate came later, Gers et al. 2000). In self-attention the share
+stays near 1 whatever the start, because *any two tokens are one step apart*, and without positions all other tokens
+are treated alike. (More tokens do leave less for each of them, since all share the weights, but for the first no less
+than for its neighbour.)
 
 The chain has its merits, too. It knows the order of the tokens without being told, and it needs one state,
 however long the text is. It also pays another price, which shows on a GPU. Step $i$ has to wait for step
@@ -1162,8 +1165,9 @@ r"""
   [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Two recurrent networks and one vector between them.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
   [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Attention on top of recurrence, one step earlier.
-- Hochreiter, Schmidhuber: [*Long Short-Term Memory*](https://doi.org/10.1162/neco.1997.9.8.1735), 1997. Gates against
-  fading gradients.
+- Hochreiter, Schmidhuber: [*Long Short-Term Memory*](https://doi.org/10.1162/neco.1997.9.8.1735), 1997. A state that is
+  added to, against fading gradients. The gate that forgets: Gers, Schmidhuber, Cummins, [*Learning to
+  Forget*](https://doi.org/10.1162/089976600300015015), 2000.
 - Kalchbrenner et al.: *Neural Machine Translation in Linear Time* (ByteNet), 2016,
   [arXiv:1610.10099](https://arxiv.org/abs/1610.10099); Gehring et al.: *Convolutional Sequence to Sequence Learning*
   (ConvS2S), 2017, [arXiv:1705.03122](https://arxiv.org/abs/1705.03122). Translators without recurrence or

@@ -537,7 +537,7 @@ out that a module does what PyTorch's does?
 There are three ways, and they see different things:
 
 1. **Copy the weights** of PyTorch's module into yours and compare the outputs. If the same parameters give
-   the same outputs, nothing is stronger, as long as *all* parameters are copied.
+   the same outputs, that is strong evidence, as long as *all* parameters are copied.
 2. **Train both** and watch the losses. This shows whether gradients flow, which the first way does not see.
 3. **Draw both** computations and compare their structure. This tells you *where* two modules differ.
 
@@ -938,8 +938,8 @@ r"""
 Without positions in the values, both reports are right in fewer than half of the cases, and in many others they
 are exchanged. The model knows *a* and *c*, but not which was which. The single head has therefore learned a
 *code*. The value of a token says "I am *c*, and I come first"; the weights are unequal, so that the sum shows
-how much of each is in it; and the layers after it work out the rest. That is harder to learn than a look-up,
-and it needs room, that is, width.
+how much of each is in it; and the layers after it work out the rest. That takes longer to learn than a look-up,
+above all where there is little room.
 
 ## 6. When the queries come from another sentence
 

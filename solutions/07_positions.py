@@ -387,8 +387,8 @@ them. A learned table knows the positions that it has seen, and nothing else.
 
 ## 4. Could the score itself know the distance?
 
-**The question.** *The dog* means the same in the middle of a book as on its first page. For language, what
-matters most is how far apart two tokens are, not where they both stand. Can the score of a query and a key
+**The question.** *The dog* means the same in the middle of a book as on its first page. How far apart two
+tokens are often matters more than where they both stand. Can the score of a query and a key
 depend only on their **distance**?
 
 Take a pair of features as an arrow in the plane. Rotate the arrow of the query by an angle that grows with
@@ -748,9 +748,9 @@ note = "row: head, column: key; the query is token 15"
 keys = [str(j) for j in range(16)]
 relative = weights / weights.max(dim=-1, keepdim=True).values
 title = "ALiBi alone: each weight as a share of the head's largest"
-figures.attention_maps({"weights": relative}, head_names, keys, title, note=note)
 print("largest weight of each head: ", [round(w, 2) for w in weights.max(dim=-1).values.tolist()])
 print("share of it at the first key:", [round(w, 2) for w in relative[:, 0].tolist()])
+figures.attention_maps({"weights": relative}, head_names, keys, title, note=note)
 
 # %% [markdown]
 r"""
@@ -896,16 +896,16 @@ Thin lines are single runs, each from its own random start; the thick line is th
   would refuse.
 - **Sinusoids fall as well.** They have a row for every position, but the layers have never seen the new ones. (The
   authors hoped that they would carry over to longer texts.)
-- **RoPE loses a little up to twice the length, and then nearly all.** It depends only on distance, and short
-  distances are familiar. Distances that never occurred in training rotate the slow pairs to angles the model
-  has never seen.
+- **RoPE loses about a tenth up to twice the length, and then nearly all.** It depends only on distance, and short
+  distances are familiar. Distances that never occurred in training can rotate a pair to angles the model has
+  never seen.
 - **ALiBi keeps most of it.** A key that is twice as far away simply counts less.
 
 This is a small task that rewards the latest value, so it suits ALiBi. A task in which a distant token matters more
 than a near one would not. Kazemnejad et al. (2023) compared sinusoids, T5's bias, ALiBi, RoPE and none on copying,
 sorting, arithmetic and reasoning, at up to twice the length of training. There *none* came out best, and ALiBi,
-RoPE and sinusoids did poorly, the opposite of our plot. So the task decides, and one plot is not enough to choose
-by.
+RoPE and sinusoids did poorly, the opposite of our plot. (Their models also have more layers than our one.) So task and
+model decide, and one plot is not enough to choose by.
 
 **Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 rotates by 0.1 per position. In
 training the longest distance is 15, which is 1.5 radians, about a quarter turn. At distance 31 it is half a

@@ -189,9 +189,10 @@ RMSNorm: all end on a circle, in the direction where they were. LayerNorm: all e
 points (1, -1) and (-1, 1)](../images/norm_geometry.svg)
 
 With two features LayerNorm keeps nothing but the answer to "which is larger?". With $D$ features it takes away one
-direction of $D$. Among thousands of directions a single one makes hardly any difference, whether it is kept or
+direction of $D$. Among thousands of directions a single one should make little difference, whether it is kept or
 taken away. Zhang and Sennrich (2019) left the mean alone, saved time, and kept about the same quality; T5 and the Llama
-family do the same (section "In practice").
+family do the same (section "In practice"). Taking it away has a use, though. It makes it easy for a query to attend to
+all keys equally, and models profit from that (Brody et al. 2023).
 
 The measure of size is the **root mean square**, RMS. Read it from the right: square, mean, root. By hand, for
 *the*: $\sqrt{1/4} = 0.5$, so it becomes $(0, 0, 0, 2)$. For *dog*: $\sqrt{(4 + 1 + 1 + 0)/4} = 1.225$, so it
@@ -532,7 +533,7 @@ by hand, and the input drowns in the sum.
 
 Pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 by a quarter, and a stream of
 size 3 by only a twelfth, so **late layers count less**. Large models suffer from that (Sun et al. 2025).
-GPT-2 keeps the stream from growing. The more branches there are, the less each fresh one writes.
+At the start, GPT-2 keeps the stream from growing. The more branches there are, the less each fresh one writes.
 
 ### Why that decides how you can train
 
@@ -578,8 +579,9 @@ In pre-norm each additional layer adds less, because it is a smaller part of a l
 layer changes what *all* norms after it see, and the changes keep growing. In a shallow stack there is hardly
 any difference. At 48 layers the same nudge moves the output farther in post-norm, 0.238 against 0.092 on
 average over these three seeds. The factor varies a lot from seed to seed, as the twelve show; on average it
-is about twice as far. A step that is right for a pre-norm model is then too long for a post-norm one. (Liu et
-al. 2020 derive this; Xiong et al. 2020 found it in the gradients near the output.)
+is about twice as far. A step that is right for a pre-norm model can then be too long for a post-norm one. (Liu et
+al. 2020 derive this. Xiong et al. 2020 see another cause, large gradients near the output of a new post-norm model; Liu
+et al. hold that gradients are not the root of it.)
 
 ### Train them
 
@@ -650,7 +652,7 @@ all three, even after three times as many steps. With a rate about a third as la
 seed, and needs no warm-up for that. With the warm-up it can end at a larger rate, 0.005, at which a constant
 rate works on some seeds only ("How gentle must the first steps be?" at the end). So the order does not decide
 *whether* a model can learn but *how large a step* it can take, and a warm-up is one way to get to a larger
-one. That settles the question lesson 06 left open.
+one. On this task, that answers the question lesson 06 left open.
 
 What about the norm itself? Take the same pre-norm model, once with *your* `layer_norm` instead of PyTorch's,
 and once with `nn.RMSNorm`; three seeds each:
@@ -1007,8 +1009,9 @@ three models above have one.)
 
 </details>
 
-Inside attention the norm comes after the split into heads. Each head's queries and keys are normed
-separately; the values are not. Here are the sentence's tokens in two heads of width 2, once small and once
+In Gemma 3 and Qwen3 the norm comes after the split into heads. Each head's queries and keys are normed
+separately; the values are not. (OLMo 2 norms before the split, all heads of a token together. Then a single head
+may pass the bound.) Here are the sentence's tokens in two heads of width 2, once small and once
 ten times as large, as if a stream had grown. The five numbers are the weights of *dog* in the first head,
 where *dog* and *cat* are alike:
 """

@@ -579,8 +579,9 @@ figures.curves(runs, title="Two starts, three seeds each")
 
 # %% [markdown]
 r"""
-Reversing is a task about *positions*. As long as they are drowned out by large embeddings, the model cannot
-find the token it needs. Is it stuck, or only slow? Give it four times as many steps:
+Reversing is a task about *positions*, and large embeddings drown them out. (It is the proportion that matters, not the
+size. When we enlarged the positions by the same factor, the model learned quickly on all three seeds.) Is it stuck, or
+only slow? Give it four times as many steps:
 """
 
 # %%
@@ -1075,8 +1076,8 @@ r"""
   are therefore computed once per source, and only the decoder's self-attention has a cache that grows (lesson
   12).
 - **When greedy is not enough.** Whisper searches with a beam of five, and retries with more and more
-  randomness if the text repeats itself or is too unlikely. Greedy decoding and beams tend to end in repetitions
-  (Holtzman et al. 2020).
+  randomness if the text repeats itself or is too unlikely. Where a text is continued freely, greedy decoding and beams
+  tend to end in repetitions (Holtzman et al. 2020).
 
 ## Read more
 

@@ -170,8 +170,8 @@ is not in it.
 words say much, but there are too many of them. Can a text itself show which pieces are worth an id?
 
 The idea comes from a small C program of 1994, made to compress files (Gage 1994); Sennrich, Haddow and Birch
-brought it to translation models in 2016. Find the pair of neighbours that occurs most often and give it its own
-id. Then do it again, and again:
+brought it to translation models in 2016, where it merged characters within words; GPT-2 went back to bytes (Radford
+et al. 2019). Find the pair of neighbours that occurs most often and give it its own id. Then do it again, and again:
 
 ![The text aaabdaaabac in four lines. First 11 bytes. Then aa becomes 256, 9 tokens are left. Then 256 and a
 become 257, 7 tokens. Then 257 and b become 258, 5 tokens are left: aaab, d, aaab, a,
@@ -512,9 +512,10 @@ for part, merges in zip(parts, all_merges):
 
 # %% [markdown]
 r"""
-The number next to each piece says how often it was made. The first merges are the pairs of letters that any
-English text would give, made a hundred times and more, and they are much the same in all three parts. The
-last ones are longer pieces that show what *this* part is about, made a handful of times each.
+The number next to each piece says how often it was made. The first merges are short pieces that are frequent in any
+English text, made about a hundred times and more. Some are the same in all three parts, such as *in*, and *e* and *s*
+with the space behind them. Among the last ones are longer pieces that show what *this* part is about, made a handful
+of times each.
 
 Now watch the compression grow. How many bytes does one token hold on average, after each merge?
 """
@@ -577,16 +578,17 @@ figures.table(table, list(SENTENCES), columns, "Three sentences in six languages
 
 # %% [markdown]
 r"""
-Every text comes back exactly, in every language, and nothing is unknown. But look at the price. German and
-Finnish take more tokens than English for the same three sentences, although they need hardly more characters,
-because the merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and nearly every token
+Every text comes back exactly, in every language, and nothing is unknown. But look at the price. German and Finnish
+take more tokens than English for the same three sentences, although German needs hardly more characters and Finnish
+fewer, because the merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and nearly every token
 is a byte. A Russian letter takes two bytes, a Hindi or Chinese character three. Chinese, which needs the fewest
 characters of the six, gets off more lightly than Hindi.
 
 A model pays for that with every sentence. Less text fits into its context, writing takes more steps, and a
 customer who pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some
-languages as in English with tokenizers in use at the time. The cure is to learn the merges from text in many
-languages, and to have more of them.
+languages as in English with tokenizers in use at the time. What helps is to learn the merges from text in many
+languages, and to have more of them. It is no complete cure. Petrov et al. found large differences with tokenizers made
+for many languages, too, and even with plain bytes.
 
 ## 6. Is it the real thing?
 
@@ -849,10 +851,10 @@ for name, cut in ways.items():
 # %% [markdown]
 r"""
 Cut at every boundary, the text takes about a seventh more tokens than uncut, because a space is a token by itself
-before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer, because no
-merge is spent on pairs of words that happen to stand next to each other in this part. The authors of GPT-2 name
-better compression as their reason, too (Radford et al. 2019, section 2.2). So most of its tokens for words begin
-with a space.
+before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer; no merge is
+spent on pairs of words that happen to stand next to each other in this part. The authors of GPT-2 name better
+compression as their reason for keeping the space, too (Radford et al. 2019, section 2.2). So most of its tokens for
+words begin with a space.
 
 **Special tokens.** A model needs tokens that no text can contain: one for the end of a document, others for
 the turns of a conversation. They get ids after all merges, and they are cut out *before* anything else. Write

@@ -87,6 +87,11 @@ IN_A_LESSON = {
     "the trap": ("**What goes wrong.**", "Beware.", "lacks **What goes wrong.**"),
     "the order": ("By hand: the", "**What goes wrong.** By hand: the", "comes before ### Exercise: `name`"),
     "a picture": ("By hand:", "![a cat](../images/cat.png)\n\nBy hand:", "is described by 'a cat'"),
+    "a figure": (
+        "# %% explore\n",
+        "# %% explore\nfigures.table([[1]])\n",
+        "nobody sees figures.table([[1]])",
+    ),
     "points": (
         "**1 point** for another",
         "A point for another",

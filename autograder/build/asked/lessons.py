@@ -132,6 +132,15 @@ def _pictures(subject: LessonSubject) -> Iterator[str]:
             yield f"{path} is described by {alt!r}; say what it shows to someone who cannot see it."
 
 
+@adds_to(LESSON_RULES, "each figure that it shows in the last line of a cell")
+def _figures(subject: LessonSubject) -> Iterator[str]:
+    for cell in subject.cells:
+        begun = re.findall(r"^[^\s#)].*", cell.text, re.M) if cell.is_code else []
+        for line in begun[:-1]:
+            if line.startswith("figures."):
+                yield f"nobody sees {line}, because more code follows it: let it end its cell."
+
+
 @adds_to(
     LESSON_RULES,
     f"a mark for each point of a written question, and {SAMPLES} sample answers, the best one first",
