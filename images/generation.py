@@ -205,6 +205,54 @@ def accept_or_redraw() -> Picture:
     )
 
 
+LENGTHS = {"A": 2, "B": 8, "C": 3, "D": 6, "E": 4, "F": 2}  # requests in the order in which they come, in tokens
+SLOTS = 3  # texts that are written at once
+
+
+def _in_batches() -> list[list[str]]:
+    """For each slot the request it writes at each step, if a batch ends with its longest text; "" is a wait."""
+    slots: list[list[str]] = [[] for _ in range(SLOTS)]
+    names = list(LENGTHS)
+    for first in range(0, len(names), SLOTS):
+        batch = names[first : first + SLOTS]
+        longest = max(LENGTHS[name] for name in batch)
+        for slot, name in zip(slots, batch, strict=True):
+            slot += [name] * LENGTHS[name] + [""] * (longest - LENGTHS[name])
+    return slots
+
+
+def _continuously() -> list[list[str]]:
+    """The same, if each finished text makes room for the next request at once."""
+    slots: list[list[str]] = [[] for _ in range(SLOTS)]
+    for name, length in LENGTHS.items():
+        min(slots, key=len).extend([name] * length)
+    longest = max(map(len, slots))
+    return [slot + [""] * (longest - len(slot)) for slot in slots]
+
+
+@styled
+def continuous_batching() -> Picture:
+    """Six requests of different lengths in three places: batch by batch, and continuously."""
+    figure = card(6.0, 3.5, "Six texts in three places")
+    ax = canvas(figure, 0, 0, 6.0, 3.5)
+    colours = dict(zip(LENGTHS, ("#AFCBE0", "#F3D19C", "#B7DEC8", "#E3BFD3", "#D9D3F0", "#F3B27A"), strict=True))
+    told = []
+    for top, name, slots in ((2.78, "in batches", _in_batches()), (1.3, "continuously", _continuously())):
+        steps, waits = len(slots[0]), sum(slot.count("") for slot in slots)
+        ax.text(0.35, top, f"{name}: {steps} steps, {waits} places empty", fontweight="bold", va="center")
+        for row, slot in enumerate(slots):
+            fills = [colours.get(request, "#F3F4F6") for request in slot]
+            cells(ax, 0.35, top - 0.17 - 0.33 * row, [slot], [fills], width=0.38, height=0.3)
+        told.append(f"{name.capitalize()} they take {steps} steps, and {waits} places stay empty")
+    lengths = ", ".join(f"{name} {length}" for name, length in LENGTHS.items())
+    return Picture(
+        figure,
+        f"Texts of different lengths in tokens ({lengths}), of which three can be written at once. {told[0]}, "
+        f"because a batch ends with its longest text. {told[1]}: as soon as a text ends, the next one takes "
+        "its place.",
+    )
+
+
 def pictures() -> dict[str, Picture]:
     """Name -> picture."""
     return {
@@ -214,4 +262,5 @@ def pictures() -> dict[str, Picture]:
         "end_to_end": end_to_end(),
         "writing_loop": writing_loop(),
         "accept_or_redraw": accept_or_redraw(),
+        "continuous_batching": continuous_batching(),
     }

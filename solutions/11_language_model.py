@@ -1184,7 +1184,184 @@ told("the first of the models that look ahead", cheats[0][0], seed=1)
 r"""
 Within seconds, all three are far below the best that people reach. If you met this number in your own
 training, you would now know what to think of it.
+"""
 
+# %% [markdown]
+r"""
+## 6. What has changed since AdamW?
+
+**The question.** AdamW gives every number its own step. A weight matrix is more than its numbers, though. It
+turns vectors into vectors, and treats some directions far more strongly than others. What if a step took the
+matrix as a whole?
+
+**Muon** (Jordan et al. 2024) does. A matrix can be written as $M = U \Sigma V^\top$: directions, and on the
+diagonal of $\Sigma$ their strengths, the **singular values**. Muon takes the running mean of the gradients,
+keeps its directions, makes all strengths equal, and steps along $U V^\top$. Adam cancels the size of each
+entry. Muon cancels the strength of each direction, so that a direction which is weak in the gradient is
+learned as fast as a strong one. Only matrices between hidden features get such a step. Embeddings, norms and
+biases stay with AdamW.
+
+$U V^\top$ needs no decomposition. Divide the matrix by its norm, so that no strength is above 1, and repeat
+
+$$X \leftarrow \tfrac{3}{2} X - \tfrac{1}{2} X X^\top X$$
+
+This leaves the directions alone and turns each strength $s$ into $\tfrac{3}{2} s - \tfrac{1}{2} s^3$, which is
+nearer to 1. It is one of the **Newton-Schulz** iterations. (Muon uses one of the fifth degree, which needs fewer
+rounds and stops near 1 instead of at it.)
+
+By hand: a strength of 1 stays, because $1.5 - 0.5 = 1$. A strength of 0.2 becomes $0.3 - 0.004 = 0.296$, and is
+nearly 1 a few rounds later:
+"""
+
+# %%
+strength, rounds = 0.2, [0.2]
+print(f"1.5 * 1 - 0.5 * 1 = {1.5 - 0.5:g};", f"1.5 * 0.2 = {1.5 * 0.2:.1f}, 0.5 * 0.2**3 = {0.5 * 0.2**3:g}")
+for _ in range(6):
+    strength = 1.5 * strength - 0.5 * strength**3
+    rounds.append(strength)
+print("0.2 becomes", *(f"{strength:.3f}" for strength in rounds[1:]))
+
+drawn = torch.Generator().manual_seed(0)
+left, right = torch.randn(32, 4, generator=drawn), torch.randn(4, 32, generator=drawn)
+gradient = left @ torch.diag(torch.tensor([9.0, 3.0, 1.0, 1.0])) @ right  # four strong directions
+gradient += 0.3 * torch.randn(32, 32, generator=drawn)
+x, kept = gradient / gradient.norm(), {}
+for count in range(13):
+    if count in (0, 4, 8, 12):
+        kept[f"after {count} rounds"] = torch.linalg.svdvals(x).tolist()
+    x = 1.5 * x - 0.5 * x @ x.mT @ x
+title = "The 32 strengths of a matrix, largest first"
+figures.curves(kept, list(range(1, 33)), title=title, xlabel="direction", ylabel="strength")
+
+# %% [markdown]
+r"""
+**See it run.** Is it worth the trouble? The plainest rival is the running mean itself (**momentum**),
+with nothing made equal. A comparison of optimisers is fair only if each has a peak that suits it (section
+4), so we look for that first. The model is a small GPT of one layer, so that a run takes seconds.
+"""
+
+# %%
+class Together:
+    """Several optimisers that `train_step` uses as one."""
+
+    def __init__(self, *optimizers):
+        self.optimizers = optimizers
+
+    def zero_grad(self):
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+
+    def step(self):
+        for optimizer in self.optimizers:
+            optimizer.step()
+
+
+def of_matrices(kind, matrices):
+    """The optimiser of the matrices: AdamW, Muon, or a plain running mean of the gradients."""
+    if kind == "AdamW":
+        return torch.optim.AdamW(matrices, weight_decay=0.0)
+    if kind == "Muon":
+        return torch.optim.Muon(matrices, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+    return torch.optim.SGD(matrices, momentum=0.95, nesterov=True)
+
+
+def cosine(step, steps):
+    return learning_rate(step, steps // 10, steps, 1.0)
+
+
+def constant(step, steps):
+    return min(1.0, (step + 1) / (steps // 10))
+
+
+def stable_then_decay(step, steps):
+    return min(constant(step, steps), (steps - step) / (steps // 5))
+
+
+def attempt(how, seed, steps=180):
+    """The losses of a small GPT on the text, whose matrices one optimiser moves, and AdamW the rest."""
+    kind, peak, rate = how
+    model = fresh(size, 32, 32, 4, 128, 1, seed=seed).to(device)
+    named = dict(model.named_parameters())
+    matrices = [p for name, p in named.items() if p.ndim == 2 and "embedding" not in name]
+    others = [p for p in model.parameters() if all(p is not matrix for matrix in matrices)]
+    rest, main = torch.optim.AdamW(others, weight_decay=0.0), of_matrices(kind, matrices)
+    losses, texts = [], batches(seen, 32, 16, torch.Generator().manual_seed(seed))
+    with limited_threads(1):
+        for step in track(range(steps)):
+            rest.param_groups[0]["lr"] = 0.01 * rate(step, steps)
+            main.param_groups[0]["lr"] = peak * rate(step, steps)
+            losses.append(train_step(model, Together(rest, main), *next(texts)))
+    return losses
+
+
+
+# %%
+kinds_of_step, best = ("AdamW", "momentum", "Muon"), {}
+for kind in kinds_of_step:
+    runs = {peak: attempt((kind, peak, cosine), seed=9) for peak in (0.003, 0.01, 0.03, 0.1)}
+    found = {peak: sum(run[-20:]) / 20 for peak, run in runs.items()}
+    best[kind] = min(found, key=found.get)
+    print(f"{kind:8s}", *(f"peak {peak}: {loss:.2f}  " for peak, loss in found.items()))
+rows = {f"{kind}, peak {best[kind]}": (kind, best[kind], cosine) for kind in kinds_of_step}
+rows |= {"AdamW, constant": ("AdamW", best["AdamW"], constant)}
+rows |= {"AdamW, constant, then down": ("AdamW", best["AdamW"], stable_then_decay)}
+print("The loss on five seeds:")
+_ = compare_runs(attempt, rows, steps=(60, 180), seeds=range(5))
+
+# %% [markdown]
+r"""
+Muon is ahead on every seed, after a third of the steps and after all of them, by more than any two seeds
+of one row differ. The running mean alone is no better than AdamW, so it is the equal strengths that help.
+
+How far does that carry? Liu et al. (2025) report that Muon needs half the computation of AdamW, and
+trained a model of sixteen billion parameters with it. Wen et al. (2025) tuned every rival as carefully and
+found less: about two fifths faster than AdamW for models of a tenth of a billion parameters, and a tenth
+faster for models twelve times as large.
+
+The last two rows change the schedule. A cosine has to know from the first step on how many there will be.
+The **warmup-stable-decay** schedule (Hu et al. 2024) keeps the rate constant and lowers it in the last
+steps only, so that a run can be continued, and one run can be ended at several lengths. In runs as short
+as ours the constant rate beats the cosine on every seed, because the model is far from done when the
+cosine's steps become small. Lowering the rate at the end changes nothing here. In their runs, thousands
+of times as long, the loss fell sharply in just those steps.
+
+### What does a step cost?
+
+Every parameter of a matrix is used in one multiplication and one addition per token on the way forward,
+and in two of each on the way back, once for the gradient of the parameter and once for that of its input.
+With $N$ parameters, $D$ tokens cost about
+
+$$6 N D$$
+
+operations (Kaplan et al. 2020, section 2.1). Each parameter needs memory, too: four bytes for itself, as
+many for its gradient, and with AdamW as many again for each of its two averages. Muon carries one average
+only. The operations can be counted, and the memory computed:
+"""
+
+# %%
+from torch.utils.flop_counter import FlopCounterMode
+
+some, asked = next(batches(seen, 32, 32, torch.Generator().manual_seed(0)))
+with FlopCounterMode(display=False) as counted:
+    F.cross_entropy(gpt(some).flatten(0, 1), asked.flatten()).backward()
+gpt.zero_grad()
+N, D = sum(parameter.numel() for parameter in gpt.parameters()), some.numel()
+print(f"one step of ours: N = {N:,}, D = {D:,}, 6ND = {6 * N * D / 1e9:.2f} billion operations")
+total = counted.get_total_flops()
+print(f"counted: {total / 1e9:.2f} billion, {total / (6 * N * D):.0%} of it")
+print(f"GPT-3, 175 billion parameters, 300 billion tokens: 6ND = {6 * 175e9 * 300e9:.2g} operations")
+print(f"memory with AdamW: ours {16 * N / 1e6:.1f} MB, GPT-3 {16 * 175e9 / 1e12:.1f} TB")
+
+# %% [markdown]
+r"""
+The rule of thumb is nearly exact for our GPT. It leaves out the attention between tokens, which grows
+with the length of the window and is small in a short one. What is *not* in the memory are the
+intermediate results that `backward` needs. They grow with the batch, and a large model recomputes some of
+them instead of keeping them (**gradient checkpointing**).
+"""
+
+# %% [markdown]
+r"""
 ## Explore
 
 Move the warm-up and the peak. At which step is the learning rate highest? For which warm-up lengths do half
@@ -1339,6 +1516,53 @@ wrong axis is how it gets into real code.
 
 </details>
 
+**The heart of Muon.** Write `orthogonalised(matrix)`. It returns $U V^\top$ of any matrix of full rank, tall or
+wide, by the iteration of section 6, without a decomposition, and leaves the matrix as it is. How often do you
+repeat it?
+"""
+
+# %%
+def try_orthogonalised(orthogonalised):
+    """Raises AssertionError with a sentence if `orthogonalised` is not right."""
+    for rows, columns in ((4, 4), (3, 7), (7, 3)):
+        matrix = torch.randn(rows, columns, generator=torch.Generator().manual_seed(rows)) * 50
+        u, _, vt = torch.linalg.svd(matrix, full_matrices=False)
+        given, found = matrix.clone(), orthogonalised(matrix)
+        assert torch.equal(matrix, given), "the matrix that was given has changed"
+        assert found.shape == matrix.shape, f"{tuple(matrix.shape)} became {tuple(found.shape)}"
+        assert found.isfinite().all(), "the strengths grow without end: is the norm divided out?"
+        left = torch.linalg.svdvals(found)
+        assert (left - 1).abs().max() < 1e-3, f"a strength is {left.min():.2f} and not 1: more rounds?"
+        assert torch.allclose(found, u @ vt, atol=1e-2), "the strengths are 1, but the directions have changed"
+    return "right: all strengths are 1, and the directions are those of the matrix"
+
+
+# def orthogonalised(matrix): ...
+# try_orthogonalised(orthogonalised)
+
+# %% [markdown]
+r"""
+<details><summary>A hint</summary>
+
+A strength that is far below 1 grows by half in each round. How many rounds does a strength of a thousandth need?
+
+</details>
+
+<details><summary>An answer</summary>
+
+```python
+def orthogonalised(matrix):
+    x = matrix / matrix.norm()
+    for _ in range(40):
+        x = 1.5 * x - 0.5 * x @ x.mT @ x
+    return x
+```
+
+From a thousandth to about one takes some nineteen rounds, and the last few are for the digits. The order of the
+products matters for the time alone: the product of the matrix with its transpose is smallest on its shorter side.
+
+</details>
+
 **A short memory.** Give `one_too_far` a mask under which each token attends only to itself and the five
 tokens before it. At which positions does the reversal test notice that the digits are out of reach? Why can a
 model of two layers pass all the same?
@@ -1426,6 +1650,11 @@ r"""
   [arXiv:2001.08361](https://arxiv.org/abs/2001.08361), and Hoffmann et al.: *Training Compute-Optimal Large
   Language Models*, 2022, [arXiv:2203.15556](https://arxiv.org/abs/2203.15556). How the loss falls with
   parameters, text and computation, and how the second paper corrects the first.
+- Jordan et al.: [*Muon*](https://kellerjordan.github.io/posts/muon/), 2024, and Liu et al.: *Muon is Scalable for LLM
+  Training*, 2025, [arXiv:2502.16982](https://arxiv.org/abs/2502.16982). The optimiser of section 6, and what it
+  needs in large models. Wen et al.: *Fantastic Pretraining Optimizers and Where to Find Them*, 2025,
+  [arXiv:2509.02046](https://arxiv.org/abs/2509.02046), compare ten optimisers, each tuned.
+- Hu et al.: *MiniCPM*, 2024, [arXiv:2404.06395](https://arxiv.org/abs/2404.06395). The schedule with a constant rate.
 - Karpathy: [*nanoGPT*](https://github.com/karpathy/nanoGPT). A GPT and its training in two short files.
 
 **Next:** in lesson 12 the model learns to write faster, and you choose how bold it should be.

@@ -1205,13 +1205,24 @@ r"""
   whose, as in an operating system (Kwon et al. 2023).
 - **Several prompts at once.** Prompts of different lengths (*ragged* batches) are padded at the left, so that
   all end at the same place, with a mask and with positions that start at the first real token. A text is
-  finished at its **stop token**, and its place in the batch goes to the next request.
+  finished at its **stop token**, and its place in the batch goes to the next request at once, not when the whole
+  batch is done. That is **continuous batching** (Yu et al. 2022):
+
+![Texts of 2, 8, 3, 6, 4 and 2 tokens, of which three can be written at once. In batches they take 14 steps, and 17
+places stay empty, because a batch ends with its longest text. Continuously they take 9 steps, and 2 places stay
+empty](../images/continuous_batching.svg)
+
+- **A prompt that comes again.** Many requests begin alike, with the same instructions or the same conversation so
+  far. Under a causal mask the keys and values of a beginning do not depend on what follows, so that a service keeps
+  them for the next request that begins in the same way (**prefix caching**, Zheng et al. 2024).
 - **Which dials.** GPT-2's published samples were drawn with k = 40 (Radford et al. 2019). Holtzman et al.
   (2020) recommend top-p between 0.9 and 1. Min-p (Nguyen et al. 2024) is in Transformers, vLLM and other
   libraries; whether it writes better than a tuned top-p is disputed.
 - **Speculation.** The two papers that introduced it report texts written two to three times as fast, with
   models of 11 and 70 billion parameters (Leviathan et al. 2023; Chen et al. 2023). Medusa puts the draft
-  into the model itself, as extra heads (Cai et al. 2024).
+  into the model itself, as extra heads (Cai et al. 2024). DeepSeek-V3 was trained with a small module that
+  predicts the token after the next (**multi-token prediction**). As a draft its token is accepted in more than
+  four of five cases, and texts are written nearly twice as fast (DeepSeek-AI 2024, section 5.4.3).
 - **The same seed, another text.** Sums are rounded differently in batches of different sizes, so two tokens
   that are nearly tied can swap, and from there on the texts differ.
 """
@@ -1238,6 +1249,11 @@ r"""
   many chips.
 - Kwon et al.: *Efficient Memory Management for Large Language Model Serving with PagedAttention*, 2023,
   [arXiv:2309.06180](https://arxiv.org/abs/2309.06180). How a service keeps thousands of caches.
+- Yu et al.: *Orca*, 2022,
+  [OSDI](https://www.usenix.org/conference/osdi22/presentation/yu), and Zheng et al.: *SGLang*, 2024,
+  [arXiv:2312.07104](https://arxiv.org/abs/2312.07104). Batches without waiting, and prompts that are read once.
+- DeepSeek-AI: *DeepSeek-V3 Technical Report*, 2024, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437). Section
+  2.2 has the module that predicts one token more.
 - Nguyen et al.: *Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs*, 2024,
   [arXiv:2407.01082](https://arxiv.org/abs/2407.01082). A cut that follows the favourite.
 - Schaeffer et al.: *Turning Down the Heat: A Critical Analysis of Min-p Sampling in Language Models*, 2025,

@@ -1347,7 +1347,13 @@ state that is handed on.
   attend to which key, and compiles it into one kernel with tiles, which skips blocks that are masked
   entirely.
 - **Windows.** Mistral 7B has a window of 4096 in 32 layers; on paper, its last layer is reached from 131,040
-  positions back. Gemma 2 alternates: one layer with a window of 4096, one without.
+  positions back. Gemma 2 alternates: one layer with a window of 4096, one without. Gemma 3 has five layers with a
+  window of 1024 for each without (Gemma Team 2025). gpt-oss alternates, too, with a window of 128, and every head has
+  a learned number as its **sink**: one score more in the denominator of the softmax, without a value, so that a head
+  can attend to nothing (OpenAI 2025).
+- **A choice instead of a window.** In DeepSeek-V3.2 a scorer with fewer and smaller heads gives each earlier token a score, and
+  attention reads only the 2,048 tokens with the highest ones (**sparse attention**, DeepSeek-AI 2025). The scorer still looks
+  at every token, but its products are small and in 8-bit numbers.
 - **Merging over machines.** Ring attention spreads one long text over many machines. Keys and values travel
   round a ring, and every machine merges what it gets, as in exercise 1.
 - **Decoding.** With a single new query there are no blocks of queries to share out, so the keys of the cache
@@ -1357,6 +1363,7 @@ state that is handed on.
 # %%
 print(f"Mistral 7B: 32 layers times {4096 - 1} = {32 * (4096 - 1):,} positions back")
 slow, fast = (1.5, 2.0), 19
+print("windows: Gemma 2", 4096, "- Gemma 3", 1024, "- gpt-oss", 128, f"- tokens chosen: {2048:,}")
 print(f"A100: {slow[0]} to {slow[1]} TB/s, on-chip memory about {fast / slow[1]:.0f} times as fast")
 print(f"on-chip memory in all: {108 * 192 / 1000:.0f} MB")
 
@@ -1378,6 +1385,10 @@ r"""
   model that many use, and the cache that goes with it.
 - Gemma Team: *Gemma 2*, 2024, [arXiv:2408.00118](https://arxiv.org/abs/2408.00118). Layers with and without a
   window, in alternation.
+- Gemma Team: *Gemma 3 Technical Report*, 2025, [arXiv:2503.19786](https://arxiv.org/abs/2503.19786), and OpenAI:
+  *gpt-oss-120b & gpt-oss-20b Model Card*, 2025, [arXiv:2508.10925](https://arxiv.org/abs/2508.10925). Layers with
+  windows, layers without, and learned sinks.
+- DeepSeek-AI: *DeepSeek-V3.2*, 2025, [arXiv:2512.02556](https://arxiv.org/abs/2512.02556). Attention to chosen tokens.
 - Katharopoulos et al.: *Transformers are RNNs*, 2020,
   [arXiv:2006.16236](https://arxiv.org/abs/2006.16236). Linear attention, from the formula to the
   recurrence.

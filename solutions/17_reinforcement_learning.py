@@ -1065,8 +1065,8 @@ not a wall. It takes away the engine, not the speed. The larger the learning rat
   who take several steps with one batch, or whose sampler computes slightly other probabilities than their
   trainer.
 - **Two corrections.** Dividing by the group's standard deviation gives a large weight to questions that are
-  almost always or almost never answered correctly; Liu et al. 2025 leave it out, and do not divide by the
-  length of the answer either.
+  almost always or almost never answered correctly; **Dr. GRPO** (Liu et al. 2025) leaves it out, and does not
+  divide by the length of the answer either.
 - **Two bounds.** Yu et al. 2025 (DAPO) use a larger $\epsilon$ above than below, 0.28 and 0.2, so that rare actions
   can grow, and drop the groups that teach nothing.
 - **Decision transformers** are used where only records of the past exist and trying things out is expensive
