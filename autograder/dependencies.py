@@ -102,7 +102,7 @@ def is_in(name: str, packages: Collection[str]) -> bool:
 
 
 def _imports(module: str) -> set[str]:
-    """The package's modules that a module imports, and the package that it is in."""
+    """Return the package's modules that a module imports, and the package that it is in."""
     return of_package({module.rpartition(".")[0], *_imported(_text(module) or b"")})
 
 
@@ -110,7 +110,7 @@ _imported = cache(imported)
 
 
 def _places(package: str) -> list[Path]:
-    """The folders that hold the modules of a package of ours."""
+    """Return the folders that hold the modules of a package of ours."""
     if not package:
         return [ROOT.parent]
     within = package.split(".")[1:]

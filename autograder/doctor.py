@@ -36,12 +36,12 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Tries what lessons and their checks need."""
+    """Try what lessons and their checks need."""
     return [_python(), *_paths(), _torch(), _lab(), _graphs(), _controls(), _model(), _kernel(), _space()]
 
 
 def installs(package: str) -> str:
-    """The line that installs a package into this Python."""
+    """Return the line that installs a package into this Python."""
     return f'`"{sys.executable}" -m pip install {package}` installs it.'
 
 
@@ -137,7 +137,7 @@ def _kernel() -> Finding:
 
 
 def _run_in_a_kernel(code: str) -> str:
-    """What the code prints in a kernel of this Python."""
+    """Return what the code prints in a kernel of this Python."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -161,7 +161,7 @@ def _space() -> Finding:
 
 
 def format_findings(title: str, findings: list[Finding], ready: str) -> str:
-    """The findings as text, as wide as the terminal; at the end `ready`, if nothing is missing."""
+    """Return the findings as text, as wide as the terminal; at the end `ready`, if nothing is missing."""
     lines = [
         f"{SIGNS[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings
     ]

@@ -29,7 +29,7 @@ class UserError(Exception):
 
 
 def narrow_lines(text: str) -> list[str]:
-    """The lines of a text for an error in a notebook, broken between words."""
+    """Return the lines of a text for an error in a notebook, broken between words."""
     return [part for line in text.splitlines() for part in wrap(line, NARROW, break_long_words=False)]
 
 
@@ -38,8 +38,9 @@ class OwnFault(Exception):
 
 
 def keep_trace(trace: str) -> str:
-    """Writes a traceback into a new temporary file, and returns a sentence with its path; empty if none can be
-    written."""
+    """Write a traceback into a new temporary file, and returns a sentence with its path; empty if none can be
+    written.
+    """
     try:
         file, path = tempfile.mkstemp(prefix="autograder-error-", suffix=".txt")
         with os.fdopen(file, "w", encoding="utf-8", errors="replace") as opened:
@@ -50,7 +51,7 @@ def keep_trace(trace: str) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """The type and the origin of an exception: "KeyError in judge/rules.py, line 12".
+    """Return the type and the origin of an exception: "KeyError in judge/rules.py, line 12".
 
     subtle: without its text, which may contain anything, also text of a student.
     """

@@ -39,20 +39,21 @@ T = TypeVar("T")
 
 
 def door(function: Function) -> Function:
-    """Marks a function that handles objects of the answer, and so may fail because of them."""
+    """Mark a function that handles objects of the answer, and so may fail because of them."""
     _DOORS.add(function.__code__)  # type: ignore[attr-defined]
     return function
 
 
 @lru_cache(1000)
 def is_students(filename: str) -> bool:
-    """Whether code in a file of that name is the student's, not a library's."""
+    """Return whether code in a file of that name is the student's, not a library's."""
     return not any(part in filename for part in NOT_THE_STUDENTS)
 
 
 def is_own_fault(error: BaseException) -> bool:
-    """Whether an error with which a call of an answer ended comes out of our own code. Answers of our own, worked and
-    mistaken ones, are answers like others."""
+    """Return whether an error with which a call of an answer ended comes out of our own code. Answers of our
+    own, worked and mistaken ones, are answers like others.
+    """
     codes = _codes(error)
     theirs = [is_students(code.co_filename) or _is_of_an_exercise(code.co_filename) for code in codes]
     if isinstance(error, (RecursionError, MemoryError)) and any(theirs):
@@ -61,7 +62,7 @@ def is_own_fault(error: BaseException) -> bool:
 
 
 def _codes(error: BaseException) -> list[CodeType]:
-    """The code that the error went through, the deepest last, without that of libraries."""
+    """Return the code that the error went through, the deepest last, without that of libraries."""
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     return [code for code in codes if code.co_filename.startswith(OURS) or is_students(code.co_filename)]
 
@@ -72,7 +73,7 @@ def _is_of_an_exercise(filename: str) -> bool:
 
 
 def raise_own_fault(records: "Iterable[Record]") -> None:
-    """Raises OwnFault if an error in one of the records is our own."""
+    """Raise OwnFault if an error in one of the records is our own."""
     for record in records:
         for error in (record.get("error", {}), *record["steps"].values()):
             if error.get("ours"):

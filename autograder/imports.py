@@ -10,8 +10,9 @@ NO_FULL_COLLECTION = 2**30  # third gc threshold: generation 2 is never collecte
 
 @contextmanager
 def no_full_collection() -> Iterator[None]:
-    """Skips full garbage collections during the imports. What was imported before them, such as PyTorch, is much to
-    search and nothing to find: without this a third of the time of a notebook's first cell beyond PyTorch's own.
+    """Skip full garbage collections during the imports. What was imported before them, such as PyTorch, is
+    much to search and nothing to find: without this a third of the time of a notebook's first cell beyond
+    PyTorch's own.
 
     subtle: generations 0 and 1 are still collected; otherwise dead objects fragment the heap, which costs
     copy-on-write where it is frozen and forked.

@@ -56,7 +56,9 @@ class _Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drops prints and warnings of the block, and asks nobody; in the main thread only: threads share one screen."""
+    """Drop prints and warnings of the block, and asks nobody; in the main thread only: threads share one
+    screen.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -72,13 +74,13 @@ def quiet() -> Iterator[None]:
 
 @door
 def _nobody(prompt: object = "") -> str:
-    """Stands for `input`: while an answer runs nobody is asked, and nobody waits."""
+    """Stand for `input`: while an answer runs nobody is asked, and nobody waits."""
     raise EOFError("input() asks somebody at the keyboard, and nobody answers here")
 
 
 @contextlib.contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Drops what libraries in C write to the standard error of the process."""
+    """Drop what libraries in C write to the standard error of the process."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -92,7 +94,9 @@ def quiet_libraries() -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Restores random streams, gradient mode, default type and recursion limit; runs compiled functions as written."""
+    """Restore random streams, gradient mode, default type and recursion limit; runs compiled functions as
+    written.
+    """
     python_state, numpy_state = random.getstate(), np.random.get_state()
     default_type, recursion_limit = torch.get_default_dtype(), sys.getrecursionlimit()
     gpus = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
@@ -108,7 +112,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_a_folder() -> Iterator[None]:
-    """Runs the block in a folder that exists, and comes back to the one from before.
+    """Run the block in a folder that exists, and comes back to the one from before.
 
     subtle: in a folder that was deleted, MKL finds none of its libraries and ends the process.
     """
@@ -154,7 +158,7 @@ def plain_settings() -> Iterator[None]:
 
 
 def _makes_elsewhere() -> bool:
-    """Whether tensors are made on another device than the CPU, where none is named."""
+    """Return whether tensors are made on another device than the CPU, where none is named."""
     try:
         return torch.get_default_device().type != "cpu"
     except (AssertionError, RuntimeError):  # one that this machine does not have
@@ -181,8 +185,9 @@ RANDOM = {"uniform_", "normal_", "rand", "randn", "randint", "randperm", "bernou
 
 @contextlib.contextmanager
 def reproducible() -> Iterator[None]:
-    """Fills fresh memory with NaN, so that a program that forgets to fill it does not find zeros by chance, and makes
-    fused attention check its shapes."""
+    """Fill fresh memory with NaN, so that a program that forgets to fill it does not find zeros by chance,
+    and makes fused attention check its shapes.
+    """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     flash = torch._C._get_flash_sdp_enabled()
     try:

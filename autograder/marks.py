@@ -30,7 +30,7 @@ class Region(NamedTuple):
 
 
 def find_regions(text: str) -> list[Region]:
-    """The marked regions of a text, in order. Raises MarkError if marks are nested or unpaired."""
+    """Return the marked regions of a text, in order. Raises MarkError if marks are nested or unpaired."""
     lines, regions, opened = text.split("\n"), [], None
     for number, line in enumerate(lines):
         mark = _mark(line)
@@ -52,7 +52,7 @@ def find_regions(text: str) -> list[Region]:
 
 
 def without_regions(text: str, kind: str) -> str:
-    """The text without its regions of that kind, marks included."""
+    """Return the text without its regions of that kind, marks included."""
     lines = text.split("\n")
     for region in reversed([region for region in find_regions(text) if region.kind == kind]):
         del lines[region.first : region.last + 1]
@@ -60,7 +60,7 @@ def without_regions(text: str, kind: str) -> str:
 
 
 def replace_marks(text: str, begin: dict[str, list[str]]) -> str:
-    """The text with each BEGIN mark replaced by `begin[kind]` lines and each END mark left out."""
+    """Return the text with each BEGIN mark replaced by `begin[kind]` lines and each END mark left out."""
     lines = text.split("\n")
     for region in reversed(find_regions(text)):
         lines[region.last : region.last + 1] = []

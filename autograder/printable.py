@@ -21,5 +21,5 @@ def _is_visible(char: str) -> bool:
 
 
 def printable_lines(text: str) -> str:
-    """The same for a text of several lines, whose line breaks it keeps."""
+    """Return the same for a text of several lines, whose line breaks it keeps."""
     return "\n".join(printable(line) for line in text.split("\n"))

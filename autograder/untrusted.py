@@ -27,24 +27,25 @@ class Unreadable(ValueError):
 
 
 def require(holds: bool, form: str = "data of the agreed form") -> None:
-    """Raises Unreadable unless it holds."""
+    """Raise Unreadable unless it holds."""
     if not holds:
         raise Unreadable(f"not {form}")
 
 
 def without_surrogates(text: str) -> str:
-    """The text as a file can hold it: JSON and file names may hold lone surrogates, halves of a character; a question
-    mark replaces each."""
+    """Return the text as a file can hold it: JSON and file names may hold lone surrogates, halves of a
+    character; a question mark replaces each.
+    """
     return text.encode(errors="replace").decode()
 
 
 def as_text(value: object, most: int) -> str:
-    """The text, cut to `most` characters and without surrogates; empty for anything else."""
+    """Return the text, cut to `most` characters and without surrogates; empty for anything else."""
     return without_surrogates(value[:most]) if isinstance(value, str) else ""
 
 
 def such_that(holds: Callable[[Any], bool], form: str = "data of the agreed form") -> Check:
-    """The values for which it holds."""
+    """Return the values for which it holds."""
 
     def check(value: Any) -> Any:
         require(holds(value), form)
@@ -75,7 +76,7 @@ def text(most: int) -> Check:
 
 
 def matching(pattern: str, most: int) -> Check:
-    """Texts of ASCII of at most `most` characters that the pattern matches as a whole."""
+    """Return texts of ASCII of at most `most` characters that the pattern matches as a whole."""
     found = re.compile(pattern, re.ASCII)
     return such_that(
         lambda value: type(value) is str and len(value) <= most and found.fullmatch(value) is not None,
@@ -84,7 +85,7 @@ def matching(pattern: str, most: int) -> Check:
 
 
 def list_of(check: Check, most: int | None = None) -> Check:
-    """Lists of at most `most` items."""
+    """List of at most `most` items."""
 
     def checked_list(value: Any) -> list:
         require(type(value) is list and (most is None or len(value) <= most), "a list, or too long")
@@ -115,13 +116,15 @@ def or_none(check: Check) -> Check:
 
 
 def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
-    """A dict with these keys and no others."""
+    """Return a dict with these keys and no others."""
     require(type(value) is dict and value.keys() == checks.keys(), "a dict with the agreed keys")
     return {name: check(value[name]) for name, check in checks.items()}
 
 
 def checked(kind: type[T], value: Any) -> T:
-    """The record that `dataclasses.asdict` was given, after its way as JSON; also a list, dict or tuple of such."""
+    """Return the record that `dataclasses.asdict` was given, after its way as JSON; also a list, dict or
+    tuple of such.
+    """
     annotation: Any = kind
     made: T = typed(annotation)(value)
     return made
@@ -129,7 +132,9 @@ def checked(kind: type[T], value: Any) -> T:
 
 @lru_cache
 def typed(kind: Any) -> Check:
-    """The values of an annotation: a dataclass by its fields, list, dict, tuple, `X | None`, a plain type."""
+    """Return the values of an annotation: a dataclass by its fields, list, dict, tuple, `X | None`, a plain
+    type.
+    """
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         checks = {field.name: typed(hints[field.name]) for field in fields_of(kind)}

@@ -30,7 +30,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
-    """Puts outputs into `notebook`, whose cells are those of `cells`. Raises UserError if a cell fails."""
+    """Put outputs into `notebook`, whose cells are those of `cells`. Raises UserError if a cell fails."""
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +82,7 @@ def _client(notebook, folder: str):
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """The same environment on every machine: fixed hashes, nobody's profile, the figures of notebooks."""
+    """Return the same environment on every machine: fixed hashes, nobody's profile, the figures of notebooks."""
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     new = {
         "PYTHONHASHSEED": "0",
@@ -117,7 +117,9 @@ def timing_output(lesson: Lesson, cell: Cell) -> list:
 
 
 def _picture(path: Path):
-    """A picture of the course as a notebook shows it, with the description from its file as alternative text."""
+    """Return a picture of the course as a notebook shows it, with the description from its file as
+    alternative text.
+    """
     from PIL import Image
 
     with Image.open(path) as image:
@@ -134,7 +136,7 @@ def _texts(outputs: list) -> list[str]:
 
 
 def _failure(lesson: Lesson, cells: list[Cell], notebook, error: Exception) -> UserError:
-    """Names the cell that failed: the last one that was started."""
+    """Return names the cell that failed: the last one that was started."""
     started = [
         number
         for number, made in enumerate(notebook.cells, start=1)

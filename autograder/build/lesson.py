@@ -72,7 +72,7 @@ class Cell:
 
 
 def lesson_names(root: Path = ROOT) -> list[str]:
-    """The names of all lessons with a source, in order. Raises UserError if there are none."""
+    """Return the names of all lessons with a source, in order. Raises UserError if there are none."""
     names = sorted(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))
     if not names:
         raise UserError(f"there are no lessons in {root / 'solutions'}; run this from a clone of the course.")
@@ -80,7 +80,7 @@ def lesson_names(root: Path = ROOT) -> list[str]:
 
 
 def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
-    """The lessons of these names, all of them if None. Raises UserError for an unknown one."""
+    """Return the lessons of these names, all of them if None. Raises UserError for an unknown one."""
     known = lesson_names(root)
     for name in names or []:
         if name not in known:
@@ -89,8 +89,10 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 
 def read_cells(lesson: Lesson) -> list[Cell]:
-    """The cells of the lesson's source, each with its kind, and the checks; the first says how many minutes the lesson
-    takes, and lists its exercises. Raises UserError, naming lesson and cell, if a title or a mark is wrong."""
+    """Return the cells of the lesson's source, each with its kind, and the checks; the first says how many
+    minutes the lesson takes, and lists its exercises. Raises UserError, naming lesson and cell, if a title or
+    a mark is wrong.
+    """
     import jupytext
 
     try:
@@ -111,13 +113,13 @@ def read_cells(lesson: Lesson) -> list[Cell]:
 
 
 def complain(lesson: Lesson, cell: str, problem: str) -> UserError:
-    """An error in a source, in the one form that all such messages have."""
+    """Return an error in a source, in the one form that all such messages have."""
     return UserError(f"lesson {lesson.name}, {cell}: {problem}.")
 
 
 @contextmanager
 def naming(lesson: Lesson, cell: str) -> Iterator[None]:
-    """Turns a SourceError of the block into one for the user that names lesson and cell."""
+    """Turn a SourceError of the block into one for the user that names lesson and cell."""
     try:
         yield
     except SourceError as error:
@@ -137,7 +139,7 @@ def _read_cell(lesson: Lesson, raw, title: str, number: int) -> Cell:
 
 
 def _check_of(answer: Cell) -> Cell:
-    """The check of an exercise's answer."""
+    """Return the check of an exercise's answer."""
     text = check_text(answer.name.partition(".")[2])
     return Cell("check", True, text, _grade_id("check", answer.name), answer.name, answer.points)
 
@@ -173,7 +175,7 @@ def _check_marks(kind: str, text: str) -> None:
 
 
 def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
-    """The points and minutes of an exercise of this lesson."""
+    """Return the points and minutes of an exercise of this lesson."""
     from autograder.exercises import find
 
     try:
@@ -186,14 +188,14 @@ def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
 
 
 def check_text(name: str) -> str:
-    """The text of the check cell for an object of that name."""
+    """Return the text of the check cell for an object of that name."""
     return "\n".join(
         [f"check({name})", "### BEGIN HIDDEN TESTS", f"check({name}, hidden=True)", "### END HIDDEN TESTS"]
     )
 
 
 def check_complete(lesson: Lesson, cells: list[Cell]) -> None:
-    """Raises UserError if an exercise of the lesson has no cell."""
+    """Raise UserError if an exercise of the lesson has no cell."""
     from autograder.exercises import exercises_of
 
     there = {cell.name for cell in cells if cell.kind == "exercise"}
@@ -203,6 +205,6 @@ def check_complete(lesson: Lesson, cells: list[Cell]) -> None:
 
 
 def _grade_id(kind: str, name: str) -> str:
-    """What nbgrader calls the cell; empty for cells that nbgrader does not know."""
+    """Return what nbgrader calls the cell; empty for cells that nbgrader does not know."""
     plain = name.replace(".", "-")
     return {"exercise": plain, "written": plain, "check": f"check-{plain}"}.get(kind, "")

@@ -38,7 +38,9 @@ def minutes_of(cells: "list[Cell]") -> int:
 
 
 def with_exercises(text: str, cells: "list[Cell]") -> str:
-    """A lesson's first cell with its minutes, in the place of N, and with the table of its exercises behind them."""
+    """Return a lesson's first cell with its minutes, in the place of N, and with the table of its exercises
+    behind them.
+    """
     rows = [HEAD, "|---|---|---|"]
     rows += [f"| {_title(cell)} | {cell.points} | {cell.minutes} |" for cell in cells if cell.minutes]
     table = "\n".join(rows)
@@ -46,7 +48,7 @@ def with_exercises(text: str, cells: "list[Cell]") -> str:
 
 
 def with_points(text: str, points: dict[str, float]) -> str:
-    """A lesson's first cell with other points in its table of exercises, by the titles of the rows."""
+    """Return a lesson's first cell with other points in its table of exercises, by the titles of the rows."""
 
     def row(found: re.Match) -> str:
         known = points.get(found["title"])
@@ -62,11 +64,11 @@ def _title(cell: "Cell") -> str:
 
 
 def title_of_exercise(exercise_id: str) -> str:
-    """The title of an exercise's row in the table."""
+    """Return the title of an exercise's row in the table."""
     return f"`{exercise_id.partition('.')[2]}`"
 
 
 def title_of_question(text: str) -> str:
-    """The title of a written question's row in the table."""
+    """Return the title of a written question's row in the table."""
     heading = HEADING.findall(text)[0]
     return f"a written question: {heading[0].lower()}{heading[1:]}"

@@ -308,9 +308,9 @@ progress()
 
 
 def new_exercise(exercise_id: str, root: Path) -> list[Path]:
-    """Writes the stubs of an exercise under the folder `root`: its file, its answers and its cells in the lesson (and
-    the topic and the lesson, if they are new): the repository, or a folder of an instructor's own lessons. Returns the
-    files that were written or changed.
+    """Write the stubs of an exercise under the folder `root`: its file, its answers and its cells in the
+    lesson (and the topic and the lesson, if they are new): the repository, or a folder of an instructor's own
+    lessons. Returns the files that were written or changed.
 
     Raises UserError if the id is none, or taken.
     """
@@ -341,7 +341,7 @@ def new_exercise(exercise_id: str, root: Path) -> list[Path]:
 
 
 def _with_cells(source: Path, words: dict[str, str]) -> str:
-    """The lesson's source with the exercise's cells, before its closing sections."""
+    """Return the lesson's source with the exercise's cells, before its closing sections."""
     cells = _filled(CELLS, words)
     if not source.exists():
         return _filled(LESSON, words | {"cells": cells})
@@ -350,17 +350,19 @@ def _with_cells(source: Path, words: dict[str, str]) -> str:
 
 
 def _sections(source: Path) -> int:
-    """How many numbered sections a lesson has."""
+    """Return how many numbered sections a lesson has."""
     return len(NUMBERED.findall(source.read_text(encoding="utf-8"))) if source.exists() else 0
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
-    """The template with its words, some of which are templates, too."""
+    """Return the template with its words, some of which are templates, too."""
     return Template(Template(template).substitute(words)).substitute(words)
 
 
 def _lesson_of(topic: str, root: Path) -> str:
-    """The lesson of a topic; for a new topic one with the next free number, in a folder of one's own a high one."""
+    """Return the lesson of a topic; for a new topic one with the next free number, in a folder of one's own a
+    high one.
+    """
     lessons = {exercise.topic: exercise.lesson for exercise in all_exercises()}
     known = [*lessons.values(), *(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))]
     last = max([0 if root == ROOT else FIRST_OF_ONES_OWN - 1, *(int(lesson[:2]) for lesson in known)])

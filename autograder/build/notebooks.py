@@ -26,7 +26,7 @@ HEADINGS = {MARK_SCHEME: ["", "**How it is marked**", ""]}
 
 
 def teacher_notebook(lesson: Lesson) -> NotebookNode:
-    """The lesson with answers, hidden tests and marking schemes, as an instructor's nbgrader source."""
+    """Return the lesson with answers, hidden tests and marking schemes, as an instructor's nbgrader source."""
     cells = read_cells(lesson)
     notebook = _notebook(lesson, cells, lambda cell: cell.text)
     for cell, made in zip(cells, notebook.cells, strict=True):
@@ -36,7 +36,7 @@ def teacher_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def student_notebook(lesson: Lesson) -> NotebookNode:
-    """The lesson without answers, hidden tests, marking schemes and outputs."""
+    """Return the lesson without answers, hidden tests, marking schemes and outputs."""
     from nbgrader import preprocessors as nbgrader
 
     notebook = teacher_notebook(lesson)
@@ -54,7 +54,7 @@ def student_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def reading_notebook(lesson: Lesson) -> NotebookNode:
-    """The lesson as one reads it: answers and marking schemes in place, without marks."""
+    """Return the lesson as one reads it: answers and marking schemes in place, without marks."""
     return _notebook(
         lesson,
         read_cells(lesson),
@@ -65,7 +65,9 @@ def reading_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def as_text(notebook: NotebookNode) -> str:
-    """The notebook as the text of its file. Raises nbformat's ValidationError for one that is not valid."""
+    """Return the notebook as the text of its file. Raises nbformat's ValidationError for one that is not
+    valid.
+    """
     nbformat.validate(notebook)
     return nbformat.writes(notebook, version=4) + "\n"
 

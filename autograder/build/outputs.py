@@ -82,12 +82,14 @@ def text_of(cell: NotebookNode) -> str:
 
 
 def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
-    """The ways in which each output of a cell can be shown."""
+    """Return the ways in which each output of a cell can be shown."""
     return [(output.output_type, *sorted(output.get("data", {}))) for output in cell.outputs]
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """The words of the cell's own code that its stored output has and a run has not, or the other way round."""
+    """Return the words of the cell's own code that its stored output has and a run has not, or the other way
+    round.
+    """
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}
     old, new = (own & {*WORD.findall(text_of(one))} for one in (stored, fresh))
@@ -105,7 +107,7 @@ def _close(one: str, other: str) -> bool:
 
 
 def _last_digit(text: str) -> float:
-    """The unit of the last printed digit; 0 of a whole number, which is counted."""
+    """Return the unit of the last printed digit; 0 of a whole number, which is counted."""
     digits, _, exponent = text.lstrip("-−").partition("e")
     decimals = len(digits.partition(".")[2])
     return 10.0 ** (int(exponent or 0) - decimals) if decimals or exponent else 0.0

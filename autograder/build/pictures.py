@@ -15,7 +15,7 @@ FOLDER = "../images/"
 
 
 def embed(text: str, images: Path) -> tuple[str, dict]:
-    """The markdown text with its pictures as attachments, and the attachments. Raises SourceError."""
+    """Return the markdown text with its pictures as attachments, and the attachments. Raises SourceError."""
     attachments = {}
 
     def attach(match: re.Match) -> str:
@@ -27,7 +27,7 @@ def embed(text: str, images: Path) -> tuple[str, dict]:
 
 
 def pictures_of(text: str) -> list[str]:
-    """The names, without ending, of the pictures that a markdown text shows."""
+    """Return the names, without ending, of the pictures that a markdown text shows."""
     return [Path(match["path"]).stem for match in PICTURE.finditer(text)]
 
 

@@ -24,8 +24,9 @@ class Contents:
 
 
 def contents_of(course: Path | None) -> Contents:
-    """The contents of the bundle of a course, or of all lessons if None. Raises UserError if `course` is no course, or
-    a lesson of it is not released."""
+    """Return the contents of the bundle of a course, or of all lessons if None. Raises UserError if `course`
+    is no course, or a lesson of it is not released.
+    """
     return _of_repository() if course is None else _of_course(course.absolute())
 
 
@@ -57,7 +58,7 @@ def _of_course(course: Path) -> Contents:
 
 
 def _worth(exercise: Exercise, points: float) -> Exercise:
-    """The exercise in a course that gives so many points for it."""
+    """Return the exercise in a course that gives so many points for it."""
     if points == exercise.points:
         return exercise
     share = points / exercise.points

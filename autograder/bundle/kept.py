@@ -22,13 +22,13 @@ MONTH = 30 * 24 * 3600
 
 
 def kept_in() -> Path:
-    """The folder, which need not be there yet."""
+    """Return the folder, which need not be there yet."""
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches) / "attention-by-hand" / "recorded"
 
 
 def take(name: str, target: Path) -> bool:
-    """Copies a file that is kept to `target`; False if there is none."""
+    """Copy a file that is kept to `target`; False if there is none."""
     try:
         shutil.copyfile(kept_in() / name, target)
         os.utime(kept_in() / name)
@@ -39,7 +39,7 @@ def take(name: str, target: Path) -> bool:
 
 
 def keep(name: str, file: Path) -> None:
-    """Keeps a copy of a file. Without room or right to write, nothing is kept."""
+    """Keep a copy of a file. Without room or right to write, nothing is kept."""
     half = kept_in() / f".{name}.{os.getpid()}"
     with suppress(OSError):
         kept_in().mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def keep(name: str, file: Path) -> None:
 
 
 def forget_old() -> None:
-    """Removes what was not used for a month."""
+    """Remove what was not used for a month."""
     with suppress(OSError):
         for file in kept_in().iterdir():
             if file.stat().st_mtime < time.time() - MONTH:
@@ -66,11 +66,11 @@ class Names:
         self._versions += sorted({f"{one.name} {one.version}" for one in distributions()})
 
     def of(self, exercise_id: str) -> str:
-        """The name of an exercise's recorded file."""
+        """Return the name of an exercise's recorded file."""
         sources = digest(self.needed(exercise_id))
         return hashlib.sha256(repr((self._versions, sources)).encode()).hexdigest()
 
     def needed(self, exercise_id: str) -> frozenset[str]:
-        """The package's modules that recording an exercise may run."""
+        """Return the package's modules that recording an exercise may run."""
         roots = (RECORDS, f"{EXERCISES}.{exercise_id}")
         return closure(roots, without=(BUNDLE,)) | {RECORDS}

@@ -54,7 +54,7 @@ def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str
 
 
 def _data_in(folder: Path) -> list[Path]:
-    """The files in a folder that are no code, and those in its folders that are no packages."""
+    """Return the files in a folder that are no code, and those in its folders that are no packages."""
     if folder == ROOT:
         return []
     data = []

@@ -32,7 +32,7 @@ class _Task:
 
 
 def record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> None:
-    """Writes the visible checks as data into a new folder."""
+    """Write the visible checks as data into a new folder."""
     folder.mkdir()
     write_exercises(folder, exercises)
     kept.forget_old()
@@ -42,7 +42,7 @@ def record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> Non
 
 
 def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
-    """Every file, those that take longest first."""
+    """Return every file, those that take longest first."""
     names = kept.Names()
     return [
         _Task(folder / f"{one.id}.safetensors", one.id, names.of(one.id))
@@ -51,7 +51,7 @@ def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
 
 
 def _write(tasks: list[_Task], progress: bool) -> None:
-    """Writes and keeps the files, in as many processes as there are cores."""
+    """Write and keeps the files, in as many processes as there are cores."""
     context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
     receiver, sender = context.Pipe(duplex=False)
     with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
@@ -71,7 +71,7 @@ def _write(tasks: list[_Task], progress: bool) -> None:
 
 
 def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _Task]:
-    """Starts writing every file."""
+    """Start writing every file."""
     # subtle: workers inherit the mask. Ctrl-C reaches them, too, but this process ends them.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -82,7 +82,7 @@ def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _T
 
 @contextmanager
 def _delayed(*numbers: signal.Signals) -> Iterator[None]:
-    """Signals that come during the block act after it.
+    """Signal that come during the block act after it.
 
     A mask is not enough: another thread of the process may take the signal, and Python acts in the main thread.
     """
@@ -110,7 +110,7 @@ def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
 
 
 def _start(receiver: Connection) -> None:
-    """Prepares a worker, which ends as soon as its parent ends or closes its end of the pipe."""
+    """Prepare a worker, which ends as soon as its parent ends or closes its end of the pipe."""
     import torch
 
     torch.set_num_threads(1)

@@ -38,7 +38,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs one command and returns its exit status."""
+    """Run one command and returns its exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a tick where cp1252 goes: on Windows, into a file
@@ -74,7 +74,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _lacks(error: Exception) -> str:
-    """Which package this Python lacks, and the line that mends it; empty if that is not the error.
+    """Return which package this Python lacks, and the line that mends it; empty if that is not the error.
 
     subtle: PyTorch that does not load raises OSError; on Windows it needs a DLL of Microsoft's.
     """
@@ -95,7 +95,7 @@ def _lacks(error: Exception) -> str:
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
-    """What was asked for; `more` is what a command with `takes_more` passes on."""
+    """Return what was asked for; `more` is what a command with `takes_more` passes on."""
     parser = _parser()
     arguments, more = parser.parse_known_args(argv)
     if more and not getattr(arguments, "takes_more", False):
@@ -117,7 +117,7 @@ def _parser() -> _Parser:
 def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], int | None], text: str
 ) -> argparse.ArgumentParser:
-    """Adds a command that calls `run(arguments)`."""
+    """Add a command that calls `run(arguments)`."""
     command = commands.add_parser(name, help=text, description=text)
     command.set_defaults(command=run)
     return command

@@ -41,9 +41,9 @@ def check_files(
     server: ForkServer | None = None,
     why: bool = False,
 ) -> Iterator[Verdict | NotJudged]:
-    """The result for each file, in their order. Each runs in a process of its own, in a sandbox if this machine can
-    make one (the command says so if not). `server` is a fork server that is warming up already. With `why`, a message
-    ends with how it was chosen.
+    """Yield the result for each file, in their order. Each runs in a process of its own, in a sandbox if this
+    machine can make one (the command says so if not). `server` is a fork server that is warming up already.
+    With `why`, a message ends with how it was chosen.
 
     Raises UserError for an unknown exercise.
     """
@@ -64,7 +64,7 @@ def check_files(
 
 
 def _read(file: str) -> list[str] | NotJudged:
-    """The text of a Python file, or those of the code cells of a notebook."""
+    """Return the text of a Python file, or those of the code cells of a notebook."""
     if not os.path.isfile(file):
         return NotJudged("this is not a file." if os.path.exists(file) else "there is no such file.")
     if not file.endswith((".py", ".ipynb")):
@@ -130,7 +130,7 @@ def _check(
 
 
 def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
-    """Runs the file. Returns the error that stopped a .py file, or the first one of a notebook's cells.
+    """Run the file. Returns the error that stopped a .py file, or the first one of a notebook's cells.
 
     A notebook's cells run in order, and one that fails does not stop the next.
     """
@@ -141,7 +141,7 @@ def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
 
 
 def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[str]) -> Verdict:
-    """The verdict, with a line about suspicious names if it earned points under a rule of form."""
+    """Return the verdict, with a line about suspicious names if it earned points under a rule of form."""
     if exercise.rules == Rules() or not verdict.points:
         return verdict
     binds = re.compile(rf"\b(?:def|class)\s+{exercise.name}\b|^[ \t]*{exercise.name}\b.*=", re.MULTILINE)

@@ -42,9 +42,9 @@ def grade(
     cluster: str | None = None,
     server: ForkServer | None = None,
 ) -> list[Row]:
-    """Grades what is new or changed, prints all grades, with `as_json` as one JSON object a line, and returns them.
-    `allowance` is what each submission may use; `cluster` the address of a Dask scheduler whose workers run them;
-    `server` a fork server that is warming up already.
+    """Grade what is new or changed, prints all grades, with `as_json` as one JSON object a line, and returns
+    them. `allowance` is what each submission may use; `cluster` the address of a Dask scheduler whose workers
+    run them; `server` a fork server that is warming up already.
 
     Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in, if there
     is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed` is False.
@@ -79,8 +79,9 @@ def grade(
 
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
-    """Raises UserError for what stops grading as a whole, never a submission: a full disk, a locked gradebook, Ctrl-C,
-    of which a line says at once that it was heard."""
+    """Raise UserError for what stops grading as a whole, never a submission: a full disk, a locked gradebook,
+    Ctrl-C, of which a line says at once that it was heard.
+    """
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, _say_and_stop) if in_main else None
     try:
@@ -107,7 +108,7 @@ def _say_and_stop(number: int, frame: FrameType | None) -> None:
 
 
 def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
-    """Prints the grades, and names the submissions that are not graded through no fault of the student."""
+    """Print the grades, and names the submissions that are not graded through no fault of the student."""
     print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     ungraded = [row for row in rows if row.ungraded]
     for row in ungraded:
@@ -117,7 +118,7 @@ def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
 
 
 def _not_done(api: NbGraderAPI, submissions: list[Submission]) -> list[Submission]:
-    """The submissions that are new or changed, or that the gradebook does not know (any more)."""
+    """Return the submissions that are new or changed, or that the gradebook does not know (any more)."""
     with api.gradebook as gradebook:
         recorded = {
             (row.student.id, lesson)

@@ -38,8 +38,9 @@ def grade_new(
     cluster: str | None,
     server: ForkServer | None,
 ) -> None:
-    """Grades `todo` of the course in `folder`; the rest is as `grade` has it. Raises what a full disk or a locked
-    gradebook raises, and UserError if there is no such cluster."""
+    """Grade `todo` of the course in `folder`; the rest is as `grade` has it. Raises what a full disk or a
+    locked gradebook raises, and UserError if there is no such cluster.
+    """
     tqdm.monitor_interval = 0  # a thread of tqdm's own, which forked processes would miss
     how = HowToRun(read_secret(folder), sandboxed, allowance, packed())
     runner: Runner = LocalRunner(how, folder, server) if cluster is None else ClusterRunner(how, cluster)
@@ -67,7 +68,7 @@ def _kind_of_failure(result: Result | Refused | Failed) -> str:
 
 
 def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused | Failed:
-    """Records the result of a submission, and returns it; if that is not possible, Failed."""
+    """Record the result of a submission, and returns it; if that is not possible, Failed."""
     submission, result = done.submission, done.result
     if isinstance(result, Result):
         assert done.read is not None, "what has a result had been read"

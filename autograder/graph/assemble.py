@@ -27,7 +27,7 @@ _SPOKEN = {
 
 
 def assembled(trace: Trace) -> tuple[Nodes, Edges]:
-    """The graph of a trace."""
+    """Return the graph of a trace."""
     steps = simplified(trace)
     groups = folded(steps, trace.outputs)
     place = {step: number for number, group in enumerate(groups) for step in group}
@@ -46,7 +46,7 @@ def assembled(trace: Trace) -> tuple[Nodes, Edges]:
 
 
 def _links(groups: Groups, place: dict[Step, int]) -> Edges:
-    """One edge from a group to another."""
+    """Return one edge from a group to another."""
     found: dict[tuple[int, int], list[tuple[bool, str]]] = {}
     for target, group in enumerate(groups):
         for step in group:
@@ -61,7 +61,7 @@ def _links(groups: Groups, place: dict[Step, int]) -> Edges:
 
 
 def _common(values: Iterable, otherwise: Any = None) -> Any:
-    """The value that all have; something else if they differ."""
+    """Return the value that all have; something else if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else otherwise
 
@@ -131,7 +131,7 @@ def _lines(group: list[Step], parameters: Sequence[Step]) -> tuple[str, str]:
 
 
 def _with_outputs(trace: Trace, nodes: Nodes, edges: Edges, place: dict[Step, int]) -> tuple[Nodes, Edges]:
-    """Adds what comes out, or where and why it stopped."""
+    """Add what comes out, or where and why it stopped."""
     number = len(place)
     used = {edge.source for edge in edges}
     several = len(trace.outputs) > 1

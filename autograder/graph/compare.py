@@ -50,7 +50,7 @@ class Comparison(Shown):
 def compare(
     mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any
 ) -> Comparison:
-    """Draws both on the same inputs and says what differs in the mathematics.
+    """Draw both on the same inputs and says what differs in the mathematics.
 
     depth  how many levels of parts are opened in the picture, as in `draw`; what is compared is always all of it.
     `nn.MultiheadAttention` takes one input as queries, keys and values, two as queries and context.
@@ -63,7 +63,7 @@ def compare(
 
 
 def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Comparison:
-    """The same for two drawings that are there already."""
+    """Return the same for two drawings that are there already."""
     theirs = _with_my_names(mine, theirs)
     stopped = [(who, side.stopped) for who, side in (("Yours", mine), ("Theirs", theirs)) if side.stopped]
     # The first side that stopped is all there is to say.
@@ -83,7 +83,7 @@ def _marked(side: Drawing, steps: set[int], depth: int | None) -> Drawing:
 
 
 def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
-    """Both get the same inputs in the same order, so each has one name on both sides: mine."""
+    """Return both get the same inputs in the same order, so each has one name on both sides: mine."""
     nodes, edges = theirs.whole
     names = [node.label for node in mine.whole[0] if node.kind == "input"]
     inputs = [node.id for node in nodes if node.kind == "input"]

@@ -12,7 +12,7 @@ MOST_ROWS = 14
 
 
 def shown(nodes: Nodes, edges: Edges, depth: int | None = None) -> tuple[Nodes, Edges]:
-    """The graph to draw. Parts with a failed or differing step stay open."""
+    """Return the graph to draw. Parts with a failed or differing step stay open."""
     deepest = max((len(levels(node.box)) for node in nodes), default=0)
     for level in range(deepest, -1, -1) if depth is None else (depth,):
         found = closed(nodes, edges, level)
@@ -22,7 +22,7 @@ def shown(nodes: Nodes, edges: Edges, depth: int | None = None) -> tuple[Nodes, 
 
 
 def rows(nodes: Nodes, edges: Edges) -> int:
-    """How many boxes stand below each other: the longest path."""
+    """Return how many boxes stand below each other: the longest path."""
     length: dict[int, int] = {}
     into = sources_of(edges)
     for node in nodes:
@@ -58,7 +58,7 @@ def closed(nodes: Nodes, edges: Edges, depth: int) -> tuple[Nodes, Edges]:
 
 
 def _components(nodes: Nodes, edges: Edges, depth: int) -> list[list[int]]:
-    """The ids of the steps that become one box: those of one part that hang together.
+    """Return the ids of the steps that become one box: those of one part that hang together.
 
     A part that is called twice, with other steps between, is two boxes.
     """
@@ -81,7 +81,7 @@ def _components(nodes: Nodes, edges: Edges, depth: int) -> list[list[int]]:
 
 
 def _part(members: Nodes, edges: Edges, depth: int) -> Node:
-    """One box for a closed part."""
+    """Return one box for a closed part."""
     inside = {node.id for node in members}
     steps = [node for node in members if node.kind == "operation"]
     ends = [n for n in steps if any(e.source == n.id and e.target not in inside for e in edges)] or steps
@@ -92,7 +92,7 @@ def _part(members: Nodes, edges: Edges, depth: int) -> Node:
 
 
 def titled(box: str) -> str:
-    """The name on a frame: "layers.0", "each of heads"."""
+    """Return the name on a frame: "layers.0", "each of heads"."""
     path = levels(box)
     word = path[-1].removeprefix(path[-2] + ".") if len(path) > 1 else box
     return f"each of {word[:-2]}" if word.endswith(".*") else word

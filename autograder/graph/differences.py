@@ -36,7 +36,7 @@ class Difference(NamedTuple):
 
 
 def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Difference]:
-    """The differences between two whole graphs, each given as (nodes, edges)."""
+    """Return the differences between two whole graphs, each given as (nodes, edges)."""
     a, b = Walk(*mine), Walk(*theirs)
     for who, walk in (("Yours", a), ("Theirs", b)):
         if any(node.kind == "note" for node in walk.nodes.values()):
@@ -66,7 +66,7 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
 
 
 def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """A kind that one side has more often; or, with equal numbers, elsewhere."""
+    """Yield a kind that one side has more often; or, with equal numbers, elsewhere."""
     for kind in [kind for kind in _DOES if kind not in _LINEAR]:
         places = [[n for n in numbers if side[n].kind == kind] for side, numbers in zip(items, only)]
         alone = [[side[place] for place in numbers] for side, numbers in zip(items, places)]
@@ -86,7 +86,7 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
 
 
 def _linear(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """A matrix product more or less: said with what comes before it."""
+    """Yield a matrix product more or less: said with what comes before it."""
     for side, (who, other) in enumerate((("Yours", "theirs"), ("Theirs", "yours"))):
         for place in [place for place in only[side] if items[side][place].kind in _LINEAR][:1]:
             item = items[side][place]
@@ -112,7 +112,7 @@ def _named(pairs: Pairs) -> Iterator[Difference]:
 
 
 def _added_back(a: Walk, b: Walk, pairs: Pairs) -> Iterator[Difference]:
-    """What a residual adds back."""
+    """Yield what a residual adds back."""
     for mine, theirs in pairs:
         if mine.kind == "residual" and _adds_a_norm(a, mine) and not _adds_a_norm(b, theirs):
             text = "Yours adds back the normalised input; theirs adds back the input itself."
@@ -137,7 +137,7 @@ def _results(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
-    """An input, or a part with parameters, that only theirs uses."""
+    """Yield an input, or a part with parameters, that only theirs uses."""
     idle = [{n.label: n.id for n in walk.nodes.values() if n.state == "unused"} for walk in (a, b)]
     for name, number in idle[0].items():
         if name not in idle[1] and any(node.label == name for node in b.nodes.values()):
@@ -148,7 +148,7 @@ def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _parts(walk: Walk) -> set[str]:
-    """The parts of which parameters are used, and parameters of no part: named on a box, or beside it."""
+    """Return the parts of which parameters are used, and parameters of no part: named on a box, or beside it."""
     labels = [node.label for node in walk.nodes.values() if node.kind == "parameter"]
     beside = {label.rpartition(".")[0] or label for label in labels}
     return (beside | {n.label.partition(": ")[0] for n in walk.nodes.values() if ": " in n.label}) - {""}

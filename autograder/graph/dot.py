@@ -45,12 +45,12 @@ _HEAD = f"""digraph computation {{
 
 
 def dot_of(nodes: Nodes, edges: Edges, notes: tuple[str, ...] = ()) -> str:
-    """One graph as DOT, under the sentences in `notes`."""
+    """Return one graph as DOT, under the sentences in `notes`."""
     return _HEAD + _notes(notes) + _body(nodes, edges, "n") + "}\n"
 
 
 def dot_of_pair(sides: list[tuple[str, Nodes, Edges]], notes: list[str]) -> str:
-    """Two graphs beside each other, each with its title."""
+    """Return two graphs beside each other, each with its title."""
     # The empty node keeps them in order: the first on the left.
     text = _HEAD + _notes(notes) + '  start [style=invis, label="", width=0, height=0, margin=0];\n'
     for place, (title, nodes, edges) in enumerate(sides):
@@ -83,7 +83,7 @@ def _body(nodes: Nodes, edges: Edges, prefix: str) -> str:
 
 
 def _cluster(inside: dict[str, Any], prefix: str, place: str) -> str:
-    """The boxes of one part, and the parts in it as frames."""
+    """Return the boxes of one part, and the parts in it as frames."""
     text = "".join(f"  {prefix}{node.id} [{_box(node)}];\n" for node in inside.get("", ()))
     for number, path in enumerate(filter(None, inside)):
         part = inside[path]
@@ -144,7 +144,9 @@ def _safe(text: object) -> str:
 
 
 def svg_of(dot: str, title: str, description: str) -> str:
-    """The picture with a title and a description for screen readers. Raises ImportError without pygraphviz."""
+    """Return the picture with a title and a description for screen readers. Raises ImportError without
+    pygraphviz.
+    """
     import pygraphviz
 
     # subtle: the libraries that measure text warn about fonts, and nbgrader takes that for a failure.

@@ -52,7 +52,7 @@ class Shown(ABC):
 
 
 def as_image(svg: str, alt: str) -> str:
-    """The picture as one HTML element that carries its name; nothing in it is fetched from anywhere."""
+    """Return the picture as one HTML element that carries its name; nothing in it is fetched from anywhere."""
     code = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{escape(alt, quote=True)}" src="data:image/svg+xml;base64,{code}" style="max-width: 100%">'
 
@@ -89,7 +89,7 @@ class Drawing(Shown):
         return plain_text(f"Computation graph of {self.title}: from {inputs} by {said}.", 300)
 
     def __str__(self) -> str:
-        """One line per step, numbered; each says which lines it takes."""
+        """Return one line per step, numbered; each says which lines it takes."""
         takes = sources_of(self.edges)
         rows = [
             (
@@ -127,7 +127,7 @@ def draw(
     engine: str = "trace",
     **named: object,
 ) -> Drawing:
-    """Draws what a function or a module computes from these inputs.
+    """Draw what a function or a module computes from these inputs.
 
     The code runs once, on copies: the model, the inputs and the random state stay as they are. If it fails, the
     drawing shows the steps up to there and the operation that failed with the shapes that met. Steps that repeat, as
@@ -150,7 +150,7 @@ def draw(
 
 
 def must_be_callable(name: str, target: object, inputs: tuple, named: dict, depth: object = None) -> None:
-    """Raises `UserError`, one clear sentence, if the call cannot work."""
+    """Raise `UserError`, one clear sentence, if the call cannot work."""
     if depth is not None and (type(depth) is not int or depth < 0):
         takes = f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ..."
         raise UserError(f"{takes}; this is {depth!r:.40}.")

@@ -31,7 +31,7 @@ def folded(steps: list[Step], outputs: Outputs) -> list[list[Step]]:
 
 
 def _outside(members: list[Step], chains: Chains) -> list[Link]:
-    """What goes into a group of steps, apart from the group itself.
+    """Return what goes into a group of steps, apart from the group itself.
 
     For total = a; total = total + b; total = total + c: a, b and c, each as a "term" of the sum.
     """
@@ -45,7 +45,7 @@ def _outside(members: list[Step], chains: Chains) -> list[Link]:
 
 
 def _running(steps: list[Step], outputs: Outputs) -> Chains:
-    """Each step of a running total -> the step that began it.
+    """Return each step of a running total -> the step that began it.
 
     In `total = a; total = total + b; total = total + c` both additions lead to the first one.
     """
@@ -87,8 +87,9 @@ def _continues(step: Step, parent: Step, others: set[int], terms: dict[Step, set
 
 
 def _look(step: Step) -> tuple:
-    """What a step is by itself. Numbers in names of parts and in indices do not count: the steps of heads.0 and
-    heads.1 look alike, and so do out[0] and out[1]."""
+    """Return what a step is by itself. Numbers in names of parts and in indices do not count: the steps of
+    heads.0 and heads.1 look alike, and so do out[0] and out[1].
+    """
     detail = re.sub(r"\d+", "i", step.detail) if step.op in ("getitem", "setitem") else step.detail
     return step.kind, step.op, detail, numberless(step.name), numberless(step.box), step.failed, step.boolean
 

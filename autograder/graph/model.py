@@ -56,14 +56,16 @@ def shape_text(shape: tuple | None) -> str:
 
 
 def plain_text(text: object, limit: int = MAX_TEXT) -> str:
-    """One bounded line without control characters: what names and messages from outside become."""
+    """Return one bounded line without control characters: what names and messages from outside become."""
     words = "".join(c if c.isprintable() else " " for c in str(text)[: 20 * limit])
     line = " ".join(words.split())
     return line if len(line) <= limit else line[: limit - 1] + "\u2026"
 
 
 def arranged(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes, Edges]:
-    """The graph in order, with ids 0, 1, 2 ...; what is beyond `limit` nodes becomes one note that says how many."""
+    """Return the graph in order, with ids 0, 1, 2 ...; what is beyond `limit` nodes becomes one note that
+    says how many.
+    """
     nodes = in_order(nodes, edges) or nodes
     if len(nodes) > limit:
         failed = [node for node in nodes[limit - 2 :] if node.state == "failed"][:1]
@@ -78,7 +80,7 @@ def arranged(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes,
 
 
 def in_order(nodes: Nodes, edges: Edges) -> Nodes | None:
-    """The nodes so that each stands after everything that it takes; None if they form a cycle."""
+    """Return the nodes so that each stands after everything that it takes; None if they form a cycle."""
     into, ordered, left = sources_of(edges), [], list(nodes)
     done: set[int] = set()
     while left:

@@ -49,7 +49,8 @@ def is_fused(function: Callable) -> bool:
 def expand(
     function: Callable, args: tuple, kwargs: dict, name_parameter: NameParameter
 ) -> tuple[torch.Tensor, ...]:
-    """The results of the fused function, by visible steps. Raises `NotCovered` for an option without a table.
+    """Return the results of the fused function, by visible steps. Raises `NotCovered` for an option without a
+    table.
 
     `name_parameter(packed, tensor, name)` tells what a piece of a packed parameter is called.
     """
@@ -61,7 +62,7 @@ def expand(
 
 
 def _take(steps: Iterable[tuple], known: dict[str, Any]) -> None:
-    """Takes the steps one after the other; `known` holds results by name, and gets those of the steps."""
+    """Take the steps one after the other; `known` holds results by name, and gets those of the steps."""
     for name, operation, first, *others in steps:
         inputs = [known.get(one, one) if isinstance(one, str) else one for one in others]
         call = _SIGNS.get(operation) or getattr(type(known[first]), operation)

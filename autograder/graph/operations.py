@@ -214,7 +214,7 @@ RUNNING = {"add", "setitem", "maximum", "minimum", "max", "cat", "and", "or", "m
 
 
 def category(op: str) -> str:
-    """What kind of mathematics an operation is; its colour in a picture."""
+    """Return what kind of mathematics an operation is; its colour in a picture."""
     for name, group in (
         ("product", PRODUCT),
         ("softmax", SOFTMAX),
@@ -229,7 +229,9 @@ def category(op: str) -> str:
 
 
 def name_of(function: Callable) -> str:
-    """The plain name of what was called: Tensor.__matmul__ -> "matmul", Tensor.T -> "T", aten.mm.default -> "mm"."""
+    """Return the plain name of what was called: Tensor.__matmul__ -> "matmul", Tensor.T -> "T",
+    aten.mm.default -> "mm".
+    """
     name = getattr(function, "__name__", None) or type(function).__name__
     if name == "__get__":
         name = (resolve_name(function) or "").split(".")[-2:][0]
@@ -244,7 +246,7 @@ def is_reversed(function: Callable) -> bool:
 
 
 def number_text(value: object) -> str:
-    """A number as it stands on a box: 2.828, 5, -inf."""
+    """Return a number as it stands on a box: 2.828, 5, -inf."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     return str(int(value)) if value == value and abs(value) < 1e6 and value == int(value) else f"{value:.4g}"
@@ -275,12 +277,12 @@ _WITH_DIM = (
 
 
 def operand_text(op: str, number: float, reverse: bool) -> str:
-    """The number in arithmetic: "\u00f7 2" for x / 2, "2 \u00f7" for 2 / x."""
+    """Return the number in arithmetic: "÷ 2" for x / 2, "2 ÷" for 2 / x."""
     return " ".join((number_text(number), SIGNS[op]) if reverse else (SIGNS[op], number_text(number)))
 
 
 def detail_of(op: str, function: Callable, args: tuple, kwargs: dict) -> str:
-    """The arguments that matter, in words: "dim -1", "\u00f7 2.828", "-2, -1"."""
+    """Return the arguments that matter, in words: "dim -1", "÷ 2.828", "-2, -1"."""
     numbers = [a for a in args if isinstance(a, (int, float))]
     if op in SIGNS and numbers:
         return operand_text(op, numbers[0], is_reversed(function))
@@ -310,7 +312,7 @@ def _as_tuple(value: Any) -> tuple:
 
 
 def _part_text(part: object) -> str:
-    """One part of an index as in the code: 0, :, 1:3, ::2."""
+    """Return one part of an index as in the code: 0, :, 1:3, ::2."""
     if isinstance(part, slice):
         ends = part.start, part.stop, *(() if part.step is None else (part.step,))
         return ":".join("" if end is None else str(int(end)) for end in ends)

@@ -33,7 +33,7 @@ _TITLE, _STOPPED, _BOX, _LONG = 80, 400, 200, 200
 
 
 def as_data(drawing: Drawing) -> dict:
-    """A drawing as dicts, lists, texts and numbers: {"version", "title", "stopped", "nodes", "edges"}."""
+    """Return a drawing as dicts, lists, texts and numbers: {"version", "title", "stopped", "nodes", "edges"}."""
     nodes, edges = arranged(*drawing.whole, MAX_WHOLE)
     return {
         "version": VERSION,
@@ -45,12 +45,14 @@ def as_data(drawing: Drawing) -> dict:
 
 
 def _listed(item: Node | Edge) -> list:
-    """The values of a node or an edge, in the order of its fields."""
+    """Return the values of a node or an edge, in the order of its fields."""
     return [list(value) if isinstance(value, tuple) else value for value in vars(item).values()]
 
 
 def from_data(data: Any, depth: int | None = None) -> Drawing:
-    """The drawing that such data describes. Raises `UserError`, one sentence, if anything is not as agreed."""
+    """Return the drawing that such data describes. Raises `UserError`, one sentence, if anything is not as
+    agreed.
+    """
     try:
         given = fields(
             data, version=whole(VERSION, VERSION), title=_text(_TITLE), stopped=_text(_STOPPED), **_LISTS

@@ -45,13 +45,13 @@ class Provenance:
                 self._writes.setdefault(storage, []).append((now, wrote))
 
     def of(self, tensor: torch.Tensor) -> tuple[Step, ...]:
-        """The steps whose results a known tensor holds now."""
+        """Return the steps whose results a known tensor holds now."""
         steps, time = self._origin[id(tensor)]
         later = [step for moment, step in self._writes.get(storage_of(tensor), ()) if moment > time]
         return tuple(dict.fromkeys((*steps, *later)))
 
     def owner(self, tensor: torch.Tensor) -> Step | None:
-        """The step that first had these numbers in memory, whatever view of them this is."""
+        """Return the step that first had these numbers in memory, whatever view of them this is."""
         return self._owner.get(storage_of(tensor))
 
     def pass_on(self, source: torch.Tensor, target: torch.Tensor) -> None:
@@ -62,7 +62,7 @@ class Provenance:
     def follow(
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list, in_place: bool
     ) -> None:
-        """Follows one operation, and writes into its step what became of the entries."""
+        """Follow one operation, and writes into its step what became of the entries."""
         for tensor in tensors:
             self._places.pop(id(tensor), None)
         if step.op in operations.LAYOUT and not in_place:
@@ -73,7 +73,9 @@ class Provenance:
     def _rearrange(
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list[torch.Tensor]
     ) -> None:
-        """Runs a rearrangement on the numbers of places. Pieces of one tensor that are joined again are one too."""
+        """Run a rearrangement on the numbers of places. Pieces of one tensor that are joined again are one
+        too.
+        """
         given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
         if not given or sum(tensor.numel() for tensor in given) > MOST:
             return
@@ -126,7 +128,7 @@ def is_unmoved(order: str) -> bool:
 
 
 def _blocked(zero: torch.Tensor) -> str:
-    """The zero entries as a text, "" if nothing is zero.
+    """Return the zero entries as a text, "" if nothing is zero.
 
     Leading axes along which nothing changes are left out: a causal mask of (2, 4, 5, 5) weights is "5x5:77de...".
     """

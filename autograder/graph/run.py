@@ -63,7 +63,7 @@ class Trace:
 
 
 def _message(error: BaseException) -> str:
-    """The first line of what an error says; a student's error may itself fail to say it."""
+    """Return the first line of what an error says; a student's error may itself fail to say it."""
     try:
         text = "" if isinstance(error, SystemExit) and error.code is None else str(error)
     except Exception:
@@ -72,7 +72,7 @@ def _message(error: BaseException) -> str:
 
 
 def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
-    """Runs `target(*inputs, **named)` and returns its Trace."""
+    """Run `target(*inputs, **named)` and returns its Trace."""
     memo: dict = {}
     names: dict = {}
     target = copied(target, memo)
@@ -94,7 +94,9 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
 
 
 def _name_surroundings(function: Callable, names: dict[int, str]) -> dict[str, nn.Module]:
-    """Names what is used beside the arguments; returns the modules that a plain function uses, by name."""
+    """Return names what is used beside the arguments; returns the modules that a plain function uses, by
+    name.
+    """
     owner = getattr(function, "__self__", function)
     if isinstance(owner, nn.Module):
         _name_parts(owner, "", names)
@@ -133,7 +135,7 @@ def _call(target: Callable, inputs: list, named: dict, tracer: Tracer, result: T
 
 
 def title_of(target: object) -> str:
-    """What the thing is called: attention, SelfAttention, MultiheadSelfAttention.split_heads."""
+    """Return what the thing is called: attention, SelfAttention, MultiheadSelfAttention.split_heads."""
     if isinstance(target, nn.Module):
         return type(target).__name__
     if hasattr(target, "func"):
@@ -157,7 +159,7 @@ def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[
 
 
 def _parameters(target: Callable) -> Iterable[inspect.Parameter]:
-    """The parameters that are left to be given; none where nothing says what they are called."""
+    """Return the parameters that are left to be given; none where nothing says what they are called."""
     function = target.forward if isinstance(target, nn.Module) else target
     with suppress(TypeError, ValueError):
         # PyTorch's functions in C say nothing themselves; there is a table.

@@ -20,7 +20,7 @@ def differences(a: Walk, b: Walk, pairs: list) -> Iterator[tuple[str, tuple[int,
 
 
 def _scales(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """The number that a product is multiplied by in all, wherever that is done."""
+    """Yield the number that a product is multiplied by in all, wherever that is done."""
     one, other = _factor(a, mine), _factor(b, theirs)
     if one is None or other is None or math.isclose(one, other, rel_tol=1e-3):
         return
@@ -68,7 +68,7 @@ def _made_weight(walk: Walk, number: int) -> bool:
 
 
 def _softmaxes_of(walk: Walk, product: int) -> list[int]:
-    """The softmaxes of which this product is the scores."""
+    """Return the softmaxes of which this product is the scores."""
     found = {number: walk.softmax_of(number) for number in walk.nodes}
     return [number for number, made in found.items() if made and walk.back(made[0], _PASSING) == product]
 
@@ -129,7 +129,7 @@ def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
 
 
 def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """The inputs that the values come from: {"v"} in attention(q, k, v)."""
+    """Yield the inputs that the values come from: {"v"} in attention(q, k, v)."""
     names = [{node.label for node in walk.nodes.values() if node.kind == "input"} for walk in (a, b)]
     one, other = _values_of(a, mine), _values_of(b, theirs)
     if names[0] == names[1] and one and other and one != other:
@@ -138,7 +138,9 @@ def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _values_of(walk: Walk, softmax: int) -> set[str] | None:
-    """The inputs behind the other operand of the product that the weights go into; None if there are several."""
+    """Return the inputs behind the other operand of the product that the weights go into; None if there are
+    several.
+    """
     mixes = [number for number in walk.ahead(softmax, _PASSING)[0] if walk.is_product(number)]
     operands = {source for mix in mixes for source in walk.data_inputs(mix)}
     others = {number for number in operands if softmax not in walk.above[number] | {number}}

@@ -40,7 +40,8 @@ class Item:
 
 
 def sequences(*walks: Walk) -> list[list[Item]]:
-    """The items of each graph, without a kind of which one has fewer and may have some in another form.
+    """Return the items of each graph, without a kind of which one has fewer and may have some in another
+    form.
 
     If one side has two norms, and the other one norm and an rsqrt that belongs to nothing, the rsqrt may be the second
     norm, by hand: then norms are compared on neither side.
@@ -58,7 +59,7 @@ def sequences(*walks: Walk) -> list[list[Item]]:
 
 
 def _items(walk: Walk) -> list[Item]:
-    """Those that are equally far from the inputs are side by side."""
+    """Return those that are equally far from the inputs are side by side."""
     depth: dict[int, int] = {}
     found: dict[tuple[int, str, str], list[int]] = {}
     for number, node in walk.nodes.items():
@@ -78,7 +79,7 @@ def _name(walk: Walk, node: Node, kind: str) -> str:
 
 
 def _joined(items: list[Item]) -> list[Item]:
-    """A projection of a projection is one: x @ A @ B is x @ (A @ B)."""
+    """Return a projection of a projection is one: x @ A @ B is x @ (A @ B)."""
     found: list[Item] = []
     for item in items:
         ids = found.pop().ids if item.kind == "projection" and found and found[-1].kind == item.kind else ()

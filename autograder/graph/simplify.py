@@ -14,7 +14,7 @@ _SHOWN_ALONE = {"getitem", "setitem", "stack", "cat", "unbind", "tensor", "repea
 
 
 def simplified(trace: Trace) -> list[Step]:
-    """The steps that a picture shows, in order; their parents are such steps too."""
+    """Return the steps that a picture shows, in order; their parents are such steps too."""
     stands_for: dict[Step, Step] = {}
 
     def now(step: Step) -> Step:
@@ -68,7 +68,7 @@ def _take_numbers_in(step: Step) -> None:
 
 
 def _add_in_place(step: Step) -> None:
-    """Makes an addition to the table of three steps: pick an entry, add, write it back.
+    """Make an addition to the table of three steps: pick an entry, add, write it back.
 
     `scores[i, j] += term` is traced as getitem(scores), add(entry, term), setitem(scores, sum), and becomes
     add(scores, term).
@@ -97,8 +97,9 @@ def _add_in_place(step: Step) -> None:
 
 
 def _same_as(step: Step) -> Step | None:
-    """The step that this one merely passes on, or None: x for x + 0, for dropout(x) in evaluation mode, and for
-    x.transpose(0, 1).transpose(0, 1)."""
+    """Return the step that this one merely passes on, or None: x for x + 0, for dropout(x) in evaluation
+    mode, and for x.transpose(0, 1).transpose(0, 1).
+    """
     if len(step.parents) != 1:
         return None
     parent = step.parents[0][0]

@@ -103,7 +103,7 @@ Outputs = list[tuple[tuple[Step, ...], tuple]]  # of each result the steps that 
 
 
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
-    """Notes the arguments, in words and as numbers."""
+    """Note the arguments, in words and as numbers."""
     op = step.op
     step.detail = ops.detail_of(op, function, args, kwargs)
     numbers = [a for a in args if isinstance(a, (int, float)) and not isinstance(a, bool)]
@@ -133,13 +133,13 @@ def fills_mask(args: tuple) -> bool:
 
 
 def uses_of(steps: Iterable[Step], outputs: Outputs) -> Counter[Step]:
-    """How often each step is taken by another one, or comes out."""
+    """Return how often each step is taken by another one, or comes out."""
     taken = Counter(parent for step in steps for parent, _ in step.parents)
     return taken + Counter(step for found, _ in outputs for step in found)
 
 
 def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
-    """All tensors in nested lists, tuples and dicts, in order."""
+    """Yield all tensors in nested lists, tuples and dicts, in order."""
     if isinstance(value, torch.Tensor):
         yield value
     elif depth < 6 and isinstance(value, (list, tuple)):
@@ -151,7 +151,9 @@ def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
-    """Where the numbers lie, the same for all views of them; inside `torch.vmap` that of the whole batch."""
+    """Return where the numbers lie, the same for all views of them; inside `torch.vmap` that of the whole
+    batch.
+    """
     try:
         while is_vmap_wrapper(tensor):
             tensor = unwrapped(tensor)

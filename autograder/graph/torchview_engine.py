@@ -79,7 +79,7 @@ def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, E
 
 
 def _operation(number: int, node: Any, name: str) -> Node:
-    """A function, or a module that is one box: its class is told as the function that it is."""
+    """Return a function, or a module that is one box: its class is told as the function that it is."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).strip("_").lower()
     op = next((op for op in (words, node.name.lower()) if category(op) != "plain"), words)
     label = f"{name}: {node.name}" if name else node.name.strip("_")

@@ -68,14 +68,14 @@ class Tracer(TorchFunctionMode):
             self.broken = self.broken or error
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
-        """Makes a tensor that comes from outside known."""
+        """Make a tensor that comes from outside known."""
         step = self._new(kind, "", tensor, name=name, constant=kind == "constant")
         _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))
         return step
 
     def sources(self, tensor: torch.Tensor) -> tuple[Step, ...]:
-        """The steps whose results the tensor holds now, writes through other views included."""
+        """Return the steps whose results the tensor holds now, writes through other views included."""
         if tensor not in self._known:
             self._unknown(tensor)
         return self._known.of(tensor)
@@ -135,7 +135,7 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
-        """Writes a fused function down as the mathematics that it does, if that is known."""
+        """Write a fused function down as the mathematics that it does, if that is known."""
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:

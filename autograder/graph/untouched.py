@@ -16,7 +16,7 @@ from autograder.graph.steps import tensors_in
 
 
 def copied(value: Any, memo: dict) -> Any:
-    """A copy that can be run without changing the original; what cannot be copied is used as it is."""
+    """Return a copy that can be run without changing the original; what cannot be copied is used as it is."""
     if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
         return value.detach().clone()
     # subtle: a module that keeps its last weights for inspection holds tensors that deepcopy refuses.

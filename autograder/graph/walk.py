@@ -25,12 +25,12 @@ class Walk:
             self.above[node.id] = found.union(*(self.above.get(source, set()) for source in found))
 
     def data_inputs(self, number: int) -> list[int]:
-        """Its arguments that are no mask, parameter or constant, in order."""
+        """Return its arguments that are no mask, parameter or constant, in order."""
         edges = [edge for edge in self.into[number] if not edge.is_auxiliary]
         return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
 
     def main(self, number: int) -> int | None:
-        """The first of these arguments."""
+        """Return the first of these arguments."""
         return next(iter(self.data_inputs(number)), None)
 
     def _passes(self, number: int, through: Collection[str]) -> bool:
@@ -47,7 +47,7 @@ class Walk:
         return number
 
     def ahead(self, number: int, through: Collection[str]) -> tuple[list[int], list[Node]]:
-        """The first nodes after this one that are not of these roles, and those in between."""
+        """Return the first nodes after this one that are not of these roles, and those in between."""
         found, waiting = {}, [edge.target for edge in self.out[number]]
         for target in waiting:
             if target not in found:
@@ -60,7 +60,7 @@ class Walk:
         return [node for node in self.nodes.values() if node.kind == "output" and self.into[node.id]]
 
     def inputs(self, number: int) -> set[str]:
-        """The names of the inputs that a result comes from; masks are left out."""
+        """Return the names of the inputs that a result comes from; masks are left out."""
         reached = [self.nodes[other] for other in {number} | self.above[number]]
         data = [node for node in reached if not any(edge.is_auxiliary for edge in self.out[node.id])]
         return {node.label for node in data if node.kind == "input"}
@@ -106,7 +106,8 @@ class Walk:
         return set(self.data_inputs(users[0])) == {number, self.main(number)}
 
     def kept_by_sum(self, number: int) -> int | None:
-        """Which argument of a sum is a residual: the other one was computed from it by more than arithmetic.
+        """Return which argument of a sum is a residual: the other one was computed from it by more than
+        arithmetic.
 
         x is one in x + norm(x), also if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
         """

@@ -47,7 +47,7 @@ def same_everywhere(
 
 
 def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
-    """Whether two answers did the same in a case: numbers within the tolerance, gradients as sketches."""
+    """Return whether two answers did the same in a case: numbers within the tolerance, gradients as sketches."""
     if not same_output(case, a, b):
         return False
     if a["status"] != "answered":
@@ -64,7 +64,9 @@ def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
 
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
-    """The sketch of an answer's gradients, without those that the reference does not have: nobody asks for them."""
+    """Return the sketch of an answer's gradients, without those that the reference does not have: nobody asks
+    for them.
+    """
     if "gradients" not in right:
         return sketch(steps.get("gradients"))
     asked = {key for key, item in named_items(right["gradients"]).items() if item["kind"] == "tensor"}

@@ -43,6 +43,6 @@ def between_calls(
 
 
 def _is_the_others(key: str, results: dict[str, Encoded]) -> bool:
-    """Whether a result of one call is what the other call gave."""
+    """Return whether a result of one call is what the other call gave."""
     one, other = (FIRST, SECOND) if key.startswith(FIRST) else (SECOND, FIRST)
     return same_value(results[key], results.get(other + key.removeprefix(one)))

@@ -33,12 +33,12 @@ T = TypeVar("T")
 
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """The expected records in these cases; for a recorded exercise, in its recorded cases."""
+    """Return the expected records in these cases; for a recorded exercise, in its recorded cases."""
     return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 
 
 def _once(make: Callable[P, T]) -> Callable[P, T]:
-    """Keeps the results of a method by its arguments, in the object's `_made`."""
+    """Keep the results of a method by its arguments, in the object's `_made`."""
 
     @wraps(make)
     def kept(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -74,31 +74,31 @@ class Expected:
 
     @_once
     def run(self, number: int) -> Run:
-        """The run of a known mistake."""
+        """Return the run of a known mistake."""
         records = self.records_of(self.exercise.mistakes[number].answer)
         return records, self.wrong_cases(records)
 
     @_once
     def output(self, case: int, number: int) -> Record:
-        """The record of a known mistake in one case, of which only the output is needed."""
+        """Return the record of a known mistake in one case, of which only the output is needed."""
         return self._record(case, number, output_only=True)
 
     @_once
     def record(self, case: int, number: int) -> Record:
-        """The whole record of a known mistake in one case."""
+        """Return the whole record of a known mistake in one case."""
         return self._record(case, number)
 
     @_once
     def shows(self, case: int, number: int) -> bool:
-        """Whether the output of a known mistake is wrong in one case."""
+        """Return whether the output of a known mistake is wrong in one case."""
         return not self.is_right(case, self.output(case, number))
 
     def is_right(self, case: int, record: Record) -> bool:
-        """Whether the output in a record of one case is right."""
+        """Return whether the output in a record of one case is right."""
         return output_is_right(self.exercise, self.cases[case], self.right[case], record)
 
     def wrong_cases(self, records: list[Record]) -> set[int]:
-        """The numbers of the cases whose records have a fault."""
+        """Return the numbers of the cases whose records have a fault."""
         return wrong_cases(self.exercise, self.cases, self.right, records)
 
     def records_of(
@@ -108,7 +108,7 @@ class Expected:
         dtype: torch.dtype | None = None,
         output_only: bool = False,
     ) -> list[Record]:
-        """The records of an answer of our own, on all cases or some of them."""
+        """Return the records of an answer of our own, on all cases or some of them."""
         cases, procedure = self.cases if cases is None else cases, self.exercise.procedure
         with ONE_AT_A_TIME, warnings.catch_warnings():
             # Warnings of our own answers concern nobody, and in a grader's thread the probe does not drop them.

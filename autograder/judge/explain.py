@@ -54,13 +54,14 @@ class WrongAnswer:
         return {finding.case for finding in self.findings if finding.level in (NUMBERS, FINITE)}
 
     def costs(self, aspect: str) -> bool:
-        """Whether a finding costs this aspect."""
+        """Return whether a finding costs this aspect."""
         return any(finding.aspect == aspect for finding in self.findings)
 
 
 def explain(answer: WrongAnswer) -> Explanation | None:
-    """The explanation of the first explainer that has one. The trail gets a line for each that is asked, and below it
-    what was asked within."""
+    """Return the explanation of the first explainer that has one. The trail gets a line for each that is
+    asked, and below it what was asked within.
+    """
     for name, explainer in EXPLAINERS.items():
         before = len(answer.trail)
         explanation = explainer(answer)
@@ -116,14 +117,16 @@ def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
 
 
 def _explains_others_only(invariant: Invariant, answer: WrongAnswer) -> bool:
-    """Whether a leak from the future cannot be the reason, because the answer is wrong without a mask as well."""
+    """Return whether a leak from the future cannot be the reason, because the answer is wrong without a mask
+    as well.
+    """
     under_mask = all("mask" in case.needs for case in answer.cases if case.family in invariant.families)
     always = all("mask" in answer.cases[finding.case].needs for finding in answer.findings)
     return invariant.kind == "past only" and under_mask and not always
 
 
 def _outputs(records: list[Record]) -> list[Any]:
-    """The output of each case if it is a tensor or an integer, else None."""
+    """Return the output of each case if it is a tensor or an integer, else None."""
     outputs = (record.get("steps", {}).get("output", {}) for record in records)
     fields = {"tensor": "data", "int": "value"}
     return [output.get(fields.get(output.get("kind"))) for output in outputs]
@@ -132,7 +135,7 @@ def _outputs(records: list[Record]) -> list[Any]:
 def _of_numbers(
     describe: Callable[[WrongAnswer], Words | Named | None],
 ) -> Callable[[WrongAnswer], Explanation | None]:
-    """An explainer for answers with wrong numbers."""
+    """Return an explainer for answers with wrong numbers."""
 
     def explainer(answer: WrongAnswer) -> Explanation | None:
         if answer.reported.level not in (NUMBERS, FINITE):

@@ -32,7 +32,7 @@ GENERAL = (IN_PLACE, NOTHING, OWN_TYPE, CUT_OFF)
 
 
 def general_mistake(reported: Finding, findings: list[Finding]) -> Explanation | None:
-    """The mistake that the reported finding shows by itself, or None."""
+    """Return the mistake that the reported finding shows by itself, or None."""
     mistake = next((one for one in GENERAL if one.id == reported.mistake), None)
     if mistake is None:
         return None

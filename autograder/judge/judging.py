@@ -21,12 +21,12 @@ RULE = "RULE"  # the mistake of a verdict on an answer that breaks a rule of for
 
 
 def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
-    """The cases of a check: the visible ones of a seed, or the hidden ones, which are more."""
+    """Return the cases of a check: the visible ones of a seed, or the hidden ones, which are more."""
     return with_suspects(exercise, _cases_of(exercise, seed, hidden))
 
 
 def with_suspects(exercise: Exercise, cases: list[Case]) -> list[Case]:
-    """The cases; those whose operations are recorded say what the rules forbid."""
+    """Return the cases; those whose operations are recorded say what the rules forbid."""
     names = suspects(exercise)
     return [replace(case, suspects=names) if case.has_usage else case for case in cases]
 
@@ -63,9 +63,10 @@ def judge(
     in_words: bool = True,
     trail: list[str] | None = None,
 ) -> Verdict:
-    """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case. Without
-    `in_words`, a wrong answer's verdict has no message and names no mistake. Into `trail` goes how the message of a
-    wrong answer was chosen, line by line."""
+    """Return the verdict on one answer's records. With `hidden`, the message names no input and no number of
+    a case. Without `in_words`, a wrong answer's verdict has no message and names no mistake. Into `trail`
+    goes how the message of a wrong answer was chosen, line by line.
+    """
     if (where := _stub(records)) is not None:
         half = f"`forward` of {exercise.name} is not written yet." if where.endswith("forward") else ""
         return _waits_for(exercise, where) or not_started(exercise, half)
@@ -106,7 +107,7 @@ def judge(
 
 
 def _left_behind(records: list[Record], hidden: bool) -> str:
-    """A remark on a line that leaves the device of the inputs; empty if there is none."""
+    """Return a remark on a line that leaves the device of the inputs; empty if there is none."""
     lines = [steps["elsewhere"]["line"] for record in records if "elsewhere" in (steps := record["steps"])]
     if not lines:
         return ""
@@ -116,8 +117,9 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
-    """The finding to report: ordinary cases come before special ones, then low levels, then early cases. Two calls in
-    a row are told of if nothing else is wrong with either."""
+    """Return the finding to report: ordinary cases come before special ones, then low levels, then early
+    cases. Two calls in a row are told of if nothing else is wrong with either.
+    """
 
     def rank(one: Finding) -> tuple:
         special = one.aspect not in (VALUES, SIDE_EFFECTS)
@@ -139,18 +141,20 @@ def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Fi
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:
-    """The verdict on a stub or a missing name."""
+    """Return the verdict on a stub or a missing name."""
     message = why or f"{exercise.name} is not written yet."
     return Verdict(exercise.id, NOT_STARTED, _aspects(exercise, {VALUES}), message)
 
 
 def unable_to_run(exercise: Exercise, message: str) -> Verdict:
-    """The verdict on an answer that ended or crashed the process, or whose file does not run."""
+    """Return the verdict on an answer that ended or crashed the process, or whose file does not run."""
     return Verdict(exercise.id, DOES_NOT_RUN, _aspects(exercise, {VALUES}), message)
 
 
 def _stub(records: list[Record]) -> str | None:
-    """The name of the function that says that it is not implemented yet, if the first call of the answer met one."""
+    """Return the name of the function that says that it is not implemented yet, if the first call of the
+    answer met one.
+    """
     first = next((record for record in records if record["status"] in ("raised", "answered")), None)
     if first is None or first["status"] == "answered":
         return None
@@ -160,7 +164,7 @@ def _stub(records: list[Record]) -> str | None:
 
 
 def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
-    """The verdict on an answer that calls another exercise of its lesson, which is a stub."""
+    """Return the verdict on an answer that calls another exercise of its lesson, which is a stub."""
     others = (other.name for other in exercises_of(exercise.lesson) if other.id != exercise.id)
     if (name := next((other for other in others if other == function.partition(".")[0]), None)) is None:
         return None

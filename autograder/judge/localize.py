@@ -74,14 +74,14 @@ def _exceeds(value: Encoded, limit: float) -> bool:
 
 
 def _part(exercise: Exercise, unused: list[str]) -> str:
-    """The first of the names; the name of a layer of which nothing is used."""
+    """Return the first of the names; the name of a layer of which nothing is used."""
     part, _, last = unused[0].rpartition(".")
     whole = last == "weight" and f"{part}.bias" in unused
     return formatting.name_of(exercise, part if whole and not part.isdigit() else unused[0])
 
 
 def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
-    """The message of the requirement shared by all failing cases and missing from some passing one.
+    """Return the message of the requirement shared by all failing cases and missing from some passing one.
 
     Of several such requirements, the one that the fewest cases have is the most specific. The words say that such cases
     go wrong, so that at most a few may pass, by luck. Those under "" are for answers that are wrong in all cases that

@@ -66,8 +66,9 @@ class Unnamed:
 
 
 def name_mistake(answer: Unnamed, trail: list[str]) -> Explanation | None:
-    """The mistake that explains the answer's records, or None. Into `trail` goes a line for each rank that is asked in
-    vain."""
+    """Return the mistake that explains the answer's records, or None. Into `trail` goes a line for each rank
+    that is asked in vain.
+    """
     for name, rank in RANKS.items():
         if explanation := rank(answer):
             return replace(explanation, by=explanation.by or name)
@@ -108,14 +109,16 @@ def _same_in_most(answer: Unnamed) -> Explanation | None:
 
 
 def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
-    """The first case, the last, and others between up to SAMPLED; long ones only if there are no others."""
+    """Return the first case, the last, and others between up to SAMPLED; long ones only if there are no
+    others.
+    """
     order = sorted(wrong)
     order = [i for i in order if not _is_apart(cases[i])] or order
     return [order[round(i * (len(order) - 1) / (SAMPLED - 1))] for i in range(min(SAMPLED, len(order)))]
 
 
 def _is_apart(case: Case) -> bool:
-    """Whether a case rules no mistake out in short time: it is slow, or its result is drawn at random."""
+    """Return whether a case rules no mistake out in short time: it is slow, or its result is drawn at random."""
     return case.slow or case.new
 
 

@@ -16,7 +16,7 @@ SHARE = 0.01
 
 
 def with_other_numbers(case: Case, draw: Draw) -> Case:
-    """The case with every number that is no integer moved a little, by an amount of its own."""
+    """Return the case with every number that is no integer moved a little, by an amount of its own."""
     args, kwargs, weights = (_moved(part, draw) for part in (case.args, case.kwargs, case.weights))
     return replace(case, args=args, kwargs=kwargs, weights=weights, repeats=False, gradients=False)
 

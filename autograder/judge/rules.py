@@ -206,7 +206,7 @@ def judged_by_rules(
 
 
 def _lines(asides: list[dict], which: str) -> str:
-    """The lines that the probe found, in words; empty if there are none."""
+    """Return the lines that the probe found, in words; empty if there are none."""
     lines = sorted({line for one in asides for line in one[which]})
     *first, last = map(str, lines or [""])
     if not lines:
@@ -215,14 +215,15 @@ def _lines(asides: list[dict], which: str) -> str:
 
 
 def _without_asides(record: Record) -> Record:
-    """The record with what its result needs in the place of all that was used."""
+    """Return the record with what its result needs in the place of all that was used."""
     steps = record.get("steps", {})
     needed = steps.get("aside", {}).get("needed")
     return record | {"steps": steps | {"usage": needed}} if needed else record
 
 
 def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
-    """Whether the kernels of an answer tell if it keeps a rule: a hidden check has them run again, on other numbers.
+    """Return whether the kernels of an answer tell if it keeps a rule: a hidden check has them run again, on
+    other numbers.
 
     Where no gradient is asked for, numbers may leave PyTorch. A limit of work alone is not run again: where tokens
     choose their way, other numbers may go another.
@@ -287,7 +288,9 @@ def _too_much_work(exercise: Exercise, observed: Observed) -> tuple[str, str] | 
 
 
 def _used(patterns: Iterable[str], names: set[str]) -> str | None:
-    """The first pattern with which a name begins. (The names come from a student's process and are not shown.)"""
+    """Return the first pattern with which a name begins. (The names come from a student's process and are not
+    shown.)
+    """
     return next((pattern for pattern in patterns if any(name.startswith(pattern) for name in names)), None)
 
 
@@ -304,7 +307,7 @@ def _left_pytorch(cases: list[Case], names: set[str]) -> tuple[str, str] | None:
 
 
 def _bulk_product(exercise: Exercise, case: Case, usage: Usage) -> bool:
-    """Whether one operation multiplies and sums for more than one row or column of the result.
+    """Return whether one operation multiplies and sums for more than one row or column of the result.
 
     In a loop, each operation makes at most one row, or works entry by entry and reads about as much as it makes. A
     product of tables, by any name, reads far more than it makes; as one broadcast it makes far more entries than any

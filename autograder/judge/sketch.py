@@ -16,7 +16,7 @@ from autograder.values import Encoded
 
 
 def sketch(step: Encoded | None) -> Encoded | None:
-    """The sketch of encoded gradients; anything else, a sketch included, as it is."""
+    """Return the sketch of encoded gradients; anything else, a sketch included, as it is."""
     if step is None or step["kind"] != "dict":
         return step
     pairs = [_sketch_tensor(key, item) for key, item in zip(step["keys"], step["items"], strict=True)]
@@ -24,7 +24,7 @@ def sketch(step: Encoded | None) -> Encoded | None:
 
 
 def sketch_of(step: Encoded | None, names: Collection[str]) -> Encoded | None:
-    """The sketch of those encoded gradients that have one of these names."""
+    """Return the sketch of those encoded gradients that have one of these names."""
     found = sketch(step)
     if found is None or found["kind"] != "sketch":
         return found

@@ -18,7 +18,7 @@ SETTINGS = Path(__file__).parent / "settings"
 
 
 def files(folder: Path | None) -> None:
-    """Makes the folder with a Python file for each lesson, and says how they are judged.
+    """Make the folder with a Python file for each lesson, and says how they are judged.
 
     Raises UserError if the folder cannot be made.
     """
@@ -32,7 +32,7 @@ def files(folder: Path | None) -> None:
 
 
 def lab(folder: Path | None, arguments: list[str]) -> None:
-    """Opens JupyterLab on the folder; `arguments` are JupyterLab's own. Ends when it is stopped.
+    """Open JupyterLab on the folder; `arguments` are JupyterLab's own. Ends when it is stopped.
 
     It opens the first lesson, and once something is begun the start page, which leads to the next one.
 

@@ -23,7 +23,8 @@ PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 
 
 def made(folder: Path | None, as_files: bool = False) -> Path:
-    """The folder (default: `attention-by-hand` in this one; of a bundle, its own), with all notebooks in it.
+    """Return the folder (default: `attention-by-hand` in this one; of a bundle, its own), with all notebooks
+    in it.
 
     With `as_files`, there is a Python file instead of each notebook to work in.
 
@@ -91,7 +92,9 @@ def _files() -> Iterator[tuple[str, str]]:
 
 
 def as_percent(text: str) -> str:
-    """The text of a notebook as Python in the percent format, which editors show as cells; pictures are left out."""
+    """Return the text of a notebook as Python in the percent format, which editors show as cells; pictures
+    are left out.
+    """
     parts = []
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"])

@@ -63,7 +63,7 @@ class Points(float):
 
 @entry_point("check(softmax)")
 def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False) -> float | None:
-    """Judges `answer` and returns the points it earns, as a float.
+    """Judge `answer` and returns the points it earns, as a float.
 
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
     A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
@@ -91,7 +91,7 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Makes a CheckFailed of every exception."""
+    """Make a CheckFailed of every exception."""
     try:
         yield
     except CheckFailed:
@@ -104,8 +104,9 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def _only_one_check() -> Iterator[None]:
-    """Refuses a check that an answer calls while it is checked: it would check itself for ever. (A script's check in
-    another thread waits; a notebook's would take what other cells show.)"""
+    """Refuse a check that an answer calls while it is checked: it would check itself for ever. (A script's
+    check in another thread waits; a notebook's would take what other cells show.)
+    """
     thread = threading.get_ident()
     if thread in _running:
         _refuse_within()
@@ -149,7 +150,7 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
 
 
 def _what_comes_next(verdict: Verdict) -> str:
-    """How to go on, if nothing is written yet: that is not a fault."""
+    """Return how to go on, if nothing is written yet: that is not a fault."""
     if verdict.state != NOT_STARTED:
         return ""
     return (
@@ -159,7 +160,7 @@ def _what_comes_next(verdict: Verdict) -> str:
 
 
 def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
-    """Judges an answer, and shows that it is at work if that takes long.
+    """Judge an answer, and shows that it is at work if that takes long.
 
     Raises UserError if there is nothing to call, and OwnFault if an error is our own.
     """
@@ -175,7 +176,7 @@ def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
 
 
 def _overwritten(name: str, value: object) -> str:
-    """What a name is that should be an answer."""
+    """Return what a name is that should be an answer."""
     return (
         f"`{name}` is {_in_words(value)} now, not your answer: a later line assigned it.\n"
         f"Give that value another name, run the cell with your {name} again, and then this one."
@@ -189,7 +190,9 @@ def _in_words(value: object) -> str:
 
 
 def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
-    """The exercise that an answer belongs to: by id, else by the names that the caller has for the answer."""
+    """Return the exercise that an answer belongs to: by id, else by the names that the caller has for the
+    answer.
+    """
     if exercise_id is not None:
         return find(exercise_id)
     if isinstance(answer, str):

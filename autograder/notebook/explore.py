@@ -30,7 +30,7 @@ EXAMPLE = "explore(lambda scale: figures.weights(...), scale=(0.0, 4.0, 0.1, 0.5
 
 @entry_point(EXAMPLE)
 def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
-    """A displayable explorer of `draw(**values)`.
+    """Return a displayable explorer of `draw(**values)`.
 
     Raises UserError if `draw` is no function of these names that returns a figure, or if a choice is neither a tuple of
     four numbers in order nor a list.
@@ -88,7 +88,7 @@ class Explorer:
         return picture
 
     def widget(self) -> VBox:
-        """The live widget: fields and menus above the figure that they change.
+        """Return the live widget: fields and menus above the figure that they change.
 
         subtle: ipywidgets' own Image cannot say what it shows, so the figure is HTML.
         """
@@ -127,7 +127,7 @@ class Explorer:
 
 
 def _control(ipywidgets, name: str, choice: Choice):
-    """A menu, or a field for a number, whose name says how far it goes."""
+    """Return a menu, or a field for a number, whose name says how far it goes."""
     style, name = {"description_width": "210px"}, name.replace("_", " ")
     if isinstance(choice, list):
         layout = {"width": "550px", "max_width": "98%"}

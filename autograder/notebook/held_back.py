@@ -13,7 +13,9 @@ SECONDS = 2.0  # a check that takes longer shows that it is at work
 
 @contextmanager
 def nothing_shown() -> Iterator[None]:
-    """Keeps back displays, figures and what other programs print; prints and warnings are kept back by the probe."""
+    """Keep back displays, figures and what other programs print; prints and warnings are kept back by the
+    probe.
+    """
     with ExitStack() as stack:
         shell = running_notebook()
         if shell is not None:
@@ -35,7 +37,7 @@ def _close_figures(pyplot, known: set[int]) -> None:
 
 @contextmanager
 def _nowhere(descriptor: int) -> Iterator[None]:
-    """Drops what is written to a descriptor of the process, as programs do that an answer starts."""
+    """Drop what is written to a descriptor of the process, as programs do that an answer starts."""
     kept, nowhere = os.dup(descriptor), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, descriptor)
@@ -48,7 +50,9 @@ def _nowhere(descriptor: int) -> Iterator[None]:
 
 @contextmanager
 def shown_if_it_takes_long() -> Iterator[Callable[[str], None]]:
-    """Gives a function that is told what the check is doing, and shows it after SECONDS; at the end it is gone."""
+    """Give a function that is told what the check is doing, and shows it after SECONDS; at the end it is
+    gone.
+    """
     start, shown = time.monotonic(), Shown()
 
     def tick(at_work: str) -> None:

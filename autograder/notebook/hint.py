@@ -14,7 +14,7 @@ from autograder.notebook.slips import meant
 
 @entry_point('hint("loops.softmax")')
 def hint(exercise: str | Callable) -> None:
-    """Shows the next hint: first where to look, then what to think of, last the outline.
+    """Show the next hint: first where to look, then what to think of, last the outline.
 
     `exercise` is an id ("loops.softmax") or the answer itself (softmax). Asked again after the last hint, it begins
     again.
@@ -34,5 +34,7 @@ def hint(exercise: str | Callable) -> None:
 
 @cache
 def _ladder(exercise_id: str) -> Iterator[tuple[int, str]]:
-    """The hints with their numbers, over and over. One iterator per exercise and session, which keeps the place."""
+    """Return the hints with their numbers, over and over. One iterator per exercise and session, which keeps
+    the place.
+    """
     return cycle(enumerate(find(exercise_id).hints, start=1))

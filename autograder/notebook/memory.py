@@ -27,7 +27,7 @@ LARGEST_FILE = 1_000_000  # bytes of a file with all verdicts: a thousand times 
 
 
 def remember(verdict: Verdict, folder: Path = Path()) -> None:
-    """Keeps the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails."""
+    """Keep the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails."""
     try:
         text = json.dumps({field: getattr(verdict, field) for field in FIELDS})
         _UNWRITTEN.pop(verdict.exercise, None)
@@ -44,12 +44,14 @@ def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
 
 
 def only_in_this_session() -> bool:
-    """Whether verdicts are known that could not be written into the folder."""
+    """Return whether verdicts are known that could not be written into the folder."""
     return bool(_UNWRITTEN)
 
 
 def carry_out(file: Path, folder: Path = Path()) -> None:
-    """Writes all that is remembered in `folder` into one file, for another machine. Raises UserError if it cannot."""
+    """Write all that is remembered in `folder` into one file, for another machine. Raises UserError if it
+    cannot.
+    """
     rows = [
         dict(zip(FIELDS, (name, *verdict, find(name).points), strict=True))
         for name, verdict in recall(folder).items()
@@ -63,7 +65,7 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
 
 
 def carry_in(file: Path, folder: Path = Path()) -> None:
-    """Remembers in `folder` what such a file holds, where it has more points than what is remembered here.
+    """Remember in `folder` what such a file holds, where it has more points than what is remembered here.
 
     Raises UserError if it is no such file, or the folder cannot be written to.
     """

@@ -84,17 +84,19 @@ class Mine:
 
     @entry_point('mine("generation.sample", otherwise)')
     def __call__(self, exercise: str, otherwise: Any) -> Any:
-        """The learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if there is no such
-        exercise. If a written answer does not count, one sentence says so."""
+        """Return the learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if
+        there is no such exercise. If a written answer does not count, one sentence says so.
+        """
         found = self._answer(find(exercise))
         self._given[exercise] = found is not None
         return otherwise if found is None else _outside_of_checks(found, otherwise)
 
     @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
-        """Which of these parts are the learner's: those that `mine` was asked for and gave; of the others, those of
-        this notebook, each whose latest check was passed. A part that is right by now, but was not when `mine` was
-        asked, is named in a sentence."""
+        """Return which of these parts are the learner's: those that `mine` was asked for and gave; of the
+        others, those of this notebook, each whose latest check was passed. A part that is right by now, but
+        was not when `mine` was asked, is named in a sentence.
+        """
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
 
     def _is_own(self, exercise: Exercise) -> bool:
@@ -123,8 +125,9 @@ mine = Mine()
 
 
 def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
-    """The learner's own function, in whose place a check of something that calls it gets the other one: so the check
-    says here what it says in grading."""
+    """Return the learner's own function, in whose place a check of something that calls it gets the other
+    one: so the check says here what it says in grading.
+    """
     if not callable(otherwise) or isinstance(own, type):
         return own
 
@@ -136,12 +139,12 @@ def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
 
 
 def _notebook(exercise: Exercise) -> Path:
-    """A kernel runs in the folder of its notebook."""
+    """Return a kernel runs in the folder of its notebook."""
     return Path(f"{exercise.lesson}.ipynb")
 
 
 def _is_allowed() -> bool:
-    """Whether a learner's own notebook asks, and neither a grader nor a check."""
+    """Return whether a learner's own notebook asks, and neither a grader nor a check."""
     if running_notebook() is None or "NBGRADER_EXECUTION" in os.environ:
         return False
     return not _in_a_check()
@@ -159,7 +162,9 @@ def _callers() -> Iterator[FrameType]:
 
 
 def _checked(exercise: Exercise, file: Path) -> Callable | None:
-    """The answer in the notebook, if there is one and it passes its check; if it does not, a sentence says so."""
+    """Return the answer in the notebook, if there is one and it passes its check; if it does not, a sentence
+    says so.
+    """
     try:
         source = _source(exercise, file)
     except UserError as error:
@@ -179,7 +184,7 @@ def _checked(exercise: Exercise, file: Path) -> Callable | None:
 
 
 def _source(exercise: Exercise, file: Path) -> str | None:
-    """The answer in the notebook with all that it names; None if none is written. Raises UserError."""
+    """Return the answer in the notebook with all that it names; None if none is written. Raises UserError."""
     cells = [cell for cell in code_cells(file) if not cell.is_stub]
     last = max((place for place, cell in enumerate(cells) if is_answer(cell, exercise)), default=None)
     if last is None:

@@ -31,8 +31,8 @@ class _Cell:
 
 
 def parts_of_files(files: list[str]) -> list[Part]:
-    """Each notebook with what is remembered beside it. Raises UserError if a file is not a notebook of the
-    course.
+    """Return each notebook with what is remembered beside it. Raises UserError if a file is not a notebook of
+    the course.
 
     An answer that is still the stub is not started, whatever is remembered: the lesson was begun afresh.
     """
@@ -63,7 +63,7 @@ def _cell_name(exercise: Exercise) -> str:
 
 
 def is_answer(cell: _Cell, exercise: Exercise) -> bool:
-    """Whether the cell is a written answer: the answer cell itself, or one that defines the name."""
+    """Return whether the cell is a written answer: the answer cell itself, or one that defines the name."""
     if cell.is_stub:
         return False
     defines = re.compile(rf"^(?:(?:def|class) +{exercise.name}\b|{exercise.name} *=[^=])", re.MULTILINE)
@@ -71,7 +71,7 @@ def is_answer(cell: _Cell, exercise: Exercise) -> bool:
 
 
 def code_cells(path: Path) -> list[_Cell]:
-    """The code cells of a notebook file. Raises UserError if it cannot be read or is no notebook."""
+    """Return the code cells of a notebook file. Raises UserError if it cannot be read or is no notebook."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return [_cell(cell) for cell in cells if cell["cell_type"] == "code"]

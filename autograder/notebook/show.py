@@ -9,12 +9,12 @@ NOTE_COLOUR = "#0072B2"
 
 
 def show_verdict(verdict: Verdict) -> None:
-    """Displays a card in a notebook; prints the text elsewhere."""
+    """Display a card in a notebook; prints the text elsewhere."""
     show(html_of(verdict), text_of(verdict))
 
 
 def show(as_html: str, as_text: str) -> None:
-    """Displays the HTML in a notebook; prints the text elsewhere."""
+    """Display the HTML in a notebook; prints the text elsewhere."""
     if running_notebook() is None:
         print(as_text)
         return
@@ -37,7 +37,7 @@ def show_failure(lines: list[str]) -> bool:
 
 
 def show_note(head: str, text: str, more: str) -> None:
-    """Shows a short text under a head, and a line that says how to go on."""
+    """Show a short text under a head, and a line that says how to go on."""
     sentence = text[:1].upper() + text[1:]
     show(html_card(NOTE_COLOUR, head, (sentence, more)), f"{head}: {text}\n{more}")
 

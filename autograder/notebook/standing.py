@@ -39,12 +39,12 @@ class Part:
 def standing_of(
     exercise: Exercise, known: dict[str, tuple[str, float]], otherwise: str = NOT_STARTED
 ) -> Standing:
-    """The remembered verdict on an exercise; if there is none, the state `otherwise`."""
+    """Return the remembered verdict on an exercise; if there is none, the state `otherwise`."""
     return Standing(exercise, *known.get(exercise.id, (otherwise, 0.0)))
 
 
 def next_of(parts: list[Part]) -> tuple[Part, Standing] | None:
-    """The first exercise that is not done, and the part it belongs to; None if all are done."""
+    """Return the first exercise that is not done, and the part it belongs to; None if all are done."""
     return next(
         ((part, standing) for part in parts for standing in part.standings if standing.state != RIGHT), None
     )

@@ -33,7 +33,7 @@ PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" e
 
 
 def watch(path: Path) -> None:
-    """Judges the file now and at each save, until it is stopped. Raises UserError if it is no Python file."""
+    """Judge the file now and at each save, until it is stopped. Raises UserError if it is no Python file."""
     if path.suffix != ".py" or not path.is_file():
         raise UserError(
             f"{path} is no Python file; `python -m autograder lab --as-files` makes one per lesson."
@@ -45,7 +45,8 @@ def watch(path: Path) -> None:
 
 
 def look(path: Path, before: dict[str, str]) -> dict[str, str]:
-    """Judges what differs from `before` and prints the verdicts; returns what each answer is made of now, by id.
+    """Judge what differs from `before` and prints the verdicts; returns what each answer is made of now, by
+    id.
 
     The next save cuts it short. Then nothing counts as judged.
     """
@@ -73,7 +74,7 @@ def look(path: Path, before: dict[str, str]) -> dict[str, str]:
 
 
 def _saves(path: Path) -> Iterator[None]:
-    """Yields now, and whenever the file has changed."""
+    """Yield now, and whenever the file has changed."""
     seen = None
     while True:
         state = _state(path)
@@ -98,7 +99,9 @@ def _statements(path: Path) -> list[ast.stmt]:
 
 
 def _sources(path: Path) -> dict[str, str]:
-    """What each answer in the file is made of, by the exercise's id. Raises SyntaxError if it is not Python."""
+    """Return what each answer in the file is made of, by the exercise's id. Raises SyntaxError if it is not
+    Python.
+    """
     statements = _statements(path)
     sources = {}
     for exercise in all_exercises():
@@ -109,7 +112,7 @@ def _sources(path: Path) -> dict[str, str]:
 
 
 def _judge(path: Path, changed: Iterable[str], there: Iterable[str]) -> None:
-    """Prints the verdicts on the answers that changed, and what comes next of those that are there."""
+    """Print the verdicts on the answers that changed, and what comes next of those that are there."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C is for the process that watches, which ends this one

@@ -66,7 +66,9 @@ class _Replay(TorchFunctionMode):
         return self.trace.results[number]
 
     def without_asides(self, usage: Usage) -> dict[str, Any]:
-        """The usage of the call, without the modules that nothing needed runs in, and without idle turns of a loop."""
+        """Return the usage of the call, without the modules that nothing needed runs in, and without idle
+        turns of a loop.
+        """
         parts = self.beside - self.within
         # subtle: PyTorch's modules are noted when they are called, whether or not anything in them is needed.
         usage.names = {name for name in usage.names if not _is_one_of(parts, name)}
@@ -76,9 +78,9 @@ class _Replay(TorchFunctionMode):
 def aside(
     calls: Iterator[Callable[[], Any]], result: Any, suspects: tuple[str, ...], used: set[str], closely: bool
 ) -> dict[str, Any]:
-    """What the encoded `result` of a call needs ("needed", a usage or None if that cannot be told), the lines of the
-    suspects which it does not need ("beside"), and those of all others ("within"). `calls` make the call again; `used`
-    are names of what the call that counts used.
+    """Return what the encoded `result` of a call needs ("needed", a usage or None if that cannot be told),
+    the lines of the suspects which it does not need ("beside"), and those of all others ("within"). `calls`
+    make the call again; `used` are names of what the call that counts used.
     """
     trace, usage = Trace(suspects), Usage(in_all_threads=closely)
     needed: set[int] = set()
@@ -111,7 +113,7 @@ NOTHING_TOLD: dict[str, Any] = {"needed": None, "beside": [], "within": []}
 
 
 def _parts_of_nn() -> set[str]:
-    """The classes and functions of torch.nn that are running."""
+    """Return the classes and functions of torch.nn that are running."""
     frame, found = sys._getframe(2), set()
     while frame is not None:
         if TORCH_NN in frame.f_code.co_filename:
@@ -121,7 +123,7 @@ def _parts_of_nn() -> set[str]:
 
 
 def _is_one_of(parts: set[str], name: str) -> bool:
-    """Whether a name of a usage is that of one of these parts of torch.nn."""
+    """Return whether a name of a usage is that of one of these parts of torch.nn."""
     if name.startswith("nn:"):
         return name.removeprefix("nn:").partition(".")[0] in parts
     return name.startswith("torch.nn.") and name.rpartition(".")[2] in parts

@@ -54,7 +54,7 @@ def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 @door
 def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
-    """The instance that a class gives when called with fresh copies of a case's `init`."""
+    """Return the instance that a class gives when called with fresh copies of a case's `init`."""
     if isinstance(init, Mapping):
         return answer(**live(dict(init), dtype))
     return answer(*live(tuple(init), dtype))
@@ -65,19 +65,21 @@ TAKEN = "TakenName"  # the type of an error that comes of a name which is nn.Mod
 
 @door
 def taken_name(module: nn.Module) -> str:
-    """The first method of nn.Module whose name the module gives to something else; empty if there is none."""
+    """Return the first method of nn.Module whose name the module gives to something else; empty if there is
+    none.
+    """
     held = vars(module)
     names = (*held, *held["_modules"], *held["_parameters"], *held["_buffers"])
     return next((name for name in names if is_own_method(name)), "")
 
 
 def is_own_method(name: str) -> bool:
-    """Whether nn.Module has a method of this name, which no module has to write."""
+    """Return whether nn.Module has a method of this name, which no module has to write."""
     return name.isidentifier() and name != "forward" and callable(getattr(nn.Module, name, None))
 
 
 def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:
-    """A fresh copy of one argument. An Optimizer stays as it is, because it needs its module."""
+    """Return a fresh copy of one argument. An Optimizer stays as it is, because it needs its module."""
     if isinstance(value, torch.Tensor):
         copy = with_strides(value, value.stride())
         return (
@@ -97,7 +99,7 @@ def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = Fal
 
 
 def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
-    """The module that `spec` describes, with its weights; in their type unless `dtype` is given."""
+    """Return the module that `spec` describes, with its weights; in their type unless `dtype` is given."""
     kind = _defined(spec.code, {})[spec.kind] if spec.code else getattr(nn, spec.kind)
     # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before and whatever
     # other threads draw.
@@ -108,7 +110,7 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
 
 
 def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The names that the course's own code defines."""
+    """Return the names that the course's own code defines."""
     names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
     exec(_compiled(code), names)
     return names
@@ -130,7 +132,7 @@ def load_weights(
     dtype: torch.dtype | None = None,
     exact: bool = False,
 ) -> None:
-    """Copies `weights` into the module's parameters by name.
+    """Copy `weights` into the module's parameters by name.
 
     Raises WrongParts if a name is missing or has another shape. Further parameters are left alone, unless the
     state dict must be `exact`ly these.
@@ -154,7 +156,8 @@ def load_weights(
 
 
 def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
-    """The parameters of a plain module, by name; none of a part that no longer computes as its class does.
+    """Return the parameters of a plain module, by name; none of a part that no longer computes as its class
+    does.
 
     subtle: no method of the module is called: an answer may have changed it such that it names other parameters than
     those that it computes with.
@@ -172,7 +175,9 @@ def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
 
 
 def inputs_of(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """Every tensor among the arguments that a gradient can reach, by name; parameters of modules included."""
+    """Return every tensor among the arguments that a gradient can reach, by name; parameters of modules
+    included.
+    """
     tensors = (pair for name, value in by_name(args, kwargs).items() for pair in _tensors(value, name))
     return {name: value for name, value in tensors if value.requires_grad}
 
@@ -190,7 +195,9 @@ def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
 
 @door
 def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, names: Iterable[str]) -> list:
-    """The tensors that the numbers of a call come from: those among its arguments, and parameters of the module."""
+    """Return the tensors that the numbers of a call come from: those among its arguments, and parameters of
+    the module.
+    """
     found = [value for name, arg in by_name(args, kwargs).items() for _, value in _tensors(arg, name)]
     if isinstance(module, nn.Module):
         parts = dict(nn.Module.named_parameters(module, remove_duplicate=False))
@@ -202,8 +209,9 @@ RESEEDED = "random numbers"  # among the states
 
 
 def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False) -> dict[str, Any]:
-    """What a call must not change, by name: of a case's arguments tensors, lists and dicts, a module's parameters and
-    its traces; and whether the random numbers of the process were `reseeded`."""
+    """Return what a call must not change, by name: of a case's arguments tensors, lists and dicts, a module's
+    parameters and its traces; and whether the random numbers of the process were `reseeded`.
+    """
     found: dict[str, Any] = {}
     for name, value in by_name(args, kwargs).items():
         # subtle: a module with a hook no longer counts as plain, so that the hook must be told first.
@@ -216,7 +224,7 @@ def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: boo
 
 @door
 def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
-    """What a call may leave behind on a module; of one that it is to change, modes alone must stay."""
+    """Return what a call may leave behind on a module; of one that it is to change, modes alone must stay."""
     if name in changes:
         return {f"{name}.training": module.training}
     parts = dict(nn.Module.named_modules(module))
@@ -230,7 +238,7 @@ def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str,
 
 
 def state(value: object, name: str) -> dict[str, Any]:
-    """The parts of one argument that a call can change, by name."""
+    """Return the parts of one argument that a call can change, by name."""
     if isinstance(value, nn.Module):
         return _parameters(value, f"{name}.")
     return {name: value} if isinstance(value, (torch.Tensor, list, tuple, dict)) else {}
@@ -244,5 +252,5 @@ def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
 
 
 def states_as_given(case: Question) -> dict[str, Any]:
-    """The `states` of a case's arguments before any call."""
+    """Return the `states` of a case's arguments before any call."""
     return states(case, *arguments(case))

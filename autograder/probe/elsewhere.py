@@ -99,7 +99,7 @@ class OtherDevice(TorchDispatchMode):
         return result
 
     def line_of(self, tensor: torch.Tensor) -> int:
-        """The student's line that made a tensor on the CPU, or the one that is running."""
+        """Return the student's line that made a tensor on the CPU, or the one that is running."""
         return self.made[id(tensor)][1] if id(tensor) in self.made else _line()
 
 
@@ -144,8 +144,9 @@ def _move(module: nn.Module) -> None:
 
 
 def stays_behind(call: Callable[[], Any]) -> int | None:
-    """The line with which a call on the device leaves it, 0 if that is not known; None if it does not leave it, or
-    cannot be made there."""
+    """Return the line with which a call on the device leaves it, 0 if that is not known; None if it does not
+    leave it, or cannot be made there.
+    """
     try:
         called_there(call)
     except StaysBehind as behind:
@@ -156,7 +157,7 @@ def stays_behind(call: Callable[[], Any]) -> int | None:
 
 
 def called_there(call: Callable[[], Any]) -> Any:
-    """The result of a call on the device. Raises StaysBehind."""
+    """Return the result of a call on the device. Raises StaysBehind."""
     device = OtherDevice()
     with device, _Copied():
         result = call()
@@ -175,7 +176,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(change: Callable[[Any], Any], value: Any, kinds: Any = torch.Tensor) -> Any:
-    """The value, with every tensor in it changed."""
+    """Return the value, with every tensor in it changed."""
     if isinstance(value, kinds):
         return change(value)
     if isinstance(value, (tuple, list)):
@@ -190,7 +191,7 @@ def _here(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _line() -> int:
-    """The line of the student's code that is running; 0 if it is not known."""
+    """Return the line of the student's code that is running; 0 if it is not known."""
     frame = sys._getframe(2)
     while frame is not None:
         if frame.f_code.co_filename == GIVEN:

@@ -65,7 +65,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def _raised_by_student(error: BaseException) -> bool:
-    """Whether a `raise` statement of the student raised it."""
+    """Return whether a `raise` statement of the student raised it."""
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
@@ -75,7 +75,9 @@ def _raised_by_student(error: BaseException) -> bool:
 
 
 def _is_unwritten(error: BaseException) -> bool:
-    """Whether the function that raised the error holds nothing but its docstring and that line, as far as is known."""
+    """Return whether the function that raised the error holds nothing but its docstring and that line, as far
+    as is known.
+    """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     # subtle: inspect.getsource gives the same, but first looks through every module, at 2 ms a time.
     below = linecache.getlines(frame.f_code.co_filename)[frame.f_code.co_firstlineno - 1 :]

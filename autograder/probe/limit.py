@@ -24,8 +24,9 @@ class OutOfTime(BaseException):
 
 
 def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextManager[None]:
-    """Raises OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has computed
-    for `seconds`; and again every tenth of that if it is swallowed."""
+    """Raise OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has
+    computed for `seconds`; and again every tenth of that if it is swallowed.
+    """
     in_main = threading.current_thread() is threading.main_thread()
     limit = _ByTimers if HAS_TIMERS and in_main else _ByWatching
     return limit(seconds, seconds if waiting is None else waiting)
@@ -55,7 +56,7 @@ class _ByTimers(AbstractContextManager[None]):
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    """Raises OutOfTime, unless the limit is just being set or taken away, which would remain half done."""
+    """Raise OutOfTime, unless the limit is just being set or taken away, which would remain half done."""
     while (
         frame is not None and frame.f_code is _ring.__code__
     ):  # the other timer's, which this one interrupts
@@ -76,7 +77,7 @@ class _ByWatching(AbstractContextManager[None]):
         ).start()
 
     def ring_if_late(self, computed: float, waited: float) -> None:
-        """Raises OutOfTime in the block if that much time is too much."""
+        """Raise OutOfTime in the block if that much time is too much."""
         with self._rings:
             if not self._over.is_set() and (computed >= self._seconds or waited >= self._waiting):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(self._block, ctypes.py_object(OutOfTime))
@@ -93,7 +94,9 @@ class _ByWatching(AbstractContextManager[None]):
 
 
 def _watch(limit: "weakref.ref[_ByWatching]", over: threading.Event, tick: float) -> None:
-    """Watches the time until the block is over, or its limit is gone: a ring may come before `__exit__` can begin."""
+    """Watch the time until the block is over, or its limit is gone: a ring may come before `__exit__` can
+    begin.
+    """
     computed, began = time.process_time(), time.monotonic()
     while not over.wait(tick) and (watched := limit()) is not None:
         watched.ring_if_late(time.process_time() - computed, time.monotonic() - began)

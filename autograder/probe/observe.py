@@ -80,7 +80,7 @@ class Usage:
         self.work = [0] * LARGEST_POWER
 
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
-        """Adds the sizes of one operation."""
+        """Add the sizes of one operation."""
         if len(self.sizes) < MOST_SIZES:
             values = (*args, *kwargs.values())
             read = _sizes_of(values)
@@ -89,7 +89,7 @@ class Usage:
             self.sizes.add((name, len(read), sum(read), made))
 
     def as_data(self) -> dict[str, Any]:
-        """The fields as plain data."""
+        """Return the fields as plain data."""
         return {
             "names": sorted(self.names),
             "calls": self.calls,
@@ -103,7 +103,7 @@ class Usage:
 
 
 def _sizes_of(values: Iterable) -> list[int]:
-    """The number of entries of each tensor that has more than one, also of those in lists."""
+    """Return the number of entries of each tensor that has more than one, also of those in lists."""
     found: list[int] = []
     for value in values:
         if isinstance(value, torch.Tensor):
@@ -147,13 +147,13 @@ class _Functions(TorchFunctionMode):
 
 @functools.cache
 def _function(function: Callable) -> tuple[str, bool]:
-    """The name of a function, and whether it computes anything."""
+    """Return the name of a function, and whether it computes anything."""
     name = str(getattr(function, "__name__", None) or getattr(function, "_opname", "?"))
     return f"torch:{name}", name not in QUERIES
 
 
 def _is_view(name: str, args: Sequence, kwargs: Mapping, made: object) -> bool:
-    """Whether a function returned only a view of its input."""
+    """Return whether a function returned only a view of its input."""
     if (
         type(made) is not torch.Tensor
         or made._base is None
@@ -194,13 +194,13 @@ class _Kernels(TorchDispatchMode):
 
 
 def kernels_observed(usage: Usage) -> AbstractContextManager:
-    """Adds the kernels of the block alone to `usage`."""
+    """Add the kernels of the block alone to `usage`."""
     return _Kernels(usage)
 
 
 @functools.cache
 def _kernel(kernel: Any) -> tuple[str, bool]:
-    """The name of a kernel, and whether its results are views of its inputs."""
+    """Return the name of a kernel, and whether its results are views of its inputs."""
     aliases = [returned.alias_info for returned in kernel._schema.returns]
     return kernel.name().partition(".")[0], any(alias is not None and not alias.is_write for alias in aliases)
 
@@ -214,7 +214,7 @@ def _is_matrix_product(shapes: Sequence[Sequence[int]]) -> bool:
 
 @contextlib.contextmanager
 def observed(usage: Usage, closely: bool = False) -> Iterator[None]:
-    """Adds the operations of the block to `usage`."""
+    """Add the operations of the block to `usage`."""
     with contextlib.ExitStack() as stack:
         if closely and usage.in_all_threads:
             stack.enter_context(_profiled(usage))
@@ -255,8 +255,9 @@ def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:
 
 @contextlib.contextmanager
 def _profiled(usage: Usage) -> Iterator[None]:
-    """Adds the kernels of all threads. A matrix product that the dispatch mode did not see counts whatever its sizes:
-    a profiler that recorded sizes would take three times as long."""
+    """Add the kernels of all threads. A matrix product that the dispatch mode did not see counts whatever its
+    sizes: a profiler that recorded sizes would take three times as long.
+    """
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # else it writes two lines to the screen each time
     with profiled_in_all_threads() as profiler:
         yield
@@ -304,7 +305,9 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Whether a frame belongs to an import: PyTorch loads some of its parts when they are first needed."""
+    """Return whether a frame belongs to an import: PyTorch loads some of its parts when they are first
+    needed.
+    """
     while frame is not None and not is_students(frame.f_code.co_filename):
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True

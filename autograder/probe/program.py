@@ -88,7 +88,7 @@ class Recorder(TorchDispatchMode):
             self._why_not = "too many tensors"
 
     def data(self, output: object) -> bytes:
-        """The program of a call that returned `output`; nothing if there is none."""
+        """Return the program of a call that returned `output`; nothing if there is none."""
         self._reading = []
         returned = self._recorded(output)
         if self._why_not:
@@ -96,7 +96,7 @@ class Recorder(TorchDispatchMode):
         return zlib.compress(json.dumps({"steps": self._needed(), "output": returned}).encode(), FAST)
 
     def _needed(self) -> list[list]:
-        """The steps without those that the output does not need."""
+        """Return the steps without those that the output does not need."""
         memory, kept = self._memory, []
         needed = {memory[number] for number in self._reading}
         for step, read in zip(reversed(self._steps), reversed(self._reads), strict=True):
@@ -172,7 +172,7 @@ def _tensors(made: Any) -> Iterator[torch.Tensor]:
 
 
 def run_program(data: bytes, inputs: Iterable[torch.Tensor], usage: Usage) -> Encoded:
-    """The output of a program on these inputs; its operations are added to `usage`.
+    """Return the output of a program on these inputs; its operations are added to `usage`.
 
     Raises NoProgram, or whatever a kernel raises, if the data is no program for them.
     """

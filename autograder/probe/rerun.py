@@ -13,7 +13,9 @@ SECONDS = 10.0
 
 
 def rerun(programs: Sequence[bytes], cases: Sequence[Question]) -> list[dict[str, Encoded]]:
-    """What each program computes for the numbers of its case, and the operations that it uses; nothing if it fails."""
+    """Return what each program computes for the numbers of its case, and the operations that it uses; nothing
+    if it fails.
+    """
     return [_results(program, case) for program, case in zip(programs, cases, strict=True)]
 
 

@@ -70,10 +70,12 @@ def probe(
     tick: Callable[[str], None] = lambda at_work: None,
     told: float | None = None,
 ) -> list[Record]:
-    """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
-    skips the steps that follow the output; `record` says whether the operations used, and a line that leaves the device
-    of the inputs, are recorded; `tick` is told before each case which one it is. A call that takes longer than
-    `seconds` is said to take longer than `told`: its answer did before, and nobody waits as long again."""
+    """Return one record for each case. `dtype` overrides the float type of all inputs (for a reference);
+    `output_only` skips the steps that follow the output; `record` says whether the operations used, and a
+    line that leaves the device of the inputs, are recorded; `tick` is told before each case which one it is.
+    A call that takes longer than `seconds` is said to take longer than `told`: its answer did before, and
+    nobody waits as long again.
+    """
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
     records: list[Record] = []
@@ -163,7 +165,7 @@ class _Probe:
 
     @door
     def _new_parameters(self) -> dict[str, torch.Tensor]:
-        """The parameters of a new module that the exercise names."""
+        """Return the parameters of a new module that the exercise names."""
         module = built(self.answer, self.case.init, self.dtype)
         parts = nn.Module.named_parameters(module, remove_duplicate=False)
         return {name: part.detach().clone() for name, part in parts if name in self.case.weights}
@@ -271,7 +273,7 @@ class _Probe:
         return self.case.program and self.usage is not None
 
     def _recorded(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """The result of a call, whose program is kept if the case asks for it."""
+        """Return the result of a call, whose program is kept if the case asks for it."""
         if not self.has_program:
             return run_case(self.case, call, args, kwargs)
         with Recorder(inputs_of_program(args, kwargs, call, self.case.weights)) as recorder:
@@ -282,7 +284,7 @@ class _Probe:
     def _step(
         self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None
     ) -> Encoded | None:
-        """Records what `call` returns; gives the error that it raises, or None."""
+        """Record what `call` returns; gives the error that it raises, or None."""
 
         def value() -> Encoded:
             # subtle: what a lazy result computes only when it is read belongs to the call.

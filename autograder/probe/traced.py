@@ -89,11 +89,11 @@ class Trace(TorchFunctionMode):
         return self.sources.get(_memory(tensor), set()) | self.views.get(id(tensor), set())
 
     def needed(self, result: Any) -> set[int]:
-        """The numbers of the operations that a result comes from."""
+        """Return the numbers of the operations that a result comes from."""
         return self.escaped.union(*(self._of(one) for one in _tensors(result)))
 
     def turns(self, needed: set[int]) -> set[int]:
-        """The lines that make several operations which are not needed."""
+        """Return the lines that make several operations which are not needed."""
         counts = Counter(line for number, line in enumerate(self.lines) if number not in needed)
         return {line for line, count in counts.items() if count > 1}
 
@@ -115,13 +115,13 @@ def _is_number(made: Any) -> bool:
 
 
 def _writes(name: str) -> bool:
-    """Whether an operation of this name writes into its first argument."""
+    """Return whether an operation of this name writes into its first argument."""
     in_place = name.endswith("_") and not name.endswith("__")
     return in_place or name == "torch:__setitem__" or name.startswith("torch:__i")
 
 
 def _larger(value: Any) -> Any:
-    """Numbers that left PyTorch, half as large again; an exact zero stays one."""
+    """Return numbers that left PyTorch, half as large again; an exact zero stays one."""
     if isinstance(value, (list, tuple)):
         return [_larger(one) for one in value]
     if isinstance(value, np.ndarray) and value.dtype == bool:
@@ -132,7 +132,7 @@ def _larger(value: Any) -> Any:
 
 
 def _line() -> int:
-    """The line of the student's code that is running; 0 if it is not known."""
+    """Return the line of the student's code that is running; 0 if it is not known."""
     frame = sys._getframe(2)
     while frame is not None and not is_students(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]

@@ -224,7 +224,7 @@ class Judged:
     float64: bool = False
 
     def match_of(self, name: str = "") -> Match:
-        """How the result is compared, or the item of that name."""
+        """Return how the result is compared, or the item of that name."""
         match = self.expect if isinstance(self.expect, Match) else self.expect.get(name, CLOSE)
         return Match(match.how, match.scale * self.scale)
 
@@ -238,8 +238,9 @@ SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match, Work)
 
 
 def float_type(case: Question) -> torch.dtype:
-    """The type of the float inputs: of the first argument that is a tensor of floats, else of the first such tensor
-    within an argument or among the weights."""
+    """Return the type of the float inputs: of the first argument that is a tensor of floats, else of the
+    first such tensor within an argument or among the weights.
+    """
     tensors = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, torch.Tensor)]
     found = next(_floats([tensors, case.args, case.kwargs, case.weights]), None)
     return torch.float32 if found is None else found.dtype
@@ -250,7 +251,7 @@ def _floats(value: object) -> Iterator[torch.Tensor]:
 
 
 def tensors_in(value: object) -> Iterator[torch.Tensor]:
-    """The tensors within an argument, those of modules included."""
+    """Yield the tensors within an argument, those of modules included."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, Module):

@@ -27,7 +27,7 @@ class Draw:
         self._random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
 
     def of_the_same_sizes(self) -> "Draw":
-        """A draw of other numbers that begins with the sizes which this one has drawn."""
+        """Return a draw of other numbers that begins with the sizes which this one has drawn."""
         other = Draw(self.exercise_id, f"{self.seed}/again", self.hidden)
         other._known = list(self._sizes)
         return other
@@ -45,7 +45,9 @@ class Draw:
         return torch.from_numpy(np.asarray(drawn)).to(dtype) / 8
 
     def weights(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Rows of positive weights, none of them zero, that sum to exactly one in float32 and in float64."""
+        """Return rows of positive weights, none of them zero, that sum to exactly one in float32 and in
+        float64.
+        """
         parts = (torch.softmax(self.normal(*shape), dim=-1) * PARTS_OF_ONE).round().clamp(min=1)
         remainder = PARTS_OF_ONE - parts.sum(dim=-1, keepdim=True)
         parts = parts.scatter_add(-1, parts.argmax(dim=-1, keepdim=True), remainder)

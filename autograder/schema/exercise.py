@@ -99,8 +99,9 @@ class Exercise:
             object.__setattr__(self, "mistakes", completed(self.worked, self.mistakes))
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """The cases of a seed: the exercise's own, the standard ones, and two calls in a row. Raises
-        UserError if they do not fit `needs` and `aspects`."""
+        """Return the cases of a seed: the exercise's own, the standard ones, and two calls in a row. Raises
+        UserError if they do not fit `needs` and `aspects`.
+        """
         own_cases = list(self.cases(draw))
         kinds = kinds_of(own_cases, self.standard)
         refuse_what_judges_nothing(self, own_cases)

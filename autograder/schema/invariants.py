@@ -8,7 +8,7 @@ from autograder.schema.exercise import Invariant
 
 
 def samples_apart(first: str, second: str) -> Invariant:
-    """Two cases that differ in all samples but the first must agree in the first."""
+    """Return two cases that differ in all samples but the first must agree in the first."""
     return Invariant(
         "samples apart",
         (first, second),
@@ -18,7 +18,7 @@ def samples_apart(first: str, second: str) -> Invariant:
 
 
 def past_only(first: str, second: str) -> Invariant:
-    """Two cases under a causal mask that differ in the last token must agree in all tokens before."""
+    """Return two cases under a causal mask that differ in the last token must agree in all tokens before."""
     return Invariant(
         "past only",
         (first, second),
@@ -38,10 +38,10 @@ def shares_sum_to_one(family: str) -> Invariant:
 
 
 def doubles(first: str, second: str, observation: str, question: str) -> Invariant:
-    """The number returned in the second case must be twice that of the first."""
+    """Return the number returned in the second case must be twice that of the first."""
     return Invariant("doubles", (first, second), observation, question)
 
 
 def one_factor(observation: str, question: str) -> Invariant:
-    """The large numbers returned must not all be the expected ones times one factor."""
+    """Return the large numbers returned must not all be the expected ones times one factor."""
     return Invariant("one factor", (), observation, question)

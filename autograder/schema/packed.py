@@ -14,5 +14,5 @@ def pack_cases(cases: Sequence[Case]) -> bytes:
 
 
 def unpack_cases(data: bytes) -> list[Question]:
-    """The questions of the cases that `pack_cases` was given."""
+    """Return the questions of the cases that `pack_cases` was given."""
     return [Question(**given) for given in unpack(data, SPECS)]

@@ -38,7 +38,9 @@ def standard_cases(
     parameters: tuple[str, ...] = (),
     reference: Callable | None = None,
 ) -> list[Case]:
-    """The cases of these kinds. "by name" needs the names of the arguments, and the class if it is one."""
+    """Return the cases of these kinds. "by name" needs the names of the arguments, and the class if it is
+    one.
+    """
     marked = next((case for case in cases if case.float64), cases[0])
     first, double, most = (
         replace(case, observe=False) for case in (cases[0], marked, _of_most_arguments(cases))
@@ -72,13 +74,14 @@ def _of_most_arguments(cases: list[Case]) -> Case:
 
 
 def as_exact_as_float64(case: Case) -> Case:
-    """The case; if it is one for the point for float64, compared as closely as float64 can be."""
+    """Return the case; if it is one for the point for float64, compared as closely as float64 can be."""
     exact = case.aspect == DTYPES and float_type(case) == torch.float64
     return replace(case, scale=case.scale * IN_DOUBLE) if exact else case
 
 
 def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """The cases; some of those that give tensors are asked on another device as well: one for each choice of arguments.
+    """Return the cases; some of those that give tensors are asked on another device as well: one for each
+    choice of arguments.
 
     Where all is judged in float32, any buffer is right, also one on the CPU.
     """
@@ -95,7 +98,7 @@ def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Ca
 
 
 def _arguments_given(case: Case, parameters: tuple[str, ...]) -> frozenset:
-    """The names of the arguments that are neither None nor False."""
+    """Return the names of the arguments that are neither None nor False."""
     named = dict(zip(parameters, case.args, strict=False)) | dict(case.kwargs)
     return frozenset(name for name, value in named.items() if value is not None and value is not False)
 
@@ -128,7 +131,7 @@ def _transposed(first: Case) -> Case:
 
 
 def _not_contiguous(value: Any) -> Any:
-    """The value, its tensors with columns in memory order, or else with gaps between their entries."""
+    """Return the value, its tensors with columns in memory order, or else with gaps between their entries."""
     if isinstance(value, torch.Tensor) and value.dim() > 0 and value.numel() > 1:
         columns = value.mT.contiguous().mT if value.dim() > 1 else value
         return torch.stack((value, value), dim=-1)[..., 0] if columns.is_contiguous() else columns

@@ -83,7 +83,7 @@ def difference(
     float_type: torch.dtype | None = None,
     path: tuple = (),
 ) -> Difference | None:
-    """The first Difference, from the outside to the numbers, or None if the values agree.
+    """Return the first Difference, from the outside to the numbers, or None if the values agree.
 
     With `float_type`, tensors of floats must have this type, whatever the type of the expected one (a reference runs
     in float64).
@@ -112,7 +112,7 @@ def difference(
 
 
 def same_value(a: Encoded | None, b: Encoded | None, scale: float = 1.0) -> bool:
-    """Whether two answers gave the same value, right or wrong."""
+    """Return whether two answers gave the same value, right or wrong."""
     if a is None or b is None:
         return a is b
     return difference(a, b, Match("same", scale)) is None
@@ -121,8 +121,9 @@ def same_value(a: Encoded | None, b: Encoded | None, scale: float = 1.0) -> bool
 def _random(
     expected: Encoded, actual: Encoded, match: Match, float_type: torch.dtype | None, path: tuple
 ) -> Difference | None:
-    """Checks that the weights of two modules (dicts by name) are random numbers: none constant, no two alike, none far
-    from the sizes with which a layer can learn."""
+    """Check that the weights of two modules (dicts by name) are random numbers: none constant, no two alike,
+    none far from the sizes with which a layer can learn.
+    """
     if difference(_shapes_of(expected), _shapes_of(actual)) is not None:
         return difference(expected, actual, CLOSE, float_type, path)
     pairs = [(one["keys"], one["items"]) for one in actual["items"]]
@@ -182,7 +183,7 @@ SPECIAL = {"one of": _one_of, "same set": _same_set, "random": _random}
 
 
 def _rows(tensor: Encoded) -> Encoded:
-    """The same numbers as a list of rows; a single axis is one row."""
+    """Return the same numbers as a list of rows; a single axis is one row."""
     data = tensor["data"]
     if data.dim() == 1:
         return tensor | {"data": data[None]}
@@ -215,7 +216,7 @@ def _dicts(
 
 
 def typed(key: object) -> Hashable:
-    """A dict's key with its types, so that 1, 1.0 and True are three keys."""
+    """Return a dict's key with its types, so that 1, 1.0 and True are three keys."""
     return (tuple, *map(typed, key)) if isinstance(key, tuple) else (type(key), key)
 
 
@@ -250,7 +251,7 @@ def _tensors(
 
 
 def _largest(numbers: torch.Tensor) -> float:
-    """The largest finite absolute value, at least 1."""
+    """Return the largest finite absolute value, at least 1."""
     finite = numbers[numbers.isfinite()].abs()
     return max(1.0, float(finite.max())) if finite.numel() else 1.0
 
@@ -267,14 +268,15 @@ def kind_of_number(numbers: torch.Tensor) -> str:
 
 
 def worst(far: torch.Tensor) -> tuple[int, ...]:
-    """The index of the entry that is off the furthest."""
+    """Return the index of the entry that is off the furthest."""
     # NumPy's, because PyTorch's imports SymPy, which takes as long as all the rest of a check.
     return tuple(int(i) for i in np.unravel_index(int(far.argmax()), far.shape))
 
 
 def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
-    """How far each entry is beyond the tolerance, in float64: <= 0 is close enough; inf if one is NaN or infinite and
-    the other is not the same."""
+    """Return how far each entry is beyond the tolerance, in float64: <= 0 is close enough; inf if one is NaN
+    or infinite and the other is not the same.
+    """
     double = torch.complex128 if expected.is_complex() or actual.is_complex() else torch.float64
     expected, actual = expected.to(double), actual.to(double)
     beyond = (expected - actual).abs() - scale * (ABSOLUTE + RELATIVE * expected.abs())
@@ -285,5 +287,5 @@ def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> 
 
 
 def is_close(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> bool:
-    """Whether two tensors of one shape agree everywhere."""
+    """Return whether two tensors of one shape agree everywhere."""
     return expected.shape == actual.shape and bool((excess(expected, actual, scale) <= 0).all())

@@ -54,24 +54,24 @@ def encode(value: Any, depth: int = 0) -> Encoded:
 
 
 def _other(why: str) -> Encoded:
-    """Stands for a value that cannot be encoded."""
+    """Stand for a value that cannot be encoded."""
     return {"kind": "other", "class": why}
 
 
 def items_of(value: Encoded) -> list[Encoded]:
-    """The items of an encoded list, tuple or dict."""
+    """Return the items of an encoded list, tuple or dict."""
     if "ints" in value:
         return [{"kind": "int", "value": number} for number in value["ints"].tolist()]
     return value.get("items", [])
 
 
 def length_of(value: Encoded) -> int:
-    """The number of items of an encoded list, tuple or dict."""
+    """Return the number of items of an encoded list, tuple or dict."""
     return len(value["ints"] if "ints" in value else value["items"])
 
 
 def _why_not(value: object) -> str | None:
-    """Why a plain value cannot be encoded, or None if it can."""
+    """Return why a plain value cannot be encoded, or None if it can."""
     if isinstance(value, (str, bytes)) and len(value) > LONGEST_TEXT:
         return f"{type(value).__name__} of more than {LONGEST_TEXT} characters"
     if isinstance(value, int) and value.bit_length() > LARGEST_INT:
@@ -138,7 +138,7 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def class_name(kind: type) -> str:
-    """The name of a type, cut to LONGEST_NAME."""
+    """Return the name of a type, cut to LONGEST_NAME."""
     return str(getattr(kind, "__qualname__", "?"))[:LONGEST_NAME]
 
 
@@ -146,7 +146,7 @@ MOST_AXES = 64
 
 
 def check(value: Any, depth: int = 0) -> None:
-    """Raises Unreadable unless `encode` could have returned `value`, which came from elsewhere."""
+    """Raise Unreadable unless `encode` could have returned `value`, which came from elsewhere."""
     kind = value.get("kind") if type(value) is dict else None
     fields = set(value) - {"kind"} if type(value) is dict else set()
     if kind in ("list", "tuple") and fields == {"ints"}:

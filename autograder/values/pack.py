@@ -33,7 +33,7 @@ def pack(value: Any, specs: tuple[type[Any], ...] = ()) -> bytes:
 
 
 def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
-    """The value that `pack` was given. Raises BadMessage."""
+    """Return the value that `pack` was given. Raises BadMessage."""
     if len(data) > LARGEST_MESSAGE:
         raise BadMessage(f"a message of {len(data)} bytes is larger than allowed")
     try:

@@ -43,7 +43,7 @@ def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[
 
 
 def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[Any], ...] = ()) -> Any:
-    """The value that `flatten` was given; `take` returns the tensor of a key.
+    """Return the value that `flatten` was given; `take` returns the tensor of a key.
 
     Builds only the types listed above, whoever wrote the data, and specs only of the given classes.
     """
@@ -72,12 +72,12 @@ def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[An
 
 
 def _strides(tensor: torch.Tensor) -> dict[str, list[int]]:
-    """Its strides, unless it is contiguous."""
+    """Return its strides, unless it is contiguous."""
     return {} if tensor.is_contiguous() or 0 in tensor.stride() else {"strides": list(tensor.stride())}
 
 
 def with_strides(numbers: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    """A copy of `numbers` with these strides (a transposed input stays transposed)."""
+    """Return a copy of `numbers` with these strides (a transposed input stays transposed)."""
     if 0 in strides:
         return numbers.clone()
     return torch.empty_strided(numbers.shape, strides, dtype=numbers.dtype).copy_(numbers)

@@ -27,11 +27,11 @@ class Writer:
         self._parts: dict[str, int] = {}
 
     def part(self, value: Any) -> int:
-        """The number of a part; equal parts have one number."""
+        """Return the number of a part; equal parts have one number."""
         return self._parts.setdefault(_as_json(flatten(value, self._place, self._specs)), len(self._parts))
 
     def write(self, path: Path, value: Any) -> None:
-        """Writes the value and all parts into a new file."""
+        """Write the value and all parts into a new file."""
         text = f'{{"value":{_as_json(flatten(value, self._place, self._specs))},"parts":[{",".join(self._parts)}]}}'
         rows = {name: torch.cat(row) for name, row in self._rows.items()}
         save_file(rows or {"none": torch.zeros(0)}, path, metadata={"json": text})
@@ -64,7 +64,7 @@ class Stored:
         self._read: dict[int, Any] = {}
 
     def part(self, number: int) -> Any:
-        """A part; the same object each time."""
+        """Return a part; the same object each time."""
         if number not in self._read:
             self._read[number] = self._restored(self._parts[number])
         return self._read[number]

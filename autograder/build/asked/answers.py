@@ -64,7 +64,7 @@ def _messages(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def says_what_is_wrong(verdict: Verdict) -> bool:
-    """Whether a message says more than that an entry is another."""
+    """Return whether a message says more than that an entry is another."""
     return verdict.mistake is not None or "Work this one" not in verdict.message
 
 

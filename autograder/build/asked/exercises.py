@@ -40,7 +40,7 @@ def _hints(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def _steps(line: str) -> list[str]:
-    """The line, what it assigns and what it returns, where they are more than a name or a simple call."""
+    """Return the line, what it assigns and what it returns, where they are more than a name or a simple call."""
     parts = (line, line.partition(" = ")[2], line.removeprefix("return "))
     return [part for part in parts if len(part) > 12]
 

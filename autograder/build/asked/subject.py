@@ -116,7 +116,7 @@ class ExerciseSubject:
         return [self._judged(self.expected.run(number)[0]) for number in numbers]
 
     def verdicts(self, kind: str) -> dict[str, Verdict]:
-        """The verdicts on the RIGHT or the WRONG answers, by name."""
+        """Return the verdicts on the RIGHT or the WRONG answers, by name."""
         if kind not in self._verdicts:
             answers = self.answers[kind].items()
             self._verdicts[kind] = {
@@ -134,12 +134,12 @@ class ExerciseSubject:
 
 
 def hidden_lines(cell: Cell) -> list[str]:
-    """The lines that students do not get, without their indents."""
+    """Return the lines that students do not get, without their indents."""
     return [line.strip() for region in find_regions(cell.text) for line in region.lines]
 
 
 def shown_lines(cell: Cell) -> set[str]:
-    """The lines of the cell that students do get."""
+    """Return the lines of the cell that students do get."""
     text = cell.text
     for kind in {region.kind for region in find_regions(text)}:
         text = without_regions(text, kind)
@@ -147,7 +147,7 @@ def shown_lines(cell: Cell) -> set[str]:
 
 
 def answers_folder(root: Path) -> Path:
-    """Where the answers to exercises are: of the course among its tests, else beside the exercises."""
+    """Return where the answers to exercises are: of the course among its tests, else beside the exercises."""
     return root / "tests/answers" if root == ROOT else root / "answers"
 
 
@@ -177,7 +177,7 @@ def _answer(exercise: Exercise, given: dict | str | Callable) -> Callable:
 
 
 def answer_in(text: str, name: str) -> Callable:
-    """The object of that name after running `text` as a file, whose lines can be shown."""
+    """Return the object of that name after running `text` as a file, whose lines can be shown."""
     linecache.cache["answer.py"] = (len(text), None, text.splitlines(keepends=True), "answer.py")
     names: dict[str, Any] = {"__name__": "answer"}
     exec(compile(text, "answer.py", "exec"), names)

@@ -18,8 +18,8 @@ from autograder.build.lesson import ROOT, find_lessons
 
 
 def write_sources(folder: Path, repository: str = "", branch: str = "main", root: Path = ROOT) -> list[Path]:
-    """Writes all made sources of the book into `folder` and returns their paths; files that no lesson makes any more
-    are removed. A file whose text stays the same is left alone, so that a second build is quick.
+    """Write all made sources of the book into `folder` and returns their paths; files that no lesson makes
+    any more are removed. A file whose text stays the same is left alone, so that a second build is quick.
 
     `repository` is the web address of the course, for the links to Colab and Binder; if empty, there are none.
     """

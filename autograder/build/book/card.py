@@ -10,7 +10,7 @@ DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
 
 
 def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
-    """Links that open the exercise notebook."""
+    """Link that open the exercise notebook."""
     links = [f"{{download}}`Download the exercise notebook <../downloads/{lesson.name}.ipynb>`"]
     if github := GITHUB.fullmatch(repository):
         path = f"notebooks/{lesson.name}.ipynb"
@@ -32,7 +32,7 @@ def exercise_card(exercise: Exercise) -> str:
 
 
 def hints(exercise: Exercise) -> str:
-    """The ladder of hints: each opens the way to the next."""
+    """Return the ladder of hints: each opens the way to the next."""
     count, text = len(exercise.hints), ""
     for number in range(count, 0, -1):
         fence = ":" * (3 + count - number)
@@ -43,7 +43,7 @@ def hints(exercise: Exercise) -> str:
 
 
 def written_question(cell: Cell) -> str:
-    """The question, with its model answer and its marking folded."""
+    """Return the question, with its model answer and its marking folded."""
     question = without_regions(without_regions(cell.text, SOLUTION), MARK_SCHEME).rstrip()
     found = {region.kind: "\n".join(region.lines).strip() for region in find_regions(cell.text)}
     return "\n\n".join(

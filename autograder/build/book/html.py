@@ -16,7 +16,7 @@ PUNCTUATION = re.compile(r"[.,;:!?)]+")
 
 
 def setup(app) -> dict:
-    """Registers the renderer `mathml` for conf.py's html_math_renderer, and the folds."""
+    """Register the renderer `mathml` for conf.py's html_math_renderer, and the folds."""
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _write_folds)
     app.connect("doctree-resolved", _take_punctuation)
@@ -69,13 +69,15 @@ def _visit_block(translator, node) -> None:
 
 
 def _is_whole(source: str) -> bool:
-    """Whether a piece of a formula stands on its own: it may go to the next line if the page is narrow."""
+    """Return whether a piece of a formula stands on its own: it may go to the next line if the page is
+    narrow.
+    """
     pairs = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
     return all(source.count(opened) == source.count(closed) for opened, closed in pairs)
 
 
 def _written(node, block: bool, source: str = "") -> str:
-    """The formula; if it cannot be written, its source and a warning, which stops the build.
+    """Return the formula; if it cannot be written, its source and a warning, which stops the build.
 
     subtle: latex2mathml gives a command that it does not know back as it stands.
     """

@@ -11,7 +11,7 @@ LOOPS = {"required": "to be written with Python loops", "forbidden": "to be writ
 
 
 def judged_parts(lessons: list[Lesson]) -> dict[str, str]:
-    """The part of the page "How the grader decides" that is made from the exercises."""
+    """Return the part of the page "How the grader decides" that is made from the exercises."""
     return {"parts/judged.md": "\n".join(_lesson(lesson) for lesson in lessons)}
 
 

@@ -23,7 +23,7 @@ LIVE_ONLY = "progress()"  # tells what this learner has done: nothing to read he
 
 
 def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:
-    """The text of the lesson's notebook for readers."""
+    """Return the text of the lesson's notebook for readers."""
     reader = _Reader(lesson, repository)
     cells = [made for cell in reader.cells for made in reader.shown(cell)]
     title, _, rest = cells[0].source.partition("\n")
@@ -46,7 +46,7 @@ class _Reader:
         self.outputs, self.images, self.repository = _stored_outputs(lesson), lesson.images, repository
 
     def shown(self, cell: Cell) -> list:
-        """What the book shows for a cell: none, one or several cells."""
+        """Return what the book shows for a cell: none, one or several cells."""
         if cell.kind == "exercise":
             return self._exercise(cell)
         if cell.kind == "check" or cell.text.strip() == LIVE_ONLY:
@@ -96,7 +96,7 @@ def _stored_outputs(lesson: Lesson) -> dict:
 
 
 def _still(code: str) -> str:
-    """A note on what can be changed in the notebook, below the book's still picture."""
+    """Return a note on what can be changed in the notebook, below the book's still picture."""
     calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     call = next(call for call in calls if getattr(call.func, "id", "") == "explore")
     names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords if word.arg]

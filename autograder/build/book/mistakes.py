@@ -17,7 +17,7 @@ HEAD = "| What is seen | What to ask yourself |\n|---|---|\n"
 
 
 def mistake_pages(lessons: list[Lesson]) -> dict[str, str]:
-    """The pages, by file name."""
+    """Return the pages, by file name."""
     made_in: dict[str, list[Exercise]] = {}
     for exercise in all_exercises():
         for seen in dict.fromkeys(map(_words, exercise.mistakes)):
@@ -54,12 +54,12 @@ def _rows(exercise: Exercise, made_in: dict) -> tuple[str, list[Exercise]]:
 
 
 def _words(mistake: Mistake) -> str:
-    """What tells one line of the tables from another."""
+    """Return what tells one line of the tables from another."""
     return f"{mistake.observation}\n{mistake.question}"
 
 
 def _more(exercises: list[Exercise]) -> str:
-    """A few exercises by name; many by number: there the list would be most of the page."""
+    """Return a few exercises by name; many by number: there the list would be most of the page."""
     if len(exercises) <= FEW:
         return ", ".join(f"`{one.name}`" for one in exercises)
     first, *_, last = sorted(int(one.lesson.partition("_")[0]) for one in exercises)

@@ -24,7 +24,7 @@ PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
 
 
 def with_pictures(text: str, images: Path) -> str:
-    """The markdown text with its pictures as the book finds them, each as wide as it was drawn."""
+    """Return the markdown text with its pictures as the book finds them, each as wide as it was drawn."""
 
     def placed(match: re.Match) -> str:
         name = match["path"].removeprefix(FOLDER)
@@ -54,13 +54,13 @@ def shown(outputs: list) -> tuple[list, dict]:
 
 
 def has_columns(outputs: list) -> bool:
-    """Whether a text is printed in columns, which would be lost if its lines were broken."""
+    """Return whether a text is printed in columns, which would be lost if its lines were broken."""
     texts = ("".join(output.get("text", "")) for output in outputs)
     return any(len(COLUMNS.findall(text)) > 1 for text in texts)
 
 
 def said_by_check(outputs: list) -> list:
-    """The tick of a check without the number that it returns."""
+    """Return the tick of a check without the number that it returns."""
     return [output for output in outputs if output.output_type == "display_data"]
 
 
@@ -72,7 +72,7 @@ def _only(output, kind: str):
 
 
 def _width(svg: str) -> int:
-    """The width of a drawing in pixels of the screen."""
+    """Return the width of a drawing in pixels of the screen."""
     found = WIDTH.search(svg)
     assert found is not None, "our drawings say how wide they are"
     number, unit = found.groups()
@@ -86,7 +86,7 @@ def _settings(output, made, kind: str) -> dict:
 
 
 def _description(png: str) -> str:
-    """What the picture's own file says that it shows."""
+    """Return what the picture's own file says that it shows."""
     from PIL import Image
 
     with Image.open(io.BytesIO(b64decode(png))) as image:

@@ -16,7 +16,7 @@ ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
 
 
 def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
-    """The made parts of the hand-written pages, by file name."""
+    """Return the made parts of the hand-written pages, by file name."""
     return {
         "parts/contents.md": _contents(lessons),
         "parts/ladder.md": _ladder(lessons),
@@ -43,13 +43,13 @@ def _ladder(lessons: list[Lesson]) -> str:
 
 
 def card_pictures(lessons: list[Lesson]) -> list[Path]:
-    """The pictures whose small copies are on the cards."""
+    """Return the pictures whose small copies are on the cards."""
     names = SHOWN.findall(_ladder(lessons))
     return [lessons[0].images / f"{name}.png" for name in names]
 
 
 def _card(lesson: Lesson) -> str:
-    """One rung: a picture of the lesson, its question, what one builds, how long it takes."""
+    """Return one rung: a picture of the lesson, its question, what one builds, how long it takes."""
     exercises = exercises_of(lesson.name)
     cells = read_cells(lesson)
     text, minutes = "\n".join(cell.text for cell in cells if not cell.is_code), minutes_of(cells)
@@ -72,7 +72,9 @@ def _card(lesson: Lesson) -> str:
 
 
 def _picture(text: str, wanted: str | None) -> list[str]:
-    """The options of a card that shows the wanted picture of a text, or its first; none, if there is no picture."""
+    """Return the options of a card that shows the wanted picture of a text, or its first; none, if there is
+    no picture.
+    """
     found = {match["path"].removeprefix(FOLDER): match for match in reversed(list(PICTURE.finditer(text)))}
     if not found:
         return []
@@ -82,7 +84,7 @@ def _picture(text: str, wanted: str | None) -> list[str]:
 
 
 def _cited(lesson: Lesson) -> str:
-    """What the lesson names under "Read more", one item each."""
+    """Return what the lesson names under "Read more", one item each."""
     text = "\n\n".join(cell.text for cell in read_cells(lesson) if not cell.is_code)
     items = ARTICLE.findall(text.partition(READ_MORE)[2].partition("\n\n**")[0])
     listed = "\n".join(f"- {item.strip()}" for item in items)

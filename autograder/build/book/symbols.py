@@ -14,13 +14,13 @@ MARKS = re.compile(r"([\\*_\[\]<>$|{}~])")
 
 @cache
 def explained() -> frozenset[str]:
-    """The symbols that are entries of the glossary."""
+    """Return the symbols that are entries of the glossary."""
     blocks = re.findall(r"^(:{3,}|`{3,})\{glossary\}\n(.*?)^\1$", GLOSSARY.read_text(), flags=re.S | re.M)
     return frozenset(name for _, block in blocks for name in ENTRY.findall(block))
 
 
 def letters_of(axes: str) -> list[str]:
-    """The letters of the axes of one tensor: "B n_heads*d_head 1" has B, n_heads and d_head."""
+    """Return the letters of the axes of one tensor: "B n_heads*d_head 1" has B, n_heads and d_head."""
     return LETTER.findall(axes)
 
 

@@ -17,22 +17,22 @@ class Account:
         self._files = 0
 
     def next(self) -> int:
-        """The number of the next file."""
+        """Return the number of the next file."""
         self._files += 1
         return self._files
 
     def tell(self, number: int, fate: str, who: str = "") -> None:
-        """Says what became of a file. What several hand in together is counted once, and all are named."""
+        """Say what became of a file. What several hand in together is counted once, and all are named."""
         self._fates.setdefault(number, fate)
         if who:
             self._who[fate][who] += 1
 
     def count(self, fates: Collection[str]) -> int:
-        """How many files ended so."""
+        """Return how many files ended so."""
         return sum(fate in fates for fate in self._fates.values())
 
     def table(self, archives: int) -> str:
-        """A line for each fate, and all files at its end."""
+        """Return a line for each fate, and all files at its end."""
         counts = Counter(self._fates.values())
         assert counts.keys() <= set(self._order) and counts.total() == self._files, (
             "a file was not accounted for"

@@ -49,7 +49,7 @@ class Entry:
         return bool(NOBODYS & set(self.parts)) or self.parts[-1].startswith("._")
 
     def read(self, most: int = MOST_BYTES) -> bytes:
-        """All that it holds. Raises Refused, also if that is more than `most` bytes."""
+        """Return all that it holds. Raises Refused, also if that is more than `most` bytes."""
         data = bytearray()
         for chunk in self.chunks():
             data += chunk
@@ -66,7 +66,7 @@ class _Budget:
     size: int
 
     def counted(self, entry: Entry) -> Entry:
-        """The entry, which takes from the budget as it is read."""
+        """Return the entry, which takes from the budget as it is read."""
         self.files -= 1
         return Entry(entry.path, partial(self._chunks, entry), entry.outer)
 
@@ -81,10 +81,12 @@ class _Budget:
 
 
 def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry]:
-    """The files of a zip archive, or of a folder where one was unpacked; in the place of an archive within it the
-    files of that. Read each before asking for the next. `whose` says to whose budget an entry counts.
+    """Yield the files of a zip archive, or of a folder where one was unpacked; in the place of an archive
+    within it the files of that. Read each before asking for the next. `whose` says to whose budget an entry
+    counts.
 
-    Raises UserError if `path` is neither."""
+    Raises UserError if `path` is neither.
+    """
     budgets: dict[Hashable, _Budget] = defaultdict(lambda: _Budget(MOST_FILES, MOST_IN_ALL))
     for entry in outer_entries(path):
         for one in _with_nested(entry):
@@ -95,7 +97,7 @@ def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry
 
 
 def outer_entries(path: Path) -> Iterator[Entry]:
-    """The same, but an archive within is one file."""
+    """Yield the same, but an archive within is one file."""
     if path.is_dir():
         for place, folders, names in os.walk(path):
             folders.sort()
@@ -119,7 +121,7 @@ def _of_zip(archive: zipfile.ZipFile, before: str) -> Iterator[Entry]:
 
 
 def _entry(path: str, chunks: Callable[[], Iterator[bytes]]) -> Entry:
-    """The file of this path. Nothing reads one whose path is longer than any system writes."""
+    """Return the file of this path. Nothing reads one whose path is longer than any system writes."""
     parts = path.split("/", LONGEST_PATH)
     if len(path) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME:
         return Entry(path, chunks)
@@ -134,7 +136,9 @@ def _too_long() -> Iterator[bytes]:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """The name of a file. subtle: macOS and Canvas write UTF-8 without saying so, which is read as cp437."""
+    """Return the name of a file. subtle: macOS and Canvas write UTF-8 without saying so, which is read as
+    cp437.
+    """
     if info.flag_bits & IS_UTF8:
         return info.filename
     try:
@@ -144,7 +148,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _with_nested(entry: Entry) -> Iterator[Entry]:
-    """The entry, or what is in it if it is an archive itself."""
+    """Yield the entry, or what is in it if it is an archive itself."""
     some = False
     if entry.path.lower().endswith(".zip") and not entry.is_nobodys and (inner := _opened(entry)):
         with inner:

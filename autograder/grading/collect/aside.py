@@ -13,7 +13,7 @@ LONGEST_NAME = 100  # bytes
 
 
 def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: Path) -> None:
-    """Keeps a file that was called so, once. Raises UserError if it cannot be written."""
+    """Keep a file that was called so, once. Raises UserError if it cannot be written."""
     folder = course / ROOM / student / (lesson or NO_LESSON)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ class Seen:
     order: int = 0
 
     def is_older_than(self, other: "Seen") -> bool:
-        """Whether it was handed in before the other, as far as that can be told."""
+        """Return whether it was handed in before the other, as far as that can be told."""
         if self.time and other.time and self.time != other.time:
             return datetime.fromisoformat(self.time) < datetime.fromisoformat(other.time)
         return self.system == other.system and self.order < other.order
@@ -36,7 +36,7 @@ class Memory:
     """The attempts of one student that were collected before, by lesson."""
 
     def __init__(self, course: Path, student: str):
-        """Raises UserError if the file cannot be read."""
+        """Raise UserError if the file cannot be read."""
         self._path = course / ROOM / student / "attempts.json"
         self._seen: dict[str, list[Seen]] = {}
         try:
@@ -49,11 +49,11 @@ class Memory:
             ) from None
 
     def of(self, lesson: str) -> list[Seen]:
-        """Those of a lesson, in the order in which they came."""
+        """Return those of a lesson, in the order in which they came."""
         return self._seen.get(lesson, [])
 
     def add(self, lesson: str, attempts: Iterable[Seen]) -> None:
-        """Remembers these. Raises UserError if they cannot be written."""
+        """Remember these. Raises UserError if they cannot be written."""
         new = [one for one in dict.fromkeys(attempts) if one not in self.of(lesson)]
         if not new:
             return

@@ -87,8 +87,8 @@ class _Other:
 def collect(
     folder: Path | str, archives: list[Path], lesson: str | None = None, timezone: str | None = None
 ) -> bool:
-    """Sorts the archives into the course, says what was done, and returns whether everything has its place. Of `lesson`
-    alone, if it is given; `timezone` is that of the school, if the settings do not state it.
+    """Sort the archives into the course, says what was done, and returns whether everything has its place. Of
+    `lesson` alone, if it is given; `timezone` is that of the school, if the settings do not state it.
 
     Raises UserError if `folder` is not a course, or an archive is none; then nothing is changed.
     """
@@ -126,9 +126,10 @@ def collect(
 
 
 def _open(path: Path, ids: set[str]) -> _Archive:
-    """What reads the names in an archive. An export of Gradescope says beside its folders who is behind them; a file
-    of that name whose path tells a student is that student's. Only if the archive's own names tell nobody, those in
-    archives within it count."""
+    """Return what reads the names in an archive. An export of Gradescope says beside its folders who is
+    behind them; a file of that name whose path tells a student is that student's. Only if the archive's own
+    names tell nobody, those in archives within it count.
+    """
     paths, exports = [], []
     for entry in outer_entries(path):
         paths.append(entry.parts)
@@ -150,7 +151,7 @@ def _first_part(entry: Entry) -> str:
 
 
 def _people_in(archive: _Archive) -> list[Origin]:
-    """Each person in an archive, once under each name."""
+    """Return each person in an archive, once under each name."""
     entries = entries_of(archive.path, archive.whose) if archive.within else outer_entries(archive.path)
     found = {(origin.key, origin.name): origin for entry in entries for origin in archive.origins(entry)}
     return list(found.values())
@@ -183,7 +184,7 @@ class _Sorter:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
-        """Keeps the files of an archive that may have a place."""
+        """Keep the files of an archive that may have a place."""
         others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
@@ -204,7 +205,7 @@ class _Sorter:
             self._tell_others(student, files, beside=student in with_notebook)
 
     def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
-        """Keeps a file that is no notebook, unless too much was kept of this student `before`."""
+        """Keep a file that is no notebook, unless too much was kept of this student `before`."""
         file, size = None, sum(other.size for other in before)
         if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
             with suppress(Refused):
@@ -212,8 +213,9 @@ class _Sorter:
         return _Other(number, entry.parts[-1], file)
 
     def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
-        """Says what becomes of a student's files that are no notebooks, which depends on whether they are `beside`
-        one."""
+        """Say what becomes of a student's files that are no notebooks, which depends on whether they are
+        `beside` one.
+        """
         for other in files:
             if beside:
                 self.account.tell(other.number, BESIDE, Path(other.name).suffix or "without an ending")
@@ -268,7 +270,7 @@ class _Sorter:
         keep_aside(self._folder, student, lesson, name, attempt.file)
 
     def _move_from_stranger(self, origin: Origin, student: str) -> None:
-        """Moves what a student handed in before anybody knew who it is."""
+        """Move what a student handed in before anybody knew who it is."""
         stranger = id_of_stranger(origin)
         if origin.key in self._moved or stranger == student or self._people.is_somebody(stranger):
             return
@@ -291,7 +293,7 @@ class _Sorter:
     # --- placing ------------------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
-        """Gives each file that was kept its place."""
+        """Give each file that was kept its place."""
         by_student: dict[str, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
         main = self._only or self._only_lesson()
         for student, lesson, attempt in self._notebooks:
@@ -333,7 +335,9 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """The numbers of one system under which one student would hand in one lesson, if a new one is among them."""
+        """Return the numbers of one system under which one student would hand in one lesson, if a new one is
+        among them.
+        """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}
         all_numbers = before | {one.origin.key for one in tries if one.origin.user}
@@ -364,7 +368,7 @@ class _Sorter:
         return lines
 
     def notes_of_files(self) -> list[str]:
-        """What became of some students' files, and the files without a place."""
+        """Return what became of some students' files, and the files without a place."""
         lines = [f"{note}: {', '.join(dict.fromkeys(names))}" for note, names in self._notes.items()]
         for (why, student), paths in self._refused.items():
             lines.append(f"not placed: {few(paths)}: {why}{f' ({student})' if student else ''}.")
@@ -383,6 +387,6 @@ class _Sorter:
 
 
 def few(names: list[str], most: int = 8) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names, and how many more there are."""
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])

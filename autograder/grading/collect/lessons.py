@@ -37,7 +37,7 @@ class Lessons:
         }
 
     def read(self, file: Path, called: str) -> Content:
-        """What the notebook in `file` holds, which was called so where it comes from."""
+        """Return what the notebook in `file` holds, which was called so where it comes from."""
         try:
             lesson, as_released = read_limited(self._read, file)
         except Refused:
@@ -58,7 +58,9 @@ class Lessons:
         return {lesson: names.findall(text) for lesson, names in self._defines.items()}
 
     def _is_as_released(self, lesson: str, cells: list[dict]) -> bool:
-        """Whether there are answer cells, each with its text as released, and no other cell defines an exercise."""
+        """Return whether there are answer cells, each with its text as released, and no other cell defines an
+        exercise.
+        """
         stubs = self._stubs[lesson]
         others = [cell for cell in cells if _name(cell) not in stubs]
         answers = [(stubs[name], cell["source"].strip()) for cell in cells if (name := _name(cell)) in stubs]
@@ -68,7 +70,7 @@ class Lessons:
 
 
 def _stubs(notebook: Notebook) -> dict[str, str]:
-    """The answer cells of a lesson by name, as released."""
+    """Return the answer cells of a lesson by name, as released."""
     texts = {cell.name: cell.source for cell in notebook.source_cells}
     return {cell.name: texts.get(cell.name, "").strip() for cell in notebook.solution_cells}
 
@@ -78,6 +80,6 @@ def _name(cell: dict) -> str:
 
 
 def _only_most(votes: dict[str, int]) -> str | None:
-    """What has the most votes, if there are some and no other has as many."""
+    """Return what has the most votes, if there are some and no other has as many."""
     (best, count), *others = Counter(votes).most_common()
     return best if count and not (others and others[0][1] == count) else None

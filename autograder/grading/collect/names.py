@@ -89,15 +89,16 @@ class Names:
 
 
 def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection[str] = ()) -> Names:
-    """What reads the names of an archive with these paths, and these submissions if it is an export of Gradescope.
-    `ids` are those of the class."""
+    """Return what reads the names of an archive with these paths, and these submissions if it is an export of
+    Gradescope. `ids` are those of the class.
+    """
     told = Counter(read for parts in paths for read in SYSTEMS if _first(read, parts))
     read = max(SYSTEMS, key=lambda read: told[read])
     return Names(read, gradescope, _titles(paths, ids) if read is _blackboard else [])
 
 
 def gradescope_metadata(data: bytes) -> dict[str, Any]:
-    """The submissions by folder; empty if the file is not Gradescope's."""
+    """Return the submissions by folder; empty if the file is not Gradescope's."""
     try:
         found = yaml.safe_load(data)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -110,13 +111,13 @@ def gradescope_metadata(data: bytes) -> dict[str, Any]:
 
 
 def _first(read: Callable[[str], Origin | None], parts: list[str]) -> Origin | None:
-    """What the outermost part tells that tells anything."""
+    """Return what the outermost part tells that tells anything."""
     found = (read(part) for part in parts if len(part) <= LONGEST_NAME)
     return next((origin for origin in found if origin is not None), None)
 
 
 def _of_gradescope(folder: str, submission: dict) -> Iterator[Origin]:
-    """The submitters. One without an id and an address is told apart by the number of the submission."""
+    """Yield the submitters. One without an id and an address is told apart by the number of the submission."""
     time = submission.get(":created_at")
     submitters = submission.get(":submitters")
     for one in submitters if isinstance(submitters, list) else []:
@@ -155,7 +156,9 @@ def _blackboard(part: str) -> Origin | None:
 
 
 def _titles(paths: list[list[str]], ids: Collection[str]) -> list[str]:
-    """What stands before the ids of the class, most often first; if none of them is there, what all have in common."""
+    """Return what stands before the ids of the class, most often first; if none of them is there, what all
+    have in common.
+    """
     texts = {origin.user for parts in paths if (origin := _first(_blackboard, parts))}
     known: dict[str, set[str]] = defaultdict(set)
     for text in texts:
@@ -172,7 +175,7 @@ def _titles(paths: list[list[str]], ids: Collection[str]) -> list[str]:
 
 
 def _divided(text: str) -> Iterator[tuple[str, str]]:
-    """Each title and id that a text may consist of."""
+    """Yield each title and id that a text may consist of."""
     words = text.split("_")
     for first in range(1, len(words)):
         yield "_".join(words[:first]), "_".join(words[first:])

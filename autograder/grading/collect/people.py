@@ -37,7 +37,7 @@ class People:
     """Whom the systems' numbers mean, in a course."""
 
     def __init__(self, course: Path, students: Class):
-        """Raises UserError if the file cannot be read."""
+        """Raise UserError if the file cannot be read."""
         self._path, self._class = course / FILE, students
         self._rows: dict[Key, tuple[str, str]] = {}  # name and student
         self._sure: dict[Key, str] = {}  # by the system's own ids
@@ -46,27 +46,27 @@ class People:
         self.found = Found()
 
     def student_of(self, origin: Origin) -> str:
-        """The student, after `settle`; of a doubtful number, the one whom it may mean."""
+        """Return the student, after `settle`; of a doubtful number, the one whom it may mean."""
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:
-        """Whether a person must first say whose it is."""
+        """Return whether a person must first say whose it is."""
         return self._student(origin.key).startswith(DOUBTFUL)
 
     def is_sure(self, origin: Origin) -> bool:
-        """Whether the system itself says who it is."""
+        """Return whether the system itself says who it is."""
         return origin.key in self._sure
 
     def is_new(self, origin: Origin) -> bool:
-        """Whether nobody could look at this match yet."""
+        """Return whether nobody could look at this match yet."""
         return origin.key not in self._before and origin.key not in self._sure
 
     def is_somebody(self, student: str) -> bool:
-        """Whether this is a student of the class, or whom another number means."""
+        """Return whether this is a student of the class, or whom another number means."""
         return student in self._class.ids or student in {one for _, one in self._rows.values()}
 
     def settle(self, archives: list[list[Origin]]) -> None:
-        """Finds out whose the numbers in these archives are."""
+        """Find out whose the numbers in these archives are."""
         origins = {origin.key: origin for archive in archives for origin in archive}
         again = [one for one in origins.values() if one.key in self._rows and self._is_stranger(one)]
         for origin in origins.values():
@@ -86,29 +86,31 @@ class People:
                 self.found.twice[student.removeprefix(DOUBTFUL)].add(f"{system} {number}")
 
     def question(self, keys: set[Key], student: str) -> None:
-        """Makes these numbers, which would mean one student, wait for a person's word."""
+        """Make these numbers, which would mean one student, wait for a person's word."""
         for key in keys:
             self._sure.pop(key, None)
             self._rows[key] = self._rows.get(key, ("", ""))[0], DOUBTFUL + student
             self.found.twice[student].add(" ".join(key))
 
     def rows_of(self, student: str) -> dict[Key, str]:
-        """The numbers that mean a student, or may, and what the systems call the person."""
+        """Return the numbers that mean a student, or may, and what the systems call the person."""
         rows = self._rows.items()
         return {key: name for key, (name, one) in rows if one.removeprefix(DOUBTFUL) == student}
 
     def earlier_ids_of(self, student: str) -> set[str]:
-        """The ids under which these numbers were placed while nobody knew whose they are, unless those of others."""
+        """Return the ids under which these numbers were placed while nobody knew whose they are, unless those
+        of others.
+        """
         ids = {id_of_stranger(Origin(*key, name=name)) for key, name in self.rows_of(student).items()}
         return ids - {one.removeprefix(DOUBTFUL) for _, one in self._rows.values()}
 
     def forget(self, student: str) -> None:
-        """Forgets the numbers of a student."""
+        """Forget the numbers of a student."""
         for key in self.rows_of(student):
             del self._rows[key]
 
     def save(self) -> None:
-        """Writes the file, if there is anything to remember. Raises UserError if it cannot be written."""
+        """Write the file, if there is anything to remember. Raises UserError if it cannot be written."""
         if not (self._rows or self._path.exists()):
             return
         text = io.StringIO()
@@ -125,7 +127,7 @@ class People:
         return self._sure[key] if key in self._sure else self._rows[key][1]
 
     def _is_stranger(self, origin: Origin) -> bool:
-        """Whether nobody of the class was found for this number before. The class may have grown."""
+        """Return whether nobody of the class was found for this number before. The class may have grown."""
         return self._rows[origin.key][1].rstrip("_") == id_of_stranger(origin).rstrip("_")
 
     def _match(self, origin: Origin) -> None:
@@ -148,7 +150,7 @@ class People:
                 self._match(origin)
 
     def _free(self, stranger: str) -> str:
-        """A name of a folder that is nobody's yet."""
+        """Return a name of a folder that is nobody's yet."""
         rows = {student.removeprefix(DOUBTFUL) for _, student in self._rows.values()}
         taken = {folded(one) for one in self._class.ids | rows}
         while folded(stranger) in taken:
@@ -202,5 +204,5 @@ class People:
 
 
 def _is_folder(name: str) -> bool:
-    """Whether it is good as the name of a student's folder."""
+    """Return whether it is good as the name of a student's folder."""
     return bool(name) and name[0] != "." and not set("/\\\0") & set(name) and len(name.encode()) <= 255

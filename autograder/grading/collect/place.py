@@ -58,8 +58,10 @@ def place(
     is_as_released: Callable[[Path], bool],
     notes: Mapping[str, list[str]],
 ) -> dict[Attempt, str]:
-    """Puts the last attempt in its place; returns what became of each. What else a person has to know is added to
-    `notes`. `is_as_released` says it of the notebook that is there. Raises UserError if nothing can be written."""
+    """Put the last attempt in its place; returns what became of each. What else a person has to know is added
+    to `notes`. `is_as_released` says it of the notebook that is there. Raises UserError if nothing can be
+    written.
+    """
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
     target = submission.submitted / f"{submission.lesson}.ipynb"
     known = memory.of(submission.lesson)
@@ -110,7 +112,7 @@ def _put(folder: Path, target: Path, file: Path, time: datetime | None, fate: st
 
 
 def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
-    """Keeps an attempt that does not count, once, and beside it when it was handed in."""
+    """Keep an attempt that does not count, once, and beside it when it was handed in."""
     folder = submission.folder / EARLIER / submission.student / submission.lesson
     folder.mkdir(parents=True, exist_ok=True)
     if attempt.read_bytes() in [path.read_bytes() for path in folder.glob("*.ipynb")]:
@@ -129,7 +131,9 @@ def _stamp(time: datetime) -> str:
 
 
 def _seen_there(submission: Submission, known: list[Seen]) -> Seen:
-    """What counts by now: the last attempt with its content, or if a person put it there, what its time stamp says."""
+    """Return what counts by now: the last attempt with its content, or if a person put it there, what its
+    time stamp says.
+    """
     digest = _digest(submission.submitted / f"{submission.lesson}.ipynb")
     same = [one for one in known if one.digest == digest]
     if same:

@@ -48,8 +48,10 @@ class Class:
         return set(self._by_id)
 
     def find(self, origin: Origin) -> Match:
-        """The student whom the system's own ids mean, letter by letter, or their address; else the one whom the name
-        means. An id within a name only tells apart those who have the name: people write their own."""
+        """Return the student whom the system's own ids mean, letter by letter, or their address; else the one
+        whom the name means. An id within a name only tells apart those who have the name: people write their
+        own.
+        """
         for given in map(_composed, origin.ids):
             if given in self._by_id:
                 return Match(self._by_id[given])
@@ -68,13 +70,14 @@ class Class:
         return Match(may_be=tuple(sorted(named | written)))
 
     def resembling(self, name: str) -> list[str]:
-        """The ids that differ from this one only in case or width."""
+        """Return the ids that differ from this one only in case or width."""
         return sorted(one for known, one in self._by_id.items() if folded(known) == folded(name))
 
 
 def possible_names(text: str) -> Iterator[str]:
-    """What may be the name in `Group 3-Ada Lovelace`, `ada01 Ada Lovelace`, `Lovelace,Ada-A00123456` and `Ada Lovelace
-    (Countess)`, the whole text first: names may hold digits and dashes as well."""
+    """Yield what may be the name in `Group 3-Ada Lovelace`, `ada01 Ada Lovelace`, `Lovelace,Ada-A00123456`
+    and `Ada Lovelace (Countess)`, the whole text first: names may hold digits and dashes as well.
+    """
     outside = IN_BRACKETS.sub(" ", text)
     without_ids = ID.sub(" ", outside)
     whole = dict.fromkeys((text, outside, without_ids))
@@ -84,8 +87,9 @@ def possible_names(text: str) -> Iterator[str]:
 
 
 def id_of_stranger(origin: Origin) -> str:
-    """A new id for a student whom the gradebook does not know, which is good as the name of a folder: the name and the
-    system's own number, by which two of one name are told apart."""
+    """Return a new id for a student whom the gradebook does not know, which is good as the name of a folder:
+    the name and the system's own number, by which two of one name are told apart.
+    """
     name = re.sub(r"[^\w.@-]+", "_", _composed(origin.name).strip())
     name = name.encode()[:LONGEST_NAME].decode(errors="ignore").strip("._-@")
     number = re.sub(r"[^\w.@-]+", "_", _composed(origin.user)).encode()[:LONGEST_NAME].decode(errors="ignore")
@@ -93,12 +97,14 @@ def id_of_stranger(origin: Origin) -> str:
 
 
 def folded(name: str) -> str:
-    """A name as a file system or a reader may take it that looks at neither case nor width."""
+    """Return a name as a file system or a reader may take it that looks at neither case nor width."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def plain(name: str) -> str:
-    """A name without case, accents, blanks and marks: `Ada O'Neill` and `ada oneill` have the same letters."""
+    """Return a name without case, accents, blanks and marks: `Ada O'Neill` and `ada oneill` have the same
+    letters.
+    """
     letters = unicodedata.normalize("NFD", name.casefold())
     return "".join(letter for letter in letters if letter.isalnum())
 

@@ -62,7 +62,7 @@ def make_course(
     like: Path | None = None,
     quietly: bool = False,
 ) -> Path:
-    """Makes the course in `folder`, which is new or empty, and prints what to do next, unless `quietly`.
+    """Make the course in `folder`, which is new or empty, and prints what to do next, unless `quietly`.
 
     `only` are its lessons, by number or name, all if None; `further` is the folder of an instructor's own lessons,
     which are added. `course_id` is its name in an exchange, by default that of the folder and four characters. With
@@ -116,13 +116,13 @@ def _checked_id(course_id: str) -> str:
 
 
 def _new_id(name: str) -> str:
-    """An id that no other course has, by which people know it again."""
+    """Return an id that no other course has, by which people know it again."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip(".-_") or "course"
     return f"{plain}-{secrets.token_hex(2)}"
 
 
 def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
-    """Brings what an instructor has changed in the lessons of the course `like` into the new course."""
+    """Bring what an instructor has changed in the lessons of the course `like` into the new course."""
     api = open_course(folder)
     with quiet(folder / "grading.log"):
         for lesson in find_lessons(None) + own_lessons(folder):
@@ -135,7 +135,7 @@ def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
 
 
 def _half_made(folder: Path) -> Path:
-    """A new folder beside `folder`, to be renamed when it is complete."""
+    """Return a new folder beside `folder`, to be renamed when it is complete."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not an empty folder; name a new one.")
     if not folder.parent.is_dir():

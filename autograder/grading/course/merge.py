@@ -6,7 +6,7 @@ from nbformat import NotebookNode, from_dict
 
 
 def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """The new lesson with the instructor's changes, and in words where both have changed the same.
+    """Return the new lesson with the instructor's changes, and in words where both have changed the same.
 
     `made` is the old lesson as it was made, `mine` what the instructor has made of it, `new` the mended one. Text and
     points of the instructor's stay, cells that they added or changed stay after the one above, cells that they took out
@@ -37,8 +37,9 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
 
 
 def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
-    """The place in the old lesson of each cell of the new one that was there: the one of its name, wherever it stands,
-    or else of its text or its place."""
+    """Return the place in the old lesson of each cell of the new one that was there: the one of its name,
+    wherever it stands, or else of its text or its place.
+    """
     before, after = _keys(made), _keys(new)
     names = {key: place for place, key in enumerate(before) if isinstance(key, tuple)}
     pairs = {place: names[key] for place, key in enumerate(after) if key in names}
@@ -53,13 +54,15 @@ def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
 
 
 def _keys(notebook: NotebookNode) -> list[str | tuple]:
-    """What each cell is known by: a name, in a tuple, or its text."""
+    """Return what each cell is known by: a name, in a tuple, or its text."""
     names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
     return [(name,) if name else cell.source for name, cell in zip(names, notebook.cells)]
 
 
 def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, list[NotebookNode]]:
-    """The instructor's own cells, by the id of the lesson's cell above them; none has an id that is taken."""
+    """Return the instructor's own cells, by the id of the lesson's cell above them; none has an id that is
+    taken.
+    """
     own: dict[str, list[NotebookNode]] = {}
     above = ""
     for cell in mine.cells:
@@ -72,7 +75,9 @@ def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, li
 
 
 def _both(before: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """One cell with the changes of both sides; the instructor's win where both changed it, which is said."""
+    """Return one cell with the changes of both sides; the instructor's win where both changed it, which is
+    said.
+    """
     cell, notes = from_dict(new), []
     if mine.source != before.source:
         cell.source = mine.source

@@ -32,7 +32,7 @@ SAFE = {
 
 
 def configure(c: Config, folder: str) -> None:
-    """Sets everything in the traitlets configuration `c` for the course in `folder`."""
+    """Set everything in the traitlets configuration `c` for the course in `folder`."""
     mark_as_loaded(c)
     take_names_literally()
     use_course(Path(folder))

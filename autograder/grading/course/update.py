@@ -46,8 +46,8 @@ class _Plan:
 
 
 def update_course(folder: Path | str, only: list[str] | None = None, further: Path | None = None) -> None:
-    """Brings the lessons of the course in `folder` up to date, and prints what changes. `only` adds lessons of these
-    numbers or names; `further` is the folder of an instructor's own lessons, as they are now.
+    """Bring the lessons of the course in `folder` up to date, and prints what changes. `only` adds lessons of
+    these numbers or names; `further` is the folder of an instructor's own lessons, as they are now.
 
     The gradebook with its points, the submissions, and the instructor's own text and points stay. Raises UserError if
     `folder` is not a course, or there is no such lesson.
@@ -89,7 +89,9 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
 
 @contextmanager
 def _copy_kept(folder: Path) -> Iterator[Callable[[], None]]:
-    """Keeps the course's copy of the instructor's own lessons, and gives what brings it back, as any error does."""
+    """Keep the course's copy of the instructor's own lessons, and gives what brings it back, as any error
+    does.
+    """
     copy = folder / own.COPY
     with TemporaryDirectory(dir=folder, prefix=".lessons-") as kept:
         if copy.is_dir():
@@ -150,13 +152,13 @@ def _other(before: dict[str, float], after: dict[str, float]) -> list[str]:
 
 
 def _points(notebook: NotebookNode) -> dict[str, float]:
-    """The points of the named cells, 0 of those that are not graded."""
+    """Return the points of the named cells, 0 of those that are not graded."""
     named = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
     return {one.grade_id: float(one.get("points") or 0) for one in named}
 
 
 def _points_before(api: NbGraderAPI, lesson: str) -> dict[str, float]:
-    """The same of the lesson in the gradebook."""
+    """Return the same of the lesson in the gradebook."""
     with api.gradebook as gradebook:
         try:
             notebook = gradebook.find_notebook(lesson, lesson)

@@ -20,7 +20,7 @@ MARK = ".made-by-demo"  # in a folder with nothing but made-up work
 
 
 def demo(folder: Path | str) -> None:
-    """Makes the course in `folder` with a graded sample class, and prints where everything is.
+    """Make the course in `folder` with a graded sample class, and prints where everything is.
 
     The folder is new, empty, or one that an earlier demo made, which is replaced. Raises UserError as make_course does.
     """
@@ -47,7 +47,7 @@ def demo(folder: Path | str) -> None:
 
 
 def _enrol(folder: Path) -> None:
-    """Tells the gradebook the students' names, as `nbgrader db student import` does."""
+    """Tell the gradebook the students' names, as `nbgrader db student import` does."""
     with open_course(folder).gradebook as gradebook:
         for student in {work.student for work in CLASS}:
             first, last = student.title().split("_")

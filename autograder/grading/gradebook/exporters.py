@@ -46,7 +46,7 @@ class TableExporter(ExportPlugin):
     only_handed_in = False  # leaves out lessons in which nobody handed in, if --assignment names none
 
     def export(self, gradebook: Gradebook) -> None:
-        """Writes the file that --to names, which is never seen half written."""
+        """Write the file that --to names, which is never seen half written."""
         path = Path(self.to or self.default_name)
         chosen, wanted = set(map(str, self.assignment)), set(map(str, self.student))
         lessons = [
@@ -70,7 +70,7 @@ class TableExporter(ExportPlugin):
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
-        """Says how many submissions are there that the grades are not of."""
+        """Say how many submissions are there that the grades are not of."""
         course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
         handed_in = find_submissions(course, None, lessons)
         ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))
@@ -84,7 +84,7 @@ class TableExporter(ExportPlugin):
             self.log.warning("not of the class that was imported: %s", printable(", ".join(strangers)))
 
     def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
-        """The head and the rows below it."""
+        """Return the head and the rows below it."""
         rows: list[list] = [TABLE_HEAD.split()]
         for lesson in lessons:
             for student in students:
@@ -152,7 +152,7 @@ class MoodleExporter(TableExporter):
 
 
 def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
-    """The submission of the student for the lesson, or None."""
+    """Return the submission of the student for the lesson, or None."""
     try:
         return gradebook.find_submission(lesson.name, student.id)
     except MissingEntry:
@@ -160,7 +160,7 @@ def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
 
 
 def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | None]:
-    """The score less the late penalty for each lesson, None if nothing was handed in."""
+    """Return the score less the late penalty for each lesson, None if nothing was handed in."""
     works = [_work(gradebook, lesson, student) for lesson in lessons]
     return [
         None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0))
@@ -169,7 +169,7 @@ def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | N
 
 
 def quoted(cell: object) -> str:
-    """A cell as text; with an apostrophe in front if a spreadsheet would take it for a formula."""
+    """Return a cell as text; with an apostrophe in front if a spreadsheet would take it for a formula."""
     if isinstance(cell, float):
         return as_number(cell)
     text = "" if cell is None else str(cell)

@@ -26,12 +26,12 @@ GUARD_TEXT = (
 
 
 def mark_as_loaded(c: Config) -> None:
-    """Marks the configuration: the mark is kept only if `nbgrader_config.py` runs to its end."""
+    """Mark the configuration: the mark is kept only if `nbgrader_config.py` runs to its end."""
     c.AttentionByHand.loaded = True
 
 
 def require_settings(converter: BaseConverter) -> None:
-    """Raises NbGraderException, which ends the command, if the settings of the course were not loaded."""
+    """Raise NbGraderException, which ends the command, if the settings of the course were not loaded."""
     if "AttentionByHand.loaded" in converter.config:
         return
     try:

@@ -65,7 +65,7 @@ class Releasing(NotebookExporter):
 
 
 def take_names_literally() -> None:
-    """Makes nbgrader's commands find students in whose id brackets stand, which it takes for a pattern."""
+    """Make nbgrader's commands find students in whose id brackets stand, which it takes for a pattern."""
     BaseConverter.init_notebooks = _find_notebooks
 
 
@@ -174,7 +174,7 @@ class GradeSubmission(NbGraderPreprocessor):
         return nb, resources
 
     def _run(self, unit: Unit, secret: str, folder: Path, student: str) -> results.Result:
-        """The result of a run. nbgrader logs what it raises, and leaves the submission without scores."""
+        """Return the result of a run. nbgrader logs what it raises, and leaves the submission without scores."""
         # Imported here, because PyTorch takes longer than most commands.
         from autograder.grading.judging.run import HowToRun, failure, run_here
 

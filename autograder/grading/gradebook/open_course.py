@@ -39,7 +39,7 @@ def open_course(folder: Path | str) -> NbGraderAPI:
 
 
 def load_settings(folder: Path) -> Config:
-    """The settings of the course. Raises UserError if its file, a program of the teacher's, fails."""
+    """Return the settings of the course. Raises UserError if its file, a program of the teacher's, fails."""
     try:
         return PyFileConfigLoader(SETTINGS, path=str(folder)).load_config()
     except Exception as error:
@@ -47,7 +47,7 @@ def load_settings(folder: Path) -> Config:
 
 
 def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
-    """The lessons of the course by name. Raises UserError if `lesson` is given and is not among them."""
+    """Return the lessons of the course by name. Raises UserError if `lesson` is given and is not among them."""
     with api.gradebook as gradebook:
         known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
     if not known:
@@ -61,7 +61,7 @@ def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
 
 
 def read_secret(folder: Path) -> str:
-    """The secret that the course's hidden cases are drawn from."""
+    """Return the secret that the course's hidden cases are drawn from."""
     return (folder / ".secret").read_text(encoding="ascii").strip()
 
 
@@ -105,7 +105,7 @@ class _Log(logging.FileHandler):
 
 @contextmanager
 def quiet(logfile: Path) -> Iterator[None]:
-    """Sends nbgrader's many log lines, and ours, to `logfile` while this lasts, and not to the terminal."""
+    """Send nbgrader's many log lines, and ours, to `logfile` while this lasts, and not to the terminal."""
     handler = _Log(logfile, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     loggers: list = [log.get_logger(), *map(logging.getLogger, LOUD)]

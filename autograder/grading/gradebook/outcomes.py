@@ -29,7 +29,7 @@ class Outcome:
 
 
 def last_outcome(submission: Submission) -> Outcome | None:
-    """The outcome of the last run, or None if there was none."""
+    """Return the outcome of the last run, or None if there was none."""
     try:
         return checked(Outcome, json.loads(submission.record.read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -37,7 +37,7 @@ def last_outcome(submission: Submission) -> Outcome | None:
 
 
 def is_done(submission: Submission) -> bool:
-    """Whether an earlier run graded the submission as it is now."""
+    """Return whether an earlier run graded the submission as it is now."""
     outcome = last_outcome(submission)
     if outcome is None or outcome.again or outcome.digest != digest(submission):
         return False
@@ -45,5 +45,5 @@ def is_done(submission: Submission) -> bool:
 
 
 def remember(submission: Submission, outcome: Outcome) -> None:
-    """Writes the outcome, when the gradebook is complete."""
+    """Write the outcome, when the gradebook is complete."""
     write_whole(submission.record, json.dumps(asdict(outcome)))

@@ -56,7 +56,7 @@ class Row:
 
 
 def read_rows(api: NbGraderAPI, submissions: list[Submission]) -> list[Row]:
-    """The rows of these submissions, from the gradebook."""
+    """Return the rows of these submissions, from the gradebook."""
     with api.gradebook as gradebook:
         return [_row(gradebook, submission, last_outcome(submission)) for submission in submissions]
 
@@ -83,13 +83,13 @@ def _problem(outcome: Outcome) -> str:
 
 
 def _in_order(graded: list, notebook: Any) -> list:
-    """Grades or grade cells in the order of the notebook's cells."""
+    """Grade or grade cells in the order of the notebook's cells."""
     order = {cell.name: number for number, cell in enumerate(notebook.source_cells)}
     return sorted(graded, key=lambda one: order[one.name])
 
 
 def table(rows: list[Row]) -> str:
-    """One table for each lesson."""
+    """Return one table for each lesson."""
     lessons = dict.fromkeys(row.lesson for row in rows)
     return "\n\n".join(_lesson_table(name, [row for row in rows if row.lesson == name]) for name in lessons)
 
@@ -141,7 +141,7 @@ def as_number(points: float | None) -> str:
 
 
 def points_of(grade: Any) -> float | None:
-    """The points of a grade; None if it waits for a person."""
+    """Return the points of a grade; None if it waits for a person."""
     waits = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
     return None if waits else grade.score
 

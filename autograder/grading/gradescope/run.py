@@ -28,8 +28,10 @@ BY_HAND = "Still to be graded by hand: {}."
 
 
 def main(root: Path) -> int:
-    """Grades what is in `root`/submission, and writes `root`/results/results.json. Returns the exit status; without a
-    grade, because of this machine or an error of ours, there are no results, and Gradescope says that it failed."""
+    """Grade what is in `root`/submission, and writes `root`/results/results.json. Returns the exit status;
+    without a grade, because of this machine or an error of ours, there are no results, and Gradescope says
+    that it failed.
+    """
     lesson = (root / "source" / "lesson.txt").read_text(encoding="utf-8").strip()
     if why := why_no_sandbox():
         print(f"There is no sandbox here: {why}")
@@ -59,8 +61,9 @@ def main(root: Path) -> int:
 
 
 def _hand_in(handed_in: Path, submission: Submission) -> str:
-    """Puts the notebook of a submission into the course: that of the lesson's name, or else the only one. Returns what
-    the student is told if there is none."""
+    """Put the notebook of a submission into the course: that of the lesson's name, or else the only one.
+    Returns what the student is told if there is none.
+    """
     found = sorted(path for path in handed_in.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
     named = [path for path in found if path.name == f"{submission.lesson}.ipynb"]
     chosen = named or found

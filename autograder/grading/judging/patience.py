@@ -30,7 +30,7 @@ class Patience:
         return bool(self._probes)
 
     def of(self, step: Step) -> Limits:
-        """The limits of a step."""
+        """Return the limits of a step."""
         allowance, needs = self._allowance, set(step.needs)
         if step.kind == "run":
             known = step.cell in self._cells or needs & (self._in_cells | self._calls | self._probes)
@@ -41,17 +41,17 @@ class Patience:
         )
 
     def of_graph(self, step: Step) -> Limits:
-        """The limits of drawing the answer of a check."""
+        """Return the limits of drawing the answer of a check."""
         limits = self.of(step)
         return limits if limits.call is None else Limits(min(limits.whole, self._allowance.again))
 
     def cell_stopped(self, step: Step) -> None:
-        """Remembers a cell that was stopped."""
+        """Remember a cell that was stopped."""
         self._cells.add(step.cell)
         self._in_cells.update(step.needs)
 
     def answered(self, questions: Questions, reply: Reply | ProcessEnded | None) -> None:
-        """Remembers the answer to the questions if the reply says that it did not return."""
+        """Remember the answer to the questions if the reply says that it did not return."""
         name = questions.exercise.name
         if isinstance(reply, ProcessEnded) and reply.was_stopped:
             self._probes.add(name)
@@ -62,7 +62,7 @@ class Patience:
                 self._calls.add(name)
 
     def ended(self, step: Step, ended: Ended) -> None:
-        """Remembers the step that ended its process, if it did not stop by itself."""
+        """Remember the step that ended its process, if it did not stop by itself."""
         if ended.was_late and step.kind == "run":
             self.cell_stopped(step)
         elif ended.was_late:

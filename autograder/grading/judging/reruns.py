@@ -44,7 +44,9 @@ class Rerun:
         return as_tensor(pack_cases(self.cases))
 
     def request(self, reply: Reply | ProcessEnded | None) -> dict | None:
-        """What to ask of a process for the programs in a reply; None if a rerun tells nothing of this exercise."""
+        """Return what to ask of a process for the programs in a reply; None if a rerun tells nothing of this
+        exercise.
+        """
         if not self._numbers or not isinstance(reply, Reply) or not reply.callable:
             return None
         programs = [
@@ -56,7 +58,7 @@ class Rerun:
         }
 
     def verdict(self, done: Any) -> Verdict | None:
-        """The verdict on the results of the programs; None if they could not be run."""
+        """Return the verdict on the results of the programs; None if they could not be run."""
         try:
             records = [self._record(one, case) for one, case in zip(done, self.cases, strict=True)]
             records = checked_records(records, self.exercise, self.cases)

@@ -45,12 +45,12 @@ class Failed:
 
 
 def save(folder: Path, key: str, result: Result) -> None:
-    """Keeps a result of the course in `folder`."""
+    """Keep a result of the course in `folder`."""
     write_whole(_path(folder, key), json.dumps(asdict(result)))
 
 
 def load(folder: Path, key: str) -> Result | None:
-    """The result with this key, or None if there is none that can be read."""
+    """Return the result with this key, or None if there is none that can be read."""
     try:
         return checked(Result, json.loads(_path(folder, key).read_text(encoding="utf-8")))
     except (OSError, ValueError):

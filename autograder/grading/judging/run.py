@@ -51,7 +51,9 @@ class HowToRun:
 
 
 def failure(error: Exception) -> Failed:
-    """What it means that a submission could not be read, run or judged: the machine failed, or we made an error."""
+    """Return what it means that a submission could not be read, run or judged: the machine failed, or we made
+    an error.
+    """
     if isinstance(error, Broke):
         return Failed(str(error), error.trace, ours=True)
     trace = "".join(traceback.format_exception(error))
@@ -79,7 +81,8 @@ def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result
 
 
 def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, ...] = ()) -> Result:
-    """The result of one submission. `hidden` are folders that its code must not see. Raises ForkServerDied or OSError.
+    """Return the result of one submission. `hidden` are folders that its code must not see. Raises
+    ForkServerDied or OSError.
 
     subtle: it is run twice, each time in a sandbox of its own. Hidden cases go into the first, of which nothing is
     shown; all that is shown comes out of the second. What an answer saw of a hidden case has no way out but its
@@ -121,7 +124,7 @@ class _Run:
         self._judged: dict[tuple[str, bool], Verdict] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
-        """Asks the hidden cases of every answer, in its place among the cells."""
+        """Ask the hidden cases of every answer, in its place among the cells."""
         for step in self.unit.steps:
             if step.kind == "run":
                 with self.timed("cells"):
@@ -132,8 +135,9 @@ class _Run:
                     self.hidden_replies[step.text] = self._asked(step, questions, session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
-        """Keeps the outputs of the cells, the verdicts, and the graphs. Before any of its code has run in this
-        session, the programs of what passed the hidden cases are run again."""
+        """Keep the outputs of the cells, the verdicts, and the graphs. Before any of its code has run in this
+        session, the programs of what passed the hidden cases are run again.
+        """
         with self.timed("checks"):
             self._rerun(session)
         shown, stopped = Shown(), None
@@ -150,7 +154,7 @@ class _Run:
                     self._keep_graph(step, verdict, session)
 
     def _outputs_of(self, step: Step, session: Session) -> list[dict]:
-        """The outputs of a cell, as sent. Raises Ended."""
+        """Return the outputs of a cell, as sent. Raises Ended."""
         with self._remembered(step):
             outputs = session.cell(step.text, self.patience.of(step))
         stopped = stopped_cell(outputs)
@@ -161,7 +165,7 @@ class _Run:
     def _asked(
         self, step: Step, questions: Questions, session: Session, isolated: bool
     ) -> Reply | ProcessEnded | None:
-        """The reply to the questions of a check. Raises Ended."""
+        """Return the reply to the questions of a check. Raises Ended."""
         with self._remembered(step):
             reply = questions.ask(session, isolated, self.patience.of(step))
         self.patience.answered(questions, reply)
@@ -176,8 +180,9 @@ class _Run:
             raise
 
     def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
-        """Keeps a module's graph on its first visible case, as plain data that nobody has looked at yet; or, if its
-        code runs, why there is none."""
+        """Keep a module's graph on its first visible case, as plain data that nobody has looked at yet; or,
+        if its code runs, why there is none.
+        """
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)
         if questions.exercise.procedure != "class" or case is None:
@@ -209,7 +214,7 @@ class _Run:
     def _worse_of_visible_and_hidden(
         self, step: Step, session: Session, isolated: bool, stopped: Stopped | None
     ) -> Verdict:
-        """Returns whichever verdict has fewer points. `stopped` is the error of the cell above the check.
+        """Return whichever verdict has fewer points. `stopped` is the error of the cell above the check.
 
         The hidden cases are more, of the same families: an answer that passes them passes the visible ones. Else the
         visible check is made as well, because its words may show numbers.
@@ -231,7 +236,7 @@ class _Run:
         return self._zero_if_observer_untrusted(verdict)
 
     def _judged_hidden(self, exercise_id: str, in_words: bool) -> Verdict:
-        """What the judge says of the hidden cases alone; asked for twice without words."""
+        """Return what the judge says of the hidden cases alone; asked for twice without words."""
         key = exercise_id, in_words
         if key not in self._judged:
             reply = self.hidden_replies[exercise_id]
@@ -239,7 +244,9 @@ class _Run:
         return self._judged[key]
 
     def _zero_if_observer_untrusted(self, verdict: Verdict) -> Verdict:
-        """The verdict; no points under a rule of form if the notebook could have tampered with what observes it."""
+        """Return the verdict; no points under a rule of form if the notebook could have tampered with what
+        observes it.
+        """
         exercise, modules = find(verdict.exercise), self.unit.suspicion.grader
         if exercise.rules == Rules() or not modules or verdict.points == 0:
             return verdict
@@ -248,7 +255,7 @@ class _Run:
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
-        """Adds the wall time of the block to that part of the result."""
+        """Add the wall time of the block to that part of the result."""
         began, seconds = time.monotonic(), self.result.seconds
         try:
             yield

@@ -50,7 +50,7 @@ class ProcessEnded:
 
 
 def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) -> Reply | ProcessEnded:
-    """The reply, texts cut to LONGEST_TEXT. Raises Unreadable."""
+    """Return the reply, texts cut to LONGEST_TEXT. Raises Unreadable."""
     if reply.keys() == {"ended"}:
         return ProcessEnded(whole(-64, LARGEST_COUNT)(reply["ended"]))
 
@@ -61,7 +61,7 @@ def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) 
 
 
 def checked_records(records: object, exercise: Exercise, cases: list[Case]) -> list[Record]:
-    """One record for each case. Raises Unreadable."""
+    """Return one record for each case. Raises Unreadable."""
     if not isinstance(records, list) or len(records) != len(cases):
         raise Unreadable("there is not one record for each case")
     return [_record(record, exercise, case) for record, case in zip(records, cases, strict=True)]
@@ -82,7 +82,7 @@ def _record(record: Any, exercise: Exercise, case: Case) -> Record:
 
 
 def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
-    """Checks the steps that the probe records of an answered case."""
+    """Check the steps that the probe records of an answered case."""
     forms = {"output": _value}
     if case.repeats:
         forms |= {"again": _value} | ({"evaluated": _value} if exercise.procedure == "class" else {})
@@ -104,7 +104,7 @@ def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
 
 
 def _step(value: Any, form: Check) -> Encoded:
-    """A step that raised, or else what is recorded of it."""
+    """Return a step that raised, or else what is recorded of it."""
     if isinstance(value, dict) and value.get("kind") == "error":
         return {"kind": "error"} | _error({name: item for name, item in value.items() if name != "kind"})
     return form(value)
@@ -163,7 +163,7 @@ def _error(value: Any) -> dict:
 
 
 def _value(value: Any) -> Encoded:
-    """Checks a value as `autograder.values.encode` records it."""
+    """Check a value as `autograder.values.encode` records it."""
     check(value)
     return value
 

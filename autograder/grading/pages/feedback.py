@@ -80,7 +80,7 @@ class GradesSoFar(GetGrades):
 
 
 def waits(cell: NotebookNode) -> bool:
-    """Whether the cell is an answer that nobody has graded yet."""
+    """Return whether the cell is an answer that nobody has graded yet."""
     return bool(cell.metadata.get("nbgrader", {}).get("waits"))
 
 
@@ -109,7 +109,9 @@ class FitForStudents(NbGraderPreprocessor):
 
 
 def _fold_the_lesson(nb: NotebookNode) -> None:
-    """Marks where the cells begin and end that are the lesson's own: the page shows the student's, and folds these."""
+    """Mark where the cells begin and end that are the lesson's own: the page shows the student's, and folds
+    these.
+    """
     folded = [False, *(_is_of_the_lesson(cell) for cell in nb.cells[1:]), False]
     for number, cell in enumerate(nb.cells):
         before, now, after = folded[max(0, number - 1)], folded[number], folded[number + 1]
@@ -121,7 +123,7 @@ def _is_of_the_lesson(cell: NotebookNode) -> bool:
 
 
 def _result(nb: NotebookNode) -> results.Result | None:
-    """The kept result of the run that this notebook shows."""
+    """Return the kept result of the run that this notebook shows."""
     key = nb.metadata.get("autograder", {}).get("result", "")
     # nbgrader's converters run in the course's folder.
     return results.load(Path.cwd(), key) if isinstance(key, str) and KEY.fullmatch(key) else None
@@ -144,7 +146,7 @@ def _pictures(exercise: str, result: results.Result, whose: str) -> list[Noteboo
 
 
 def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
-    """The HTML that `draw(*args)` returns, or a sentence: a picture that fails must not cost the page."""
+    """Return the HTML that `draw(*args)` returns, or a sentence: a picture that fails must not cost the page."""
     try:
         return _drawn(draw, *args)
     except OverLimit:
@@ -163,7 +165,7 @@ def _drawn(draw: Callable[..., str], *args: Any) -> str:
 
 
 def _expected_and_yours(data: str) -> str:
-    """The expected values, the student's, and the difference."""
+    """Return the expected values, the student's, and the difference."""
     from autograder.notebook.figures import expected_and_yours
 
     given = checked(Picture, json.loads(data))
@@ -176,9 +178,10 @@ def _expected_and_yours(data: str) -> str:
 
 
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
-    """The student's computation beside a worked one, folded if nothing is to be mended. The data come from the
-    student's process: `from_data` checks every item before anything is drawn, and raises UserError for what is no
-    graph."""
+    """Return the student's computation beside a worked one, folded if nothing is to be mended. The data come
+    from the student's process: `from_data` checks every item before anything is drawn, and raises UserError
+    for what is no graph.
+    """
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
 
@@ -196,7 +199,7 @@ def _graphs(exercise: str, data: str, is_right: bool) -> str:
 
 @lru_cache
 def _worked(exercise_id: str) -> Drawing:
-    """The drawing of the worked answer, or of the reference if there is none, which may have any form."""
+    """Return the drawing of the worked answer, or of the reference if there is none, which may have any form."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
     from autograder.judge import cases_of
@@ -211,7 +214,9 @@ def _worked(exercise_id: str) -> Drawing:
 
 
 def nothing_live(head: str) -> str:
-    """The head of a page in English without scripts and fetched fonts, with a rule that there are none: a filter."""
+    """Return the head of a page in English without scripts and fetched fonts, with a rule that there are
+    none: a filter.
+    """
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
     return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
 
@@ -231,8 +236,10 @@ class FeedbackExporter(HTMLExporter):
 
 
 def make_releasable(notebooks: list[str], **_: Any) -> None:
-    """Puts the two files beside a student's pages without which `nbgrader release_feedback` stops for the whole class:
-    it finds them only beside what came through its exchange. nbgrader calls this after it has written the pages."""
+    """Put the two files beside a student's pages without which `nbgrader release_feedback` stops for the
+    whole class: it finds them only beside what came through its exchange. nbgrader calls this after it has
+    written the pages.
+    """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         pages = Path("feedback", folder.parent.name, folder.name)
         name_of_pages = hashlib.sha256(f"{read_secret(Path.cwd())}/{pages}".encode()).hexdigest()

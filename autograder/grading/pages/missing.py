@@ -15,14 +15,14 @@ _missing: list[str] = []
 
 
 def report(picture: str, why: str, trace: str = "") -> None:
-    """Logs that a picture is missing, and why, in the course's folder, where nbgrader's converters run."""
+    """Log that a picture is missing, and why, in the course's folder, where nbgrader's converters run."""
     _missing.append(picture)
     with nullcontext() if log.handlers else quiet(Path.cwd() / LOG):
         log.error("the picture of %s is missing: %s\n%s", picture, why, trace)
 
 
 def taken() -> list[str]:
-    """The pictures that were reported, which count no more."""
+    """Return the pictures that were reported, which count no more."""
     pictures = _missing[:]
     _missing.clear()
     return pictures

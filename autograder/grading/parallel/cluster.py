@@ -34,7 +34,7 @@ class ClusterRunner:
         pass
 
     def run(self, unit: Unit) -> Result | Failed:
-        """Runs one unit there. Raises OSError if the cluster fails."""
+        """Run one unit there. Raises OSError if the cluster fails."""
         try:
             return asyncio.run(_run(unit, self.how, self._address))
         except Exception as error:  # Dask's: those of the work itself are returned
@@ -78,7 +78,7 @@ async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
 
 
 def run_on_worker(unit: Unit, how: HowToRun) -> Result | Failed:
-    """One unit, on a worker."""
+    """Return one unit, on a worker."""
     with _one_at_a_time:
         try:
             return run_there(unit, how)

@@ -33,6 +33,6 @@ class LocalRunner:
         self._server = None
 
     def run(self, unit: Unit) -> Result:
-        """Runs one unit. Raises ForkServerDied or OSError."""
+        """Run one unit. Raises ForkServerDied or OSError."""
         assert self._server is not None, "it was entered"
         return run_unit(unit, self.how, self._server, (self._folder,))

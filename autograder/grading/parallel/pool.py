@@ -121,7 +121,7 @@ _process: ContextVar[_Process] = ContextVar("process")
 def grade_in_parallel(
     todo: list[Submission], lessons: dict[str, Lesson], runner: Runner, at_once: int
 ) -> Generator[Done, None, None]:
-    """Every submission, as they are done, `at_once` at a time.
+    """Yield every submission, as they are done, `at_once` at a time.
 
     If a machine fails, a submission is tried again, alone, a few times; what a student's code does is never tried
     again, nor is an error of ours.
@@ -147,7 +147,8 @@ def grade_in_parallel(
 
 
 def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[Done]:
-    """What `work` does with each submission, in `count` processes. If the caller stops early, so do they.
+    """Yield what `work` does with each submission, in `count` processes. If the caller stops early, so do
+    they.
 
     subtle: forked, not spawned, so that PyTorch is imported once for all of them, and they share the fork server's
     socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so, too: each of

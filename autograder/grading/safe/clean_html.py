@@ -63,12 +63,12 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """The same of outputs that were cleaned before: our own pictures of graphs stay."""
+    """Return the same of outputs that were cleaned before: our own pictures of graphs stay."""
     return clean(source, OWN_PICTURES)
 
 
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
-    """The HTML with nothing but the tags and attributes listed above; other tags are shown as text.
+    """Return the HTML with nothing but the tags and attributes listed above; other tags are shown as text.
 
     subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is written anew from
     known tags, with every value and text escaped, in time that grows with the length.
@@ -85,7 +85,7 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
 
 
 def _tag(text: str, begin: int, page: _Page) -> int:
-    """Adds the tag that begins there to `page`, and returns the place after it."""
+    """Add the tag that begins there to `page`, and returns the place after it."""
     made, opened = page.made, page.opened
     found = TAG.match(text, begin)
     tag = found[2].lower() if found else ""
@@ -113,7 +113,7 @@ def _tag(text: str, begin: int, page: _Page) -> int:
 
 
 def _attribute(tag: str, name: str, value: str, page: _Page) -> str:
-    """The attribute as text, with a space before it; empty if it is not allowed."""
+    """Return the attribute as text, with a space before it; empty if it is not allowed."""
     if not _allowed(tag, name, value, page):
         return ""
     if name in ("class", "style"):
@@ -123,7 +123,7 @@ def _attribute(tag: str, name: str, value: str, page: _Page) -> str:
 
 
 def _style(text: str) -> str:
-    """The declarations that only change how text looks."""
+    """Return the declarations that only change how text looks."""
     declarations = [part.partition(":") for part in text.split(";")]
     return " ".join(
         f"{name.strip().lower()}: {value.strip()};"
@@ -136,13 +136,13 @@ def _style(text: str) -> str:
 
 
 def _is_too_large(name: str, value: str) -> bool:
-    """Whether a size in the value of a style or an attribute is above its limit."""
+    """Return whether a size in the value of a style or an attribute is above its limit."""
     too_large = exceeds(COLOUR.sub("", value), LARGEST_OF.get(name, LARGEST))
     return too_large or (name == "font-size" and "larger" in value.lower())
 
 
 def exceeds(value: str, largest: dict[str, int]) -> bool:
-    """Whether a size in `value` is above the largest of its unit, or has another unit."""
+    """Return whether a size in `value` is above the largest of its unit, or has another unit."""
     return any(float(size) > largest.get(unit.lower(), -1) for size, unit in SIZE.findall(value))
 
 

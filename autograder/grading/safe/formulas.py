@@ -75,7 +75,7 @@ def markdown(context: Context, source: str) -> str:
 
 @lru_cache(4096)
 def mathml(latex: str, block: bool = False) -> str | None:
-    """The formula as MathML, or None if it cannot be written safely."""
+    """Return the formula as MathML, or None if it cannot be written safely."""
     from latex2mathml.converter import convert
 
     if len(latex) > LONGEST:
@@ -90,8 +90,9 @@ def mathml(latex: str, block: bool = False) -> str | None:
 
 
 def _written(element: ET.Element, depth: int = 0) -> str:
-    """An element with nothing but the tags and attributes listed above. Raises ValueError for another tag, a size that
-    is too large, or a formula that is too deep."""
+    """Return an element with nothing but the tags and attributes listed above. Raises ValueError for another
+    tag, a size that is too large, or a formula that is too deep.
+    """
     tag = element.tag.removeprefix(MATHML)
     sizes = [text for name, text in element.attrib.items() if name in ATTRIBUTES]
     if tag not in TAGS or depth > DEEPEST or any(exceeds(text, LARGEST) for text in sizes):
@@ -112,8 +113,9 @@ def _written(element: ET.Element, depth: int = 0) -> str:
 
 
 def _spaced(element: ET.Element, depth: int) -> Iterator[str]:
-    """The parts of an element; in a row, a thin gap between the name of a function and what it stands beside, as in
-    TeX: log p, but log(p)."""
+    """Yield the parts of an element; in a row, a thin gap between the name of a function and what it stands
+    beside, as in TeX: log p, but log(p).
+    """
     before = None
     for part in element:
         if before is not None and element.tag in ROW:
@@ -125,7 +127,9 @@ def _spaced(element: ET.Element, depth: int) -> Iterator[str]:
 
 
 def _is_function(element: ET.Element) -> bool:
-    """Whether it is the name of a function, with or without a limit below it: log, max over j, softmax."""
+    """Return whether it is the name of a function, with or without a limit below it: log, max over j,
+    softmax.
+    """
     tag = element.tag.removeprefix(MATHML)
     if tag in ("msub", "msup", "munder", "munderover", "msubsup") and len(element):
         return _is_function(element[0])
@@ -133,7 +137,7 @@ def _is_function(element: ET.Element) -> bool:
 
 
 def _is_sign(element: ET.Element) -> bool:
-    """Whether it is a bracket, a sign of arithmetic or a gap."""
+    """Return whether it is a bracket, a sign of arithmetic or a gap."""
     return element.tag.removeprefix(MATHML) in ("mo", "mspace") and not _is_function(element)
 
 
@@ -145,7 +149,9 @@ def _bind_signs(element: ET.Element) -> None:
 
 
 def _plain_name(name: str) -> str:
-    """The name of a picture as a person reads it: blanks and letters beyond ASCII are written in several ways."""
+    """Return the name of a picture as a person reads it: blanks and letters beyond ASCII are written in
+    several ways.
+    """
     return unicodedata.normalize("NFC", unquote(unescape(name)))
 
 
@@ -168,7 +174,9 @@ class _Renderer(IPythonRenderer):
         return self._marked(text, text, block=True)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """The picture, or what stands for it. subtle: that is an attribute, in which no element may stand."""
+        """Return the picture, or what stands for it. subtle: that is an attribute, in which no element may
+        stand.
+        """
         text = self._replaced(text, 1)
         try:
             return super().image(text, url, title)
@@ -189,7 +197,7 @@ class _Renderer(IPythonRenderer):
         return f"{self._mark}{len(self._formulas) - 1}e"
 
     def put_back(self, html: str) -> str:
-        """The HTML with its formulas."""
+        """Return the HTML with its formulas."""
         return self._replaced(html, 0)
 
     def _replaced(self, html: str, which: int) -> str:

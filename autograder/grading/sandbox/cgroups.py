@@ -37,7 +37,7 @@ class Group:
             raise
 
     def end(self) -> None:
-        """Kills all members of the group, and removes it."""
+        """Kill all members of the group, and removes it."""
         os.close(self.procs)
         with contextlib.suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")
@@ -50,19 +50,23 @@ class Group:
 
 
 def limits_of(memory: int, processes: int) -> dict[str, int]:
-    """The limits of a group: a little more than a look at the sandbox allows, which can say why."""
+    """Return the limits of a group: a little more than a look at the sandbox allows, which can say why."""
     return {"memory.max": memory + memory // 4, "pids.max": 2 * processes}
 
 
 @functools.cache
 def parent_of_groups() -> Path | None:
-    """The group in which this program may make groups with limits, or None. Asked once, before it forks."""
+    """Return the group in which this program may make groups with limits, or None. Asked once, before it
+    forks.
+    """
     own = _own_group()
     return own and prepared(own)
 
 
 def prepared(own: Path) -> Path | None:
-    """The group `own`, or its parent if this program moved aside already, with groups allowed in it; or None."""
+    """Return the group `own`, or its parent if this program moved aside already, with groups allowed in it;
+    or None.
+    """
     try:
         if own.name == OURS:
             return own.parent

@@ -94,7 +94,7 @@ class Sandbox:
         return processes, memory
 
     def end(self) -> None:
-        """Ends everything in the sandbox, and waits until it has ended."""
+        """End everything in the sandbox, and waits until it has ended."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         self._process.kill()
@@ -109,18 +109,18 @@ class Sandbox:
 
 
 def why_no_sandbox() -> str:
-    """Why no sandbox can be made on this machine, with what to do; empty if one can."""
+    """Return why no sandbox can be made on this machine, with what to do; empty if one can."""
     return _tried()[1]
 
 
 def chosen_bwrap() -> Bwrap | None:
-    """The first bwrap of this machine that makes a sandbox, if any."""
+    """Return the first bwrap of this machine that makes a sandbox, if any."""
     return _tried()[0]
 
 
 @functools.cache
 def _tried() -> tuple[Bwrap | None, str]:
-    """Tries each bwrap in turn: the first that makes a sandbox, or why none does."""
+    """Try each bwrap in turn: the first that makes a sandbox, or why none does."""
     if sys.platform != "linux":
         return None, "sandboxes need Linux; on another system grade in a Linux virtual machine or container."
     if platform.machine() not in MACHINES:

@@ -144,7 +144,9 @@ WITHIN = _words("apply_ backward compile grad_fn map2_ map_ register_hook regist
 
 @cache
 def names_of(module: str, lists: str) -> frozenset[str] | None:
-    """The allowed names of a module; None if it is not among those of `lists`, and none for what holds such modules."""
+    """Return the allowed names of a module; None if it is not among those of `lists`, and none for what holds
+    such modules.
+    """
     from torch import dtype
     from torch.overrides import get_overridable_functions
 

@@ -20,7 +20,7 @@ class Refused(Exception):
 
 
 def open_file(path: Path) -> int:
-    """A descriptor of a regular file, never through a link. Raises Refused."""
+    """Return a descriptor of a regular file, never through a link. Raises Refused."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -36,7 +36,7 @@ def open_file(path: Path) -> int:
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a regular file, never through a link. Raises Refused."""
+    """Return the bytes of a regular file, never through a link. Raises Refused."""
     try:
         with os.fdopen(open_file(path), "rb") as file:
             data = file.read(most + 1)
@@ -48,9 +48,11 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] | None:
-    """The time stamp in the folder of a submission, its text and its time in UTC; None if there is none.
+    """Return the time stamp in the folder of a submission, its text and its time in UTC; None if there is
+    none.
 
-    Raises Refused if it cannot be read; with `for_nbgrader`, also if nbgrader's own command would misread it."""
+    Raises Refused if it cannot be read; with `for_nbgrader`, also if nbgrader's own command would misread it.
+    """
     if not os.path.lexists(folder / TIMESTAMP):
         return None
     data = read_file(folder / TIMESTAMP, LONGEST_NOTE)
@@ -66,7 +68,7 @@ def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] 
 
 
 def why_refused(folder: Path) -> str:
-    """Why the folder of a submission is refused, in words; empty if it is not.
+    """Return why the folder of a submission is refused, in words; empty if it is not.
 
     Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader, would follow
     links, wait for special files, and never finish with a folder without end.
@@ -106,5 +108,5 @@ def _unreadable(name: str, error: OSError) -> str:
 
 
 def _short(name: str) -> str:
-    """A name as text that is short enough for a table."""
+    """Return a name as text that is short enough for a table."""
     return without_surrogates(name if len(name) <= 60 else f"{name[:60]}...")

@@ -79,7 +79,7 @@ def digest(submission: Submission) -> str:
 
 
 def _add(total: Any, path: Path) -> None:
-    """Adds to a digest what a file holds; for a file that is too large or cannot be read, its size or why."""
+    """Add to a digest what a file holds; for a file that is too large or cannot be read, its size or why."""
     try:
         with os.fdopen(open_file(path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -91,8 +91,9 @@ def _add(total: Any, path: Path) -> None:
 
 
 def _folders(folder: Path) -> list[str]:
-    """The folders in a folder. Hidden ones, links, folders that cannot be read, and names that no gradebook can hold
-    are left out, with a word on the terminal."""
+    """Return the folders in a folder. Hidden ones, links, folders that cannot be read, and names that no
+    gradebook can hold are left out, with a word on the terminal.
+    """
     found = []
     try:
         with os.scandir(folder) as entries:

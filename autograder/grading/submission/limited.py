@@ -59,7 +59,9 @@ class _Reply:
 
 
 def read_limited(function: Callable, *args: Any) -> Any:
-    """Calls `function(*args)`, which reads a submission, as `limited` does. Raises Refused if it reached a limit."""
+    """Call `function(*args)`, which reads a submission, as `limited` does. Raises Refused if it reached a
+    limit.
+    """
     try:
         return limited(function, *args, seconds=READING_SECONDS, memory=READING_MEMORY)
     except OverLimit as over:
@@ -67,8 +69,8 @@ def read_limited(function: Callable, *args: Any) -> Any:
 
 
 def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
-    """Calls `function(*args)` in a fork that may compute for `seconds` and take `memory` bytes more than this process
-    has; returns its result as plain data (it travels as JSON).
+    """Call `function(*args)` in a fork that may compute for `seconds` and take `memory` bytes more than this
+    process has; returns its result as plain data (it travels as JSON).
 
     Raises OverLimit if the fork reached a limit or ended otherwise, Refused if the function did, Broke if it raised
     anything else, and TimeoutError if it hardly got to compute at all, which is the machine's fault. subtle: call it in
@@ -97,7 +99,9 @@ def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
 
 
 def _all_of(pipe: int, deadline: float) -> bytes:
-    """All that is written until the pipe is closed. Raises OverLimit if that is too much, and TimeoutError."""
+    """Return all that is written until the pipe is closed. Raises OverLimit if that is too much, and
+    TimeoutError.
+    """
     data = bytearray()
     while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
         if not (part := os.read(pipe, 1 << 20)):

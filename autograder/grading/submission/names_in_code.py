@@ -38,7 +38,8 @@ _ONE_AT_A_TIME = Lock()
 
 @lru_cache(200)
 def parsed(text: str) -> tuple[str, ast.AST | None]:
-    """A cell as IPython runs it, with magics as calls, and its syntax tree; no tree if it is not Python.
+    """Return a cell as IPython runs it, with magics as calls, and its syntax tree; no tree if it is not
+    Python.
 
     Raises RecursionError, MemoryError or ValueError if Python cannot tell, or not without too much work.
     """
@@ -65,7 +66,7 @@ def _by_ipython(text: str) -> str:
 
 
 def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """The names that cells import, with the dotted paths that they stand for, and their own classes."""
+    """Return the names that cells import, with the dotted paths that they stand for, and their own classes."""
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):
@@ -95,7 +96,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _bound(node: ast.AST) -> set[str]:
-    """The names that this very node binds."""
+    """Return the names that this very node binds."""
     match node:
         case (
             ast.Name(id=name, ctx=ast.Store() | ast.Del())
@@ -111,7 +112,9 @@ def _bound(node: ast.AST) -> set[str]:
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
-    """The names in a cell that are not allowed. `paths` are what imported names stand for (`paths_in`)."""
+    """Return the names in a cell that are not allowed. `paths` are what imported names stand for
+    (`paths_in`).
+    """
     try:
         tree = parsed(text)[1]
         return set(_Reader(paths, lists).read(tree)) if tree else set()  # without a tree, it cannot run
@@ -125,8 +128,9 @@ class _Reader:
         self.expected: set[int] = set()  # nodes that may name a class, `type`, or the `self` of a method
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """The names that are not allowed. `me` says whether `self` is what it seems, `methods` are names of the class
-        in whose body a node stands."""
+        """Yield the names that are not allowed. `me` says whether `self` is what it seems, `methods` are
+        names of the class in whose body a node stands.
+        """
         waiting: list[tuple] = [(tree, tree, False, ())]
         while waiting:
             node, parent, me, methods = waiting.pop()
@@ -152,7 +156,7 @@ class _Reader:
                     waiting.append((child, node, me, methods))
 
     def _is_method(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """Whether the `self` of a function in a class is what it seems."""
+        """Return whether the `self` of a function in a class is what it seems."""
         named = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
         first = (function.args.posonlyargs + function.args.args)[:1]
         if not first or first[0].arg != "self":
@@ -176,7 +180,9 @@ class _Reader:
     # --- what a name stands for ---
 
     def _path(self, node: ast.AST) -> str:
-        """The dotted path of what is imported, of a module's attribute or of an own class; empty for other values."""
+        """Return the dotted path of what is imported, of a module's attribute or of an own class; empty for
+        other values.
+        """
         match node:
             case ast.Name(name):
                 return self.paths.get(name, "")
@@ -192,7 +198,9 @@ class _Reader:
         return name in (allowed.names_of(module, self.lists) or ())
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Whether it can be nothing but classes, or what stands in annotations, as far as its names tell."""
+        """Return whether it can be nothing but classes, or what stands in annotations, as far as its names
+        tell.
+        """
         nodes = list(ast.walk(node))
         names = {one.id for one in nodes if isinstance(one, ast.Name)}
         return names <= self.paths.keys() | allowed.CLASSES and all(
@@ -200,7 +208,7 @@ class _Reader:
         )
 
     def _expect(self, node: ast.AST) -> None:
-        """Notes where classes, and what `type` gives, may stand in a node."""
+        """Note where classes, and what `type` gives, may stand in a node."""
         named: list = []
         match node:
             case ast.Call(called, args):
@@ -288,18 +296,20 @@ class _Reader:
 
 
 def _is_special(name: str) -> bool:
-    """Whether it is a special name that is not allowed."""
+    """Return whether it is a special name that is not allowed."""
     return name.startswith("__") and name.endswith("__") and name not in allowed.SPECIAL
 
 
 def _is_inner(name: str, mine: bool) -> bool:
-    """Whether it is an attribute that leads inside of a thing; those of `self` do not, but for special ones."""
+    """Return whether it is an attribute that leads inside of a thing; those of `self` do not, but for special
+    ones.
+    """
     private = name.startswith("_") and name not in allowed.SPECIAL
     return _is_special(name) or (not mine and (private or name in allowed.INNER))
 
 
 def _kind(node: ast.AST) -> ast.AST | None:
-    """What stands for a class in `type(x)` and `x.__class__`."""
+    """Return what stands for a class in `type(x)` and `x.__class__`."""
     match node:
         case ast.Call(ast.Name("type") as kind, [thing], []) if not isinstance(thing, ast.Starred):
             return kind

@@ -34,15 +34,17 @@ class SuspiciousNames:
     answers: dict[str, list[str]]
 
     def text(self, earned: list[str], reasons: Sequence[str] = ()) -> str:
-        """The request to a teacher to look at the code, if points were earned under a rule of form in the exercises
-        `earned`, or for other `reasons`, which say what it does; empty if there is nothing to look at."""
+        """Return the request to a teacher to look at the code, if points were earned under a rule of form in
+        the exercises `earned`, or for other `reasons`, which say what it does; empty if there is nothing to
+        look at.
+        """
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
         said = [*reasons, f"reaches for {_some_of(names)}"] if names else reasons
         return f"look at its code, which {' and '.join(said)}" if said else ""
 
 
 def _some_of(names: list[str]) -> str:
-    """The first names, as many as fit, and how many more there are."""
+    """Return the first names, as many as fit, and how many more there are."""
     shown = [shorten(name, LONGEST_NAME, placeholder="...") for name in names[:MOST_NAMES]]
     while len(shown) > 1 and len(", ".join(shown)) > LONGEST_LIST:
         shown.pop()
@@ -56,9 +58,10 @@ def suspicious_names(
     given: Sequence[str] = (),
     asked: Mapping[str, Sequence[Exercise]] = {},
 ) -> SuspiciousNames:
-    """The suspicious names in the student's cells. `answers` has, by exercise, those of them that its answer needs;
-    `given` are the lesson's own cells, and what these use is allowed; `asked` has, by cell, the exercises answered
-    there."""
+    """Return the suspicious names in the student's cells. `answers` has, by exercise, those of them that its
+    answer needs; `given` are the lesson's own cells, and what these use is allowed; `asked` has, by cell, the
+    exercises answered there.
+    """
     lesson, lists = _of_lesson(tuple(given))
     paths = paths_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
 
@@ -77,7 +80,9 @@ def suspicious_names(
 
 @cache
 def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
-    """The names beyond the lists that a lesson's own cells use, and the lists with what they import of this package."""
+    """Return the names beyond the lists that a lesson's own cells use, and the lists with what they import of
+    this package.
+    """
     paths = paths_in(given)
     ours = [path.rpartition(".") for path in paths.values() if path.startswith(f"{GRADER}.")]
     lists = IN_CELLS + "".join(f"{module}: {name}\n" for module, _, name in ours)
@@ -86,7 +91,7 @@ def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
 
 @cache
 def _needed(worked: Callable | None, strict: bool) -> frozenset[str]:
-    """The names beyond the lists that an exercise's worked answer uses."""
+    """Return the names beyond the lists that an exercise's worked answer uses."""
     if worked is None:
         return frozenset()
     text = dedent(inspect.getsource(worked))

@@ -23,7 +23,7 @@ class NoTime(ValueError):
 
 
 def zone_called(name: str) -> tzinfo:
-    """The zone of this name. Raises NoTime if there is none."""
+    """Return the zone of this name. Raises NoTime if there is none."""
     try:
         if NAME.fullmatch(name):
             return ZoneInfo(name)
@@ -33,7 +33,9 @@ def zone_called(name: str) -> tzinfo:
 
 
 def read_stamp(data: bytes) -> tuple[str, datetime]:
-    """The text of a stamp, and its time in UTC. A stamp without a zone is in UTC, as for nbgrader. Raises NoTime."""
+    """Return the text of a stamp, and its time in UTC. A stamp without a zone is in UTC, as for nbgrader.
+    Raises NoTime.
+    """
     try:
         text = data.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
@@ -50,7 +52,7 @@ def read_stamp(data: bytes) -> tuple[str, datetime]:
 
 
 def is_misread_by_nbgrader(data: bytes) -> bool:
-    """Whether nbgrader's own command would take the time of a stamp for another."""
+    """Return whether nbgrader's own command would take the time of a stamp for another."""
     _, time = read_stamp(data)
     try:
         return abs(parse_utc(data.decode().strip()).replace(tzinfo=UTC) - time) >= timedelta(seconds=1)

@@ -85,7 +85,7 @@ class Unit:
 
 
 def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
-    """The unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
+    """Return the unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
     known = {
         _without_installs(cell.source)
         for cell in lesson.cells
@@ -113,12 +113,12 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
 
 
 def _without_installs(text: str) -> str:
-    """A cell with `pass` for each line that installs packages. The other lines stay where they are."""
+    """Return a cell with `pass` for each line that installs packages. The other lines stay where they are."""
     return INSTALLS.sub(lambda found: f"{found[1]}pass" + "\n" * found[0].count("\n"), text)
 
 
 def exercise_of(cell: NotebookNode) -> str | None:
-    """The exercise that a check cell of ours checks."""
+    """Return the exercise that a check cell of ours checks."""
     grading = _grading(cell)
     name = grading.get("grade_id", "")
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
@@ -128,7 +128,7 @@ def exercise_of(cell: NotebookNode) -> str | None:
 
 
 def environment() -> list[str]:
-    """The versions that a result depends on: of what grades, of all exercises, PyTorch, Python."""
+    """Return the versions that a result depends on: of what grades, of all exercises, PyTorch, Python."""
     return _environment(folders())
 
 
@@ -143,7 +143,7 @@ def _grading(cell: NotebookNode) -> dict:
 
 
 def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
-    """The student's own cells, and the lesson's cells that these need."""
+    """Return the student's own cells, and the lesson's cells that these need."""
     wanted = set().union(*map(_uses, own.values()))
     if wanted & REFLECTION:
         return set(texts)
@@ -151,13 +151,13 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 
 
 def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[str]:
-    """Those of `names` among the wanted ones and what the cells that bind them use."""
+    """Return those of `names` among the wanted ones and what the cells that bind them use."""
     behind = _cells_behind(set(wanted), texts)
     return sorted(names & set(wanted).union(*(_uses(texts[i]) for i in behind)))
 
 
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
-    """The cells that bind one of these names, and the cells that those need in turn."""
+    """Return the cells that bind one of these names, and the cells that those need in turn."""
     behind: set[int] = set()
     while found := {
         i for i in texts.keys() - behind if (names := _defines(texts[i])) is None or names & wanted
@@ -169,7 +169,7 @@ def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
 
 @cache
 def _defines(text: str) -> frozenset[str] | None:
-    """The names that a cell binds at top level; None if that cannot be told."""
+    """Return the names that a cell binds at top level; None if that cannot be told."""
     try:
         text, _ = parsed(text)
         table = symtable.symtable(text, "cell", "exec")
@@ -182,8 +182,9 @@ def _defines(text: str) -> frozenset[str] | None:
 
 @cache
 def _uses(text: str) -> frozenset[str]:
-    """The names that a cell takes from elsewhere, as far as its text tells; every word if it is not plain Python (a
-    magic, a fault), or so long that reading it would take more time than running the lesson."""
+    """Return the names that a cell takes from elsewhere, as far as its text tells; every word if it is not
+    plain Python (a magic, a fault), or so long that reading it would take more time than running the lesson.
+    """
     try:
         if len(text) > LONGEST_READ:
             return frozenset(WORD.findall(text))

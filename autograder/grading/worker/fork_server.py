@@ -80,7 +80,7 @@ class ForkServer:
         self.close()
 
     def wait_until_warm(self) -> None:
-        """Waits for its imports. Raises ForkServerDied."""
+        """Wait for its imports. Raises ForkServerDied."""
         # subtle: not a timeout of the socket, which the processes that were forked meanwhile share.
         if not select.select([self._requests], [], [], SECONDS_TO_WARM)[0]:
             raise ForkServerDied("the fork server did not start")
@@ -92,9 +92,10 @@ class ForkServer:
             raise ForkServerDied(lines[-1] if lines else "the fork server ended")
 
     def fork(self, memory: int, namespaces: int | None, group: int | None) -> tuple[socket.socket, int]:
-        """A fresh process with so many bytes of memory: its channel, and a pipe end that ends it when it is closed. It
-        enters the namespaces of the process behind `namespaces`, and the control group with `group` as its
-        `cgroup.procs`. Raises ForkServerDied."""
+        """Return a fresh process with so many bytes of memory: its channel, and a pipe end that ends it when
+        it is closed. It enters the namespaces of the process behind `namespaces`, and the control group with
+        `group` as its `cgroup.procs`. Raises ForkServerDied.
+        """
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()
         message = FORK_REQUEST.pack(memory, namespaces is not None, group is not None)
@@ -111,7 +112,7 @@ class ForkServer:
         return ours, life
 
     def close(self) -> None:
-        """Ends the fork server; more than once does no harm."""
+        """End the fork server; more than once does no harm."""
         self._requests.close()
         self._process.kill()
         self._process.wait()
@@ -120,7 +121,7 @@ class ForkServer:
 
 @functools.cache
 def shared_fork_server() -> ForkServer:
-    """The one fork server of this process, started when first asked for."""
+    """Return the one fork server of this process, started when first asked for."""
     server = ForkServer()
     server.wait_until_warm()
     return server

@@ -9,7 +9,7 @@ from autograder.values import Encoded
 
 
 def raised(context: CaseContext, error: Encoded) -> Finding:
-    """The error, the line that raised it, and a question about it."""
+    """Return the error, the line that raised it, and a question about it."""
     line, code = error.get("line"), error.get("code") or ""
     if line and code:
         # A statement may continue on the next line: only its first one is known.
@@ -24,7 +24,7 @@ def raised(context: CaseContext, error: Encoded) -> Finding:
 
 
 def _taken(error: Encoded) -> tuple[str, str] | None:
-    """A name of nn.Module's own that an answer gives to something else."""
+    """Return a name of nn.Module's own that an answer gives to something else."""
     if error["type"] != TAKEN or not is_own_method(error["text"]):
         return None
     return f"`self.{error['text']}` takes the place of nn.Module's own `{error['text']}`.", (
@@ -33,7 +33,9 @@ def _taken(error: Encoded) -> tuple[str, str] | None:
 
 
 def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
-    """What the answer itself refuses, with `raise` or `assert`, though it should not; or a stub's line that is left."""
+    """Return what the answer itself refuses, with `raise` or `assert`, though it should not; or a stub's line
+    that is left.
+    """
     if not error.get("raised"):
         return None
     if "NotImplementedError" in error.get("bases", ()):

@@ -30,7 +30,7 @@ Shapes = Mapping[str, list[int]]
 
 
 def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
-    """Every fault of a record; each is searched for when the caller takes it."""
+    """Yield every fault of a record; each is searched for when the caller takes it."""
     if record["status"] == "skipped":
         observation = "An earlier call ran out of time, so this one was skipped."
         yield context.finding(RUNS, observation, "Which loop never ends?", detail="")

@@ -28,7 +28,7 @@ SIGNATURE = "What type of result does the docstring ask for?"
 
 
 def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Encoded) -> Finding | None:
-    """The finding for the first difference of an encoded value, from the outside to the numbers."""
+    """Return the finding for the first difference of an encoded value, from the outside to the numbers."""
     if actual["kind"] == "error":
         return raised(context, actual)
     found = difference_from(context, expected, actual)
@@ -36,7 +36,9 @@ def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Enco
 
 
 def difference_from(context: CaseContext, expected: Encoded, actual: Encoded) -> Difference | None:
-    """The first difference from the expected value; in a dict that the case defines, each item has its own match."""
+    """Return the first difference from the expected value; in a dict that the case defines, each item has its
+    own match.
+    """
     case, dtype = context.case, float_type(context.case)
     if not case.returns_dict or expected["kind"] != "dict" or actual["kind"] != "dict":
         return difference(expected, actual, case.match_of(), dtype)
@@ -56,7 +58,7 @@ def _keys_alone(value: Encoded) -> Encoded:
 
 
 def _place(found: Difference) -> str:
-    """Where the values differ: "The result", "Item [2]", "`model.head.weight`", "`first[1]`"."""
+    """Return where the values differ: "The result", "Item [2]", "`model.head.weight`", "`first[1]`"."""
     path = list(found.path)
     owner = str(path.pop(0)) if path and isinstance(path[0], str) else ""
     items = "".join(f".{key}" if isinstance(key, str) and owner else f"[{key!r}]" for key in path)
@@ -89,7 +91,7 @@ def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
 
 
 def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding:
-    """A list that is too long or too short: where it first goes wrong."""
+    """Return a list that is too long or too short: where it first goes wrong."""
     expected, actual = items_of(found.expected), items_of(found.actual)
     both = zip(expected, actual, strict=False)
     first = next(
@@ -220,7 +222,7 @@ COMPUTED_WITH_SIGN = bool(torch.signbit(torch.tensor(torch.inf) - torch.inf))
 
 
 def _is_as_found(entry: torch.Tensor) -> bool:
-    """Whether this number that should be finite is memory as it was found."""
+    """Return whether this number that should be finite is memory as it was found."""
     return COMPUTED_WITH_SIGN and bool(entry.isnan()) and not bool(torch.signbit(entry))
 
 

@@ -75,7 +75,7 @@ def relation(pairs: Pairs, trail: list[str]) -> Named | None:
 
 
 def place(pairs: Pairs, trail: list[str]) -> Named | None:
-    """The same for the relations that only say where the numbers are wrong."""
+    """Return the same for the relations that only say where the numbers are wrong."""
     return _first(_named(places, families), _named(families), pairs, trail)
 
 
@@ -93,7 +93,9 @@ def _first(relations: Relations, with_infinities: Relations, pairs: Pairs, trail
 def _said(
     relations: Relations, wrong: Pairs, pairs: Pairs, asked: list[str], group: str = ""
 ) -> Named | None:
-    """What the first relation says, and its name; into `asked` go the names of those that are asked in vain."""
+    """Return what the first relation says, and its name; into `asked` go the names of those that are asked in
+    vain.
+    """
     for name, one in relations.items():
         path = f"{group}{name}"
         if isinstance(one, Mapping):

@@ -50,7 +50,7 @@ def _both(
 
 
 def plain(value: Encoded) -> Any:
-    """A list of plain values, or one of them; what cannot be compared equals itself alone."""
+    """Return a list of plain values, or one of them; what cannot be compared equals itself alone."""
     if value["kind"] in ("list", "tuple"):
         items = [plain(item) for item in items_of(value)]
         return items if value["kind"] == "list" else tuple(items)

@@ -65,7 +65,7 @@ def _open_or_closed(wrong: Pairs, pairs: Pairs) -> Words:
 
 
 def _is_constant(mask: torch.Tensor) -> bool:
-    """Whether all samples have the same mask."""
+    """Return whether all samples have the same mask."""
     return torch.equal(mask, mask[:1].expand_as(mask))
 
 

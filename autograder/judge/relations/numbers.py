@@ -10,7 +10,7 @@ NEARLY = 0.02
 
 
 def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The expected numbers times one factor, in every case."""
+    """Return the expected numbers times one factor, in every case."""
     tables = [p for p in wrong if p.expected.numel() > 1]
     factors = [
         float((p.expected * p.actual).sum() / (p.expected * p.expected).sum().clamp(min=1e-12))
@@ -35,7 +35,7 @@ def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def added(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The expected result plus one of the inputs."""
+    """Return the expected result plus one of the inputs."""
     for n in range(max(len(p.case.args) for p in wrong)):
         if all(_is_argument(p, n, p.actual - p.expected) for p in wrong):
             return (
@@ -46,7 +46,7 @@ def added(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _is_argument(pair: Pair, number: int, values: torch.Tensor) -> bool:
-    """Whether the case's argument of that number holds these values."""
+    """Return whether the case's argument of that number holds these values."""
     args = pair.case.args[number : number + 1]
     return any(
         isinstance(one, torch.Tensor) and one.shape == values.shape and nearly_equal(values, one.double())
@@ -55,7 +55,7 @@ def _is_argument(pair: Pair, number: int, values: torch.Tensor) -> bool:
 
 
 def shifted(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The expected result plus one number, the same everywhere."""
+    """Return the expected result plus one number, the same everywhere."""
     tables = [p for p in wrong if p.expected.numel() > 1]
     apart = [p.actual - p.expected for p in tables]
     if tables and all(nearly_equal(d.mean().expand(d.shape), d) for d in apart):
@@ -69,7 +69,7 @@ DECIMALS = ("whole numbers", "one decimal", "two decimals", "three decimals", "f
 
 
 def rounded(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The expected numbers with a few decimals."""
+    """Return the expected numbers with a few decimals."""
     for decimals, told in enumerate(DECIMALS):
         if all(bool(((p.actual - p.expected.round(decimals=decimals)).abs() < 1e-5).all()) for p in wrong):
             return f"Your numbers are right, but rounded to {told}.", "Which line rounds them?"

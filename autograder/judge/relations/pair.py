@@ -45,8 +45,9 @@ NOTHING: Words = ("", "")  # what a relation says that ends its group: the group
 
 
 def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:
-    """The pairs of all cases: tensors of one shape with real numbers; if there are none, masks of one shape. Where an
-    int beside them is wrong, the tensors say nothing more."""
+    """Return the pairs of all cases: tensors of one shape with real numbers; if there are none, masks of one
+    shape. Where an int beside them is wrong, the tensors say nothing more.
+    """
     numbers: Pairs = []
     masks: Pairs = []
     for case, right, record in zip(cases, expected, records, strict=True):
@@ -78,6 +79,6 @@ def _ints(value: Encoded) -> list[int]:
 
 
 def nearly_equal(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Whether all numbers agree but for rounding; an infinity agrees with itself alone."""
+    """Return whether all numbers agree but for rounding; an infinity agrees with itself alone."""
     near = (first - second).abs() <= SAME * (1 + first.abs())
     return bool(((first == second) | near & first.isfinite()).all())

@@ -16,7 +16,7 @@ MOST_FAMILIES = 2
 
 
 def transposed(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Rows and columns swapped."""
+    """Return rows and columns swapped."""
     square = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-1] == p.expected.shape[-2] > 1]
     if square and len(square) == len(wrong) and all(is_close(p.expected.mT, p.actual) for p in square):
         return (
@@ -27,7 +27,7 @@ def transposed(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The same row everywhere."""
+    """Return the same row everywhere."""
     tables = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-2] > 1]
     constant = (is_close(p.actual[..., :1, :].expand(p.actual.shape), p.actual) for p in tables)
     if len(tables) > len(wrong) / 2 and all(constant):
@@ -36,7 +36,9 @@ def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _beside_triangle(far: torch.Tensor, triangle: torch.Tensor) -> torch.Tensor:
-    """The entries outside a triangle: all of them unless the table is square, as it has no diagonal then."""
+    """Return the entries outside a triangle: all of them unless the table is square, as it has no diagonal
+    then.
+    """
     return triangle if far.shape[-2] == far.shape[-1] else far
 
 
@@ -60,7 +62,7 @@ PARTS: Parts = (
 
 
 def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
-    """The part of the result that contains every wrong entry of every case, or None."""
+    """Return the part of the result that contains every wrong entry of every case, or None."""
     for place, outside, fewest in parts:
         large = [p.differs for p in wrong if p.is_table and p.differs.dim() >= fewest]
         if len(large) >= max(FEW, len(wrong) / 2) and not any(bool(outside(far).any()) for far in large):
@@ -69,7 +71,7 @@ def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
 
 
 def places(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """All wrong entries in one part of the result."""
+    """Return all wrong entries in one part of the result."""
     place = common_place(wrong)
     if place is not None:
         return f"Your result is right except {place}.", "What does your code do differently there?"
@@ -142,7 +144,7 @@ def order(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _matches(group: Pairs) -> set[int]:
-    """The numbers of the expected results that are among the actual ones."""
+    """Return the numbers of the expected results that are among the actual ones."""
     return {n for n, p in enumerate(group) if any(_equal(p.expected, other.actual) for other in group)}
 
 
@@ -151,7 +153,7 @@ def _equal(first: torch.Tensor, second: torch.Tensor) -> bool:
 
 
 def moved(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The right numbers in other places."""
+    """Return the right numbers in other places."""
     if all(_same_numbers(p.expected, p.actual) for p in wrong):
         return "Your result has the right numbers, but in the wrong positions.", (
             "Follow one of the numbers. Which step moves it to the wrong position?"

@@ -12,13 +12,13 @@ NEARLY = 0.02
 
 
 def _shares(wrong: Pairs) -> Pairs:
-    """Those where rows of positive shares are expected."""
+    """Return those where rows of positive shares are expected."""
     tables = [p for p in wrong if p.expected.shape[-1] > 1 and _is_share(p.expected)]
     return [p for p in tables if not _all_or_nothing(p.expected)]
 
 
 def _of_shares(holds: Callable[[Pairs], bool], words: Words) -> Relation:
-    """A relation that looks only at wrong pairs with shares."""
+    """Return a relation that looks only at wrong pairs with shares."""
     return lambda wrong, pairs: words if holds(_shares(wrong)) else None
 
 
@@ -52,7 +52,7 @@ def _hardly_off(shares: Pairs) -> bool:
 
 
 def _slopes(shares: Pairs) -> list[float]:
-    """The slopes of all tables; none if some table has none, or all are one."""
+    """Return the slopes of all tables; none if some table has none, or all are one."""
     apart = [p for p in shares if bool(((p.expected > 1e-6) & (p.actual > 1e-6)).all())]
     slopes = [slope for p in apart if (slope := _slope(p)) is not None]
     return [] if len(slopes) < len(apart) or all(abs(slope - 1) < SAME for slope in slopes) else slopes
@@ -77,8 +77,9 @@ def _same_largest(shares: Pairs) -> bool:
 
 
 def _slope(pair: Pair) -> float | None:
-    """The factor between the scores behind two tables of weights, from the logarithms of their ratios; None unless it
-    explains most of what is between them."""
+    """Return the factor between the scores behind two tables of weights, from the logarithms of their ratios;
+    None unless it explains most of what is between them.
+    """
     x, y = (t.log() - t.log().mean(-1, keepdim=True) for t in (pair.expected, pair.actual))
     slope = float((x * y).sum() / (x * x).sum().clamp(min=1e-12))
     rest = y - slope * x

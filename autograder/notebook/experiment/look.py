@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 
 def activations(model: nn.Module, parts: Iterable[nn.Module], *inputs) -> list[Tensor]:
-    """The output of each of these parts while model(*inputs) runs once, in the order in which the parts run.
+    """Return the output of each of these parts while model(*inputs) runs once, in the order in which the
+    parts run.
 
     The gradient graph is kept, so that gradients with respect to an output can be asked for.
     """

@@ -12,8 +12,8 @@ from autograder.notebook.experiment.training import limited_threads
 
 
 def seconds(call: Callable, *args, threads: int | None = 1) -> float:
-    """The time of call(*args): the best of at least three runs, repeated for a tenth of a second, so that other work
-    on the machine counts little.
+    """Return the time of call(*args): the best of at least three runs, repeated for a tenth of a second, so
+    that other work on the machine counts little.
 
     threads: of PyTorch's, None for all
     """
@@ -29,7 +29,8 @@ def seconds(call: Callable, *args, threads: int | None = 1) -> float:
 
 
 def peak_memory(call: Callable, *args) -> int:
-    """The most bytes of tensors that call(*args) holds at a time, its result included and its arguments not.
+    """Return the most bytes of tensors that call(*args) holds at a time, its result included and its
+    arguments not.
 
     On a CPU all that PyTorch takes and gives back is counted at its moment. If an argument is on a GPU, the GPU's own
     count is taken.
@@ -56,6 +57,6 @@ def _peak_on_gpu(call: Callable, args: tuple) -> int:
 
 
 def _finish() -> None:
-    """Waits for what was sent to a GPU: calls return before it is done."""
+    """Wait for what was sent to a GPU: calls return before it is done."""
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()

@@ -22,8 +22,8 @@ def compare_runs(
     over: int = 20,
     digits: int = 2,
 ) -> dict[str, list[list[float]]]:
-    """Prints a row for each variant and a column for each of `steps`, with one number for each seed, and returns the
-    runs by variant, one for each seed.
+    """Print a row for each variant and a column for each of `steps`, with one number for each seed, and
+    returns the runs by variant, one for each seed.
 
     run: run(variant, seed) -> one number for each step, such as the losses that `train` returns
     steps: after how many steps to look; the number there is the mean over the last `over` of them

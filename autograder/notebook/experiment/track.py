@@ -13,7 +13,8 @@ EVERY = 0.2  # seconds between two drawings: often enough for an eye, too seldom
 
 
 def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
-    """Gives the items one by one, and in a notebook shows how many of them are done; the bar goes when the loop ends.
+    """Give the items one by one, and in a notebook shows how many of them are done; the bar goes when the
+    loop ends.
 
     total: how many items there are, where `items` cannot tell, as a generator cannot
     """
@@ -31,7 +32,7 @@ def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
 
 
 def _bar(total: int | None):
-    """The place on the page where the bar is drawn; None outside of a notebook, where there is none."""
+    """Return the place on the page where the bar is drawn; None outside of a notebook, where there is none."""
     if running_notebook() is None:
         return None
     from IPython.display import display

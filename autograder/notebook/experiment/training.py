@@ -26,7 +26,7 @@ def train(
     threads: int | None = 1,
     steps: int | None = None,
 ) -> list[float]:
-    """Takes one step of Adam for each batch, and returns the loss before each step. A bar shows how far it is.
+    """Take one step of Adam for each batch, and returns the loss before each step. A bar shows how far it is.
 
     batches: one batch for each step, of any form; only `loss` looks into it
     loss: loss(model, batch) -> scalar

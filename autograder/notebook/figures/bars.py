@@ -58,7 +58,7 @@ def one_query(
     query: str,
     title: str = "",
 ) -> Picture:
-    """One query's weights over the tokens, and the output that they make, feature by feature.
+    """Return one query's weights over the tokens, and the output that they make, feature by feature.
 
     The scales are fixed, so that the figure of an explorer does not jump.
     """

@@ -82,7 +82,7 @@ def panels(
 def draw_curves(
     ax: Axes, lines: Mapping, x: Sequence | None, log_x: bool, log_y: bool, reference: Mapping[str, float]
 ) -> str:
-    """Draws the lines, and returns them in words."""
+    """Draw the lines, and returns them in words."""
     told, runs_of = [], {name: _runs(values) for name, values in lines.items()}
     longest = max(len(runs[0]) for runs in runs_of.values())
     names = x if x is not None and isinstance(x[0], str) else None
@@ -132,7 +132,7 @@ def add_legend(figure: Figure, ax: Axes, height: float, across: int = 2) -> None
 
 
 def _runs(values: Sequence) -> list[list[float]]:
-    """The runs of a line; one, if it is a plain line."""
+    """Return the runs of a line; one, if it is a plain line."""
     is_line = getattr(values[0], "ndim", 0) == 0 and not isinstance(values[0], list | tuple)
     return [[float(value) for value in run] for run in ([values] if is_line else values)]
 
@@ -142,7 +142,7 @@ def _mean(runs: list[list[float]]) -> list[float]:
 
 
 def _told(values: list[float], places: Sequence) -> str:
-    """A short line in full, a long one by its ends."""
+    """Return a short line in full, a long one by its ends."""
     if len(values) <= 8:
         return ", ".join(f"{_short(value)} at {place}" for value, place in zip(values, places))
     return f"from {_short(values[0])} at {places[0]} to {_short(values[-1])} at {places[len(values) - 1]}"

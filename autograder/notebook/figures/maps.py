@@ -92,7 +92,7 @@ def _colours(maps: Mapping[str, list]) -> tuple:
 def _draw(
     ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple, most: str
 ) -> str:
-    """Draws one table, and returns it in words; `most` joins a row to its largest entry."""
+    """Draw one table, and returns it in words; `most` joins a row to its largest entry."""
     has_numbers, (cmap, low, high) = len(keys) <= FEW, colours
     if isinstance(values[0][0], bool):
         draw_mask(ax, values, queries, keys, ("True", "False") if has_numbers else None)
@@ -117,7 +117,7 @@ def _draw(
 
 
 def _step(names: Sequence[str]) -> int:
-    """One name is written for so many rows or columns."""
+    """Return one name is written for so many rows or columns."""
     return -(-len(names) // MOST_NAMES)
 
 
@@ -131,7 +131,7 @@ def _frame(ax: Axes, chosen: list) -> list[str]:
 
 
 def _strongest(values: list, queries: Sequence[str], keys: Sequence[str], most: str) -> str:
-    """The column in which each row is largest, in words."""
+    """Return the column in which each row is largest, in words."""
     tops = [max(range(len(line)), key=line.__getitem__) for line in values]
     return "; ".join(
         f"{query} {most} {keys[top]} ({number(line[top])})"

@@ -45,7 +45,7 @@ def _word(ax: Axes, x: float, y: float, text: str) -> None:
 
 
 def described(allowed: list, row_names: Sequence[str], column_names: Sequence[str]) -> str:
-    """Which row may attend to which columns, in words."""
+    """Return which row may attend to which columns, in words."""
     lines = []
     for name, line in zip(row_names, allowed, strict=True):
         seen = [column for column, may in zip(column_names, line, strict=True) if may]
@@ -60,7 +60,7 @@ def mask(
     keys: Sequence[str] | None = None,
     title: str = "Who may attend to whom",
 ) -> Picture:
-    """A Boolean mask as a table, True where the query of the row may attend to the key of the column."""
+    """Return a Boolean mask as a table, True where the query of the row may attend to the key of the column."""
     allowed, keys = rows(allowed), keys or tokens
     left = max(1.4, 0.85 + 0.085 * max(map(len, tokens)))
     figure = card(max(left + 0.6 + 0.72 * len(keys), 4.4), 0.5 * len(allowed) + 1.45, title)

@@ -45,12 +45,12 @@ class Picture:
         self.figure, self.alt = figure, alt
 
     def png(self, dpi: int = DPI, source: str = "") -> bytes:
-        """The picture as PNG; `source` is noted in the file."""
+        """Return the picture as PNG; `source` is noted in the file."""
         metadata = {"Software": None, "Description": self.alt} | ({"Source": source} if source else {})
         return self._written("png", dpi=dpi, metadata=metadata, pil_kwargs={"optimize": True})
 
     def svg(self) -> str:
-        """The picture as SVG, the same text on every run."""
+        """Return the picture as SVG, the same text on every run."""
         text = self._written("svg", metadata={"Date": None, "Creator": None}).decode()
         return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
@@ -61,7 +61,7 @@ class Picture:
         return buffer.getvalue()
 
     def html(self) -> str:
-        """The picture as one HTML element that carries its text."""
+        """Return the picture as one HTML element that carries its text."""
         return as_image(self.png(), self.alt, self._width())
 
     def _width(self) -> int:
@@ -87,13 +87,13 @@ def shown(png: bytes, alt: str, width: int) -> tuple[dict, dict]:
 
 
 def as_image(png: bytes, alt: str, width: int) -> str:
-    """The picture as an <img> element that carries its text."""
+    """Return the picture as an <img> element that carries its text."""
     code = base64.b64encode(png).decode()
     return f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{code}" style="max-width: 100%">'
 
 
 def styled(draw: Callable) -> Callable:
-    """Runs a drawing function in the course's style. What it cannot draw, it says in a few words."""
+    """Run a drawing function in the course's style. What it cannot draw, it says in a few words."""
 
     @entry_point()
     @wraps(draw)
@@ -110,7 +110,7 @@ def styled(draw: Callable) -> Callable:
 
 
 def _not_drawn(draw: Callable, args: tuple, kwargs: dict[str, Any], error: Exception) -> str:
-    """What a drawing function was given, and what it takes. Whose fault it is, nobody knows."""
+    """Return what a drawing function was given, and what it takes. Whose fault it is, nobody knows."""
     takes = inspect.signature(draw).parameters
     given = dict(zip(takes, args)) | kwargs
     told = "; ".join(f"{name}: {_form_of(value)}" for name, value in given.items())
@@ -121,7 +121,7 @@ def _not_drawn(draw: Callable, args: tuple, kwargs: dict[str, Any], error: Excep
 
 
 def _form_of(value: object) -> str:
-    """The type of a value and its size."""
+    """Return the type of a value and its size."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     kind = type(value).__name__
@@ -129,7 +129,9 @@ def _form_of(value: object) -> str:
 
 
 def card(width: float, height: float, title: str = "", note: str = "") -> Figure:
-    """An empty figure on a white card of that size, its title at the top left and a note below the title."""
+    """Return an empty figure on a white card of that size, its title at the top left and a note below the
+    title.
+    """
     figure = Figure(figsize=(width, height), facecolor="none")
     figure.add_artist(
         FancyBboxPatch(

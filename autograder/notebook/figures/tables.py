@@ -15,7 +15,7 @@ CELL_WIDTH, CELL_HEIGHT = 0.72, 0.5
 
 @styled
 def table(values: Matrix, row_names: Sequence[str], column_names: Sequence[str], title: str = "") -> Picture:
-    """A matrix of numbers of both signs (embeddings, queries, outputs), one row per token."""
+    """Return a matrix of numbers of both signs (embeddings, queries, outputs), one row per token."""
     values = rows(values)
     wide = max(CELL_WIDTH, 0.1 * max(map(len, column_names)) + 0.2)
     height = len(values) * CELL_HEIGHT + 0.75 + (0.5 if title else 0)
@@ -32,7 +32,7 @@ def table(values: Matrix, row_names: Sequence[str], column_names: Sequence[str],
 def scores(
     values: Matrix, tokens: Sequence[str], keys: Sequence[str] | None = None, title: str = "Scores"
 ) -> Picture:
-    """The (N, M) score matrix, one row per query, one column per key."""
+    """Return the (N, M) score matrix, one row per query, one column per key."""
     values, keys = rows(values), keys or tokens
     figure = card(max(2.0 + CELL_WIDTH * len(keys), 4), len(values) * CELL_HEIGHT + 1.45, title)
     ax = axes(figure, 1.4, 0.3, len(keys) * CELL_WIDTH, len(values) * CELL_HEIGHT)
@@ -48,7 +48,7 @@ def scores(
 def weights(
     values: Matrix, tokens: Sequence[str], keys: Sequence[str] | None = None, title: str = "Attention weights"
 ) -> Picture:
-    """The (N, M) weight matrix, darker for more attention, with the sum of each row beside it."""
+    """Return the (N, M) weight matrix, darker for more attention, with the sum of each row beside it."""
     values, keys = rows(values), keys or tokens
     figure = card(max(2.4 + CELL_WIDTH * len(keys), 4.4), len(values) * CELL_HEIGHT + 1.45, title)
     ax = axes(figure, 1.2, 0.3, len(keys) * CELL_WIDTH, len(values) * CELL_HEIGHT)
@@ -83,7 +83,7 @@ def draw_table(
 
 
 def is_dark(shade: tuple) -> bool:
-    """Whether white text is easier to read on the colour (r, g, b, ...) than dark text."""
+    """Return whether white text is easier to read on the colour (r, g, b, ...) than dark text."""
     return 0.299 * shade[0] + 0.587 * shade[1] + 0.114 * shade[2] < 0.55
 
 
@@ -100,7 +100,7 @@ def name_cells(ax: Axes, row_names: Sequence[str], column_names: Sequence[str]) 
 
 
 def name_axes(ax: Axes) -> None:
-    """Says which axis holds the queries and which the keys."""
+    """Say which axis holds the queries and which the keys."""
     ax.set_xlabel("key (attended to)", color=GREY, labelpad=6)
     ax.set_ylabel("query (attends)", color=GREY, labelpad=6)
 
@@ -122,7 +122,7 @@ def column_sums(ax: Axes, values: list, n_rows: int, size: float | None = None) 
 
 
 def spelled(values: list, row_names: Sequence[str]) -> str:
-    """The table in words, row by row."""
+    """Return the table in words, row by row."""
     return "; ".join(f"{name}: {listed(line)}" for name, line in zip(row_names, values, strict=True))
 
 

@@ -126,7 +126,7 @@ def heads_apart(x: Tensor, n_heads: int) -> Tensor:
 
 
 def heads_together(x: Tensor) -> Tensor:
-    """The way back."""
+    """Return the way back."""
     return torch.flatten(rearranged(x), 2)
 
 
@@ -177,7 +177,7 @@ class ReadyModel(nn.Module):
 
 
 def conversation(messages: Sequence[tuple[str, str]], encode, start: int, end: int) -> list[int]:
-    """The ids of a conversation up to where the assistant answers, in ChatML."""
+    """Return the ids of a conversation up to where the assistant answers, in ChatML."""
     pieces = [[start, *encode(f"{role}\n{text}"), end, *encode("\n")] for role, text in messages]
     return list(chain(*pieces, [start], encode("assistant\n")))
 
@@ -187,7 +187,7 @@ def pairs_in(ids: Sequence[int]) -> Counter:
 
 
 def joined(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
-    """The ids with each such pair, from the left, as one id."""
+    """Return the ids with each such pair, from the left, as one id."""
     made: list[int] = []
     for number in ids:
         matches = bool(made) and (made[-1], number) == tuple(pair)
@@ -213,7 +213,7 @@ def rate(step: int, warmup: int, total: int, peak: float) -> float:
 
 
 def drawn(logits: Tensor, chances: Tensor) -> Tensor:
-    """One id a row, by a number from 0 to 1 for each."""
+    """Return one id a row, by a number from 0 to 1 for each."""
     ladder = logits.double().softmax(dim=-1).cumsum(dim=-1)
     return torch.searchsorted(ladder, chances.double()[:, None], right=True)[:, 0].clamp(
         max=logits.shape[1] - 1
@@ -221,7 +221,7 @@ def drawn(logits: Tensor, chances: Tensor) -> Tensor:
 
 
 def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
-    """The next token at each place, where it is of the answer."""
+    """Return the next token at each place, where it is of the answer."""
     shifted = ids.masked_fill(~answer, ignore).roll(-1, dims=1)
     return shifted.index_fill(1, torch.tensor([ids.shape[1] - 1]), ignore)
 

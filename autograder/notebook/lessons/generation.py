@@ -38,7 +38,7 @@ def sentences(n: int, generator: torch.Generator) -> Tensor:
 
 
 def _sentence(chance: Sequence[float]) -> list[str]:
-    """The words of a sentence, made of eight numbers between 0 and 1."""
+    """Return the words of a sentence, made of eight numbers between 0 and 1."""
     first, first_plural, second, second_plural, near, verb, *adjectives = chance
     words = ["<s>", *_noun(first, first_plural, adjectives[0])]
     if near < 0.6:
@@ -57,20 +57,22 @@ def _ids(words: Sequence[str]) -> list[int]:
 
 
 def as_text(ids: Sequence[int] | Tensor) -> str:
-    """The words of these ids up to the first full stop, without the sign for the beginning."""
+    """Return the words of these ids up to the first full stop, without the sign for the beginning."""
     text = " ".join(WORDS[i] for i in row(ids))
     return text.removeprefix("<s> ").partition(" .")[0] + (" ." if " ." in text else "")
 
 
 def is_good(text: str) -> bool:
-    """Whether a sentence follows the grammar: its form, and a verb that agrees with the first noun."""
+    """Return whether a sentence follows the grammar: its form, and a verb that agrees with the first noun."""
     found = FORM.fullmatch(text)
     return found is not None and (found[1] == "s") != (found[2] == "s")
 
 
 @styled
 def what_is_left(before: Vector, after: Vector, names: Sequence[str], title: str, note: str = "") -> Picture:
-    """Two distributions over the same tokens: as the model gives it, pale, and what the dials leave of it."""
+    """Return two distributions over the same tokens: as the model gives it, pale, and what the dials leave of
+    it.
+    """
     before, after = row(before), row(after)
     highest = max(0.3, *before, *after)  # low bars keep their differences, and noise stays small
     wide = max(6.0, 0.6 * len(names) + 0.6, 0.105 * len(title) + 0.8)

@@ -59,7 +59,7 @@ def _name(ax: Axes, names: Sequence[str], columns: int) -> None:
 
 
 def _largest(values: list, names: Sequence[str], xlabel: str, ylabel: str) -> str:
-    """The largest numbers, with their places, in words."""
+    """Return the largest numbers, with their places, in words."""
     places = [(value, i, j) for i, line in enumerate(values) for j, value in enumerate(line)]
     best = sorted(places, reverse=True)[:NAMED]
     return "largest are " + ", ".join(f"{number(v)} ({ylabel} {names[i]}, {xlabel} {j})" for v, i, j in best)

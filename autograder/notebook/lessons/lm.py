@@ -20,7 +20,8 @@ PLAIN_QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u20
 
 
 def python_reference() -> str:
-    """The Python language reference, some hundred thousand characters of English, one paragraph a line.
+    """Return the Python language reference, some hundred thousand characters of English, one paragraph a
+    line.
 
     It is what `help("for")` shows, and differs a little from one version of Python to the next. Lines of nothing but
     signs are left out, and so are the few characters that are not ASCII.
@@ -33,7 +34,9 @@ def python_reference() -> str:
 
 
 def read_text(path: str | Path | None = None) -> str:
-    """The text of a file, or of the Python reference if there is no path or no such text; then one line says why."""
+    """Return the text of a file, or of the Python reference if there is no path or no such text; then one
+    line says why.
+    """
     if path is None:
         return python_reference()
     try:
@@ -49,7 +52,8 @@ def read_text(path: str | Path | None = None) -> str:
 
 
 def fetch_shakespeare(path: str | Path = "shakespeare.txt", url: str = SHAKESPEARE) -> Path | None:
-    """Downloads Shakespeare's complete works (5 MB, Project Gutenberg) into a file, unless it is there already.
+    """Download Shakespeare's complete works (5 MB, Project Gutenberg) into a file, unless it is there
+    already.
 
     Returns the path for `read_text`; None if it could not be fetched, and then two lines say why.
     """

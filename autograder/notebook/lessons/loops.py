@@ -14,7 +14,9 @@ from autograder.notebook.figures.words import Matrix, Vector, listed, number, ro
 def weighted_average(
     weights: Vector, values: Matrix, tokens: Sequence[str], query: str, features: Sequence[str]
 ) -> Picture:
-    """The output of one query: each (M,) weight times its value vector, a row of (M, E) values, added up."""
+    """Return the output of one query: each (M,) weight times its value vector, a row of (M, E) values, added
+    up.
+    """
     weights, values = row(weights), rows(values)
     output = [sum(w * v[e] for w, v in zip(weights, values, strict=True)) for e in range(len(values[0]))]
     n, height = len(tokens), 0.56 * len(tokens) + 1.2
@@ -68,7 +70,7 @@ def meanings(
     features: Sequence[str] = ("thing", "action"),
     word: str = "saw",
 ) -> Picture:
-    """What becomes of one vector in several sentences: arrows in the plane of its first two features.
+    """Return what becomes of one vector in several sentences: arrows in the plane of its first two features.
 
     start: the vector that goes in, the same in every sentence
     ends: sentence -> the (R, D) vectors that come out, one row per run; an arrow leads to each

@@ -25,7 +25,7 @@ NAME, WIDE, HIGH = 1.32, 1.1, 0.42  # inches: the name of a way, a cell's width 
 def facts_about_masking(
     examined: Mapping[str, Mapping[str, Any]], title: str = "Five ways to hide a score"
 ) -> Picture:
-    """A table of words, pale green where a way does what it should and pale red where it does not.
+    """Return a table of words, pale green where a way does what it should and pale red where it does not.
 
     examined: name -> "weights" of a hidden key, for ordinary and for low scores; "empty", the weights of a query
         that may attend to nothing; "grad", the gradient of its scores; "half", the scores in float16, or None

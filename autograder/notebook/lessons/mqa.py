@@ -43,7 +43,9 @@ def cache_sizes(
 
 @styled
 def groups_and_memory(n_heads: int, n_kv_heads: int, gibibytes: float, room: float, title: str) -> Picture:
-    """Which query heads share a key/value head, and the cache as a bar beside `room`, the memory of a machine."""
+    """Return which query heads share a key/value head, and the cache as a bar beside `room`, the memory of a
+    machine.
+    """
     figure = card(6.0, 3.7, title)
     ax = canvas(figure, 0, 0, 6.0, 3.7)
     draw_groups(ax, 0.3, 5.4, 2.05, n_heads, n_kv_heads, 2.85)
@@ -117,13 +119,13 @@ def _colours_of_groups(count: int, shared: bool) -> tuple[list[str], list[str]]:
 
 
 def _pale(colour: str) -> str:
-    """The colour with much white in it."""
+    """Return the colour with much white in it."""
     red, green, blue = (0.72 + 0.28 * part for part in to_rgb(colour))
     return to_hex((red, green, blue))
 
 
 def _size(gibibytes: float) -> str:
-    """A size in words: 16 MiB, 1.25 GiB, 1,008 GiB."""
+    """Return a size in words: 16 MiB, 1.25 GiB, 1,008 GiB."""
     if gibibytes < 0.5:
         return f"{1024 * gibibytes:.0f} MiB"
     return f"{gibibytes:,.0f} GiB" if gibibytes >= 100 else f"{gibibytes:.3g} GiB"

@@ -17,7 +17,8 @@ RADIUS = 0.62  # inches
 def turned_pairs(
     query: Vector, key: Vector, curve: Sequence[float], at: int, title: str, note: str = ""
 ) -> Picture:
-    """The pairs of a query and a key as arrows, one dial for each pair, and the score of every distance as a curve.
+    """Return the pairs of a query and a key as arrows, one dial for each pair, and the score of every
+    distance as a curve.
 
     query, key: (D,) vectors, turned already, D even and at most 8
     curve: the score at distance 0, 1, 2, ...

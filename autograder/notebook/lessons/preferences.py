@@ -10,7 +10,9 @@ from autograder.notebook.figures.words import number, sentence
 
 
 def cheapest(p: float) -> float:
-    """The drift per token of a policy that goes up with probability p, down with 1 - p, and writes nothing else."""
+    """Return the drift per token of a policy that goes up with probability p, down with 1 - p, and writes
+    nothing else.
+    """
     return -math.log(4 * p * (1 - p)) / 2
 
 

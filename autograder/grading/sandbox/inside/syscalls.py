@@ -80,7 +80,7 @@ TERMINAL = 0x5400  # requests of this kind are about terminals, pipes and descri
 
 
 def prepare_filter() -> None:
-    """Makes the filter ahead of time."""
+    """Make the filter ahead of time."""
     if platform.machine() in MACHINES:
         _program(platform.machine())
 
@@ -100,7 +100,9 @@ def filter_system_calls() -> None:
 
 @functools.cache  # made in the fork server, for all its forks
 def _program(machine: str) -> bytes:
-    """A filter: each instruction is an operation, how far to jump if it holds and if not, and a number."""
+    """Return a filter: each instruction is an operation, how far to jump if it holds and if not, and a
+    number.
+    """
     which = list(MACHINES).index(machine)
     lines = [
         _line(LOAD, ARCHITECTURE),
@@ -119,7 +121,7 @@ def _program(machine: str) -> bytes:
 
 
 def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
-    """Calls that are refused with certain arguments only."""
+    """Call that are refused with certain arguments only."""
     unix_only = _only(0, ALL, AF_UNIX, errno.EAFNOSUPPORT)
     is_option = [_line(LOAD, FIRST_ARGUMENT + 8), _line(EQUAL, SOL_SOCKET, 1, 0), _line(RETURN, ALLOW)]
     return [
@@ -152,7 +154,7 @@ def _not(argument: int, mask: int, values: tuple[int, ...]) -> list[bytes]:
 
 
 def _load(argument: int, mask: int) -> list[bytes]:
-    """The lower half of an argument, which is all that the kernel reads of those above."""
+    """Return the lower half of an argument, which is all that the kernel reads of those above."""
     return [_line(LOAD, FIRST_ARGUMENT + 8 * argument), _line(AND, mask)]
 
 

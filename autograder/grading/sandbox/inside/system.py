@@ -12,7 +12,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def call(name: str, *arguments: Any) -> int:
-    """Calls a function of the C library. Raises OSError if it returns -1."""
+    """Call a function of the C library. Raises OSError if it returns -1."""
     result = getattr(LIBC, name)(*arguments)
     if result == -1:
         error = ctypes.get_errno()
@@ -34,7 +34,9 @@ def end_with_parent(parent: int) -> None:
 
 
 def kill_with_group(pid: int) -> None:
-    """Kills a child and its process group. subtle: if it has not made the group yet, it has started nothing either."""
+    """Kill a child and its process group. subtle: if it has not made the group yet, it has started nothing
+    either.
+    """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
@@ -50,7 +52,7 @@ def detach_standard_streams() -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Writes all of it, however little one call takes."""
+    """Write all of it, however little one call takes."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -11,8 +11,9 @@ LIBRARIES = (os.__file__, sys.prefix)
 
 
 def become_nobody() -> bool:
-    """Makes this process one of the user nobody, and returns whether it is. It stays as it is where it is not root's,
-    or nobody may not read Python's libraries."""
+    """Make this process one of the user nobody, and returns whether it is. It stays as it is where it is not
+    root's, or nobody may not read Python's libraries.
+    """
     if sys.platform != "linux" or os.geteuid() != 0:
         return False
     try:
@@ -29,7 +30,7 @@ def become_nobody() -> bool:
 
 
 def can_become_nobody() -> bool:
-    """Whether a process of this one's could."""
+    """Return whether a process of this one's could."""
     pid = os.fork()
     if pid == 0:
         status = 1

@@ -85,7 +85,7 @@ class _Submission:
         self.names = shell.user_ns
 
     def answer(self, request: dict) -> bytes:
-        """The packed reply to one request."""
+        """Return the packed reply to one request."""
         return getattr(self, "_" + request.pop("do"))(**request)
 
     def _cell(self, source: str, seconds: float) -> bytes:
@@ -132,7 +132,7 @@ def _run(source: str, name: str, names: dict) -> None:
 
 
 def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
-    """Runs `work()` in a child, and returns its reply, or one that says how the child ended."""
+    """Run `work()` in a child, and returns its reply, or one that says how the child ended."""
     result, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:

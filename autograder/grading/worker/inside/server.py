@@ -28,7 +28,7 @@ NICE = 5  # what students run comes after what the grader does
 
 
 def main(told: dict) -> None:
-    """Serves until the other end of the control socket, which is standard input, is closed.
+    """Serve until the other end of the control socket, which is standard input, is closed.
 
     `told` is the first message; ForkServer says what is in it.
     """
@@ -105,7 +105,7 @@ def _run(shell: Shell, memory: int, channel: int, sandboxed: bool) -> NoReturn:
 
 
 def _wait(pid: int, life: int) -> None:
-    """Waits until the process ends or `life` is closed outside; then kills its whole group."""
+    """Wait until the process ends or `life` is closed outside; then kills its whole group."""
     if hasattr(os, "pidfd_open"):
         select.select([os.pidfd_open(pid), life], [], [])
     else:
@@ -117,7 +117,7 @@ def _wait(pid: int, life: int) -> None:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Closes every file but these; standard input and output lead nowhere."""
+    """Close every file but these; standard input and output lead nowhere."""
     system.detach_standard_streams()
     first = 3
     for descriptor in sorted(kept):

@@ -90,7 +90,7 @@ class _Result(DisplayHook):
 
 
 def _text_of(error: BaseException) -> str:
-    """The text of an error, without IPython's name for the cell."""
+    """Return the text of an error, without IPython's name for the cell."""
     if isinstance(error, SyntaxError) and error.msg and error.lineno:
         return f"{error.msg} (line {error.lineno})"
     return str(error)
@@ -120,7 +120,7 @@ class Shell(InteractiveShell):
         """Does nothing: `%matplotlib inline` needs no window system."""
 
     def run(self, source: str, seconds: float) -> list[dict]:
-        """Runs one cell for at most `seconds`, and returns its outputs."""
+        """Run one cell for at most `seconds`, and returns its outputs."""
         self.outputs = Outputs()
         streams = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = _Stream(self, "stdout"), _Stream(self, "stderr")
@@ -135,7 +135,7 @@ class Shell(InteractiveShell):
 
 
 def make_shell() -> Shell:
-    """A shell without history on disk, with short tracebacks and inline figures."""
+    """Return a shell without history on disk, with short tracebacks and inline figures."""
     from IPython.core.pylabtools import activate_matplotlib
     from matplotlib_inline.backend_inline import configure_inline_support
 

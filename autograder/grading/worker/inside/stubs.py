@@ -28,13 +28,14 @@ def _do_nothing(*args: Any, **kwargs: Any) -> float:
 
 
 def _mine(exercise: str, otherwise: Any) -> Any:
-    """What a lesson would use of the student's other notebooks is the ready-made part: it belongs to the lesson's own
-    cells, and an answer may call it."""
+    """Return what a lesson would use of the student's other notebooks is the ready-made part: it belongs to
+    the lesson's own cells, and an answer may call it.
+    """
     return otherwise
 
 
 def silence_the_course() -> None:
-    """Replaces the course's functions by ones that do nothing."""
+    """Replace the course's functions by ones that do nothing."""
     for name in REAL:
         importlib.import_module(name)
     lessons = importlib.import_module("autograder.notebook.lessons")
@@ -50,7 +51,7 @@ def silence_the_course() -> None:
 
 
 def _silence(name: str) -> types.ModuleType:
-    """Puts a module there whose every name does nothing."""
+    """Put a module there whose every name does nothing."""
     parent, _, last = name.rpartition(".")
     nothing = sys.modules[name] = _Nothing(name)
     setattr(importlib.import_module(parent), last, nothing)
