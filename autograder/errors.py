@@ -38,7 +38,7 @@ class OwnFault(Exception):
 
 
 def keep_trace(trace: str) -> str:
-    """Write a traceback into a new temporary file, and returns a sentence with its path; empty if none can be
+    """Write a traceback into a new temporary file, and return a sentence with its path; empty if none can be
     written.
     """
     try:

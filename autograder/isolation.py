@@ -36,11 +36,13 @@ without_subclasses = torch._C.DisableTorchFunctionSubclass
 is_vmap_wrapper = torch._C._functorch.is_functorch_wrapped_tensor
 unwrapped = torch._C._functorch.get_unwrapped
 
-# subtle: checks change settings of the whole process (random streams, default type, prints), and graders and notebooks
+# subtle: checks change settings of the whole process (random streams, default type, prints), and graders and
+# notebooks
 # may check in several threads.
 ONE_AT_A_TIME = threading.RLock()
 
-# subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.
+# subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a
+# second.
 _set_deterministic = torch._C._set_deterministic_algorithms
 
 
@@ -56,7 +58,7 @@ class _Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drop prints and warnings of the block, and asks nobody; in the main thread only: threads share one
+    """Drop prints and warnings of the block, and ask nobody; in the main thread only: threads share one
     screen.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -112,7 +114,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_a_folder() -> Iterator[None]:
-    """Run the block in a folder that exists, and comes back to the one from before.
+    """Run the block in a folder that exists, and come back to the one from before.
 
     subtle: in a folder that was deleted, MKL finds none of its libraries and ends the process.
     """
@@ -145,8 +147,8 @@ def _uncompiled() -> AbstractContextManager:
 
 @contextlib.contextmanager
 def plain_settings() -> Iterator[None]:
-    """Default type and device as PyTorch starts with, whatever the learner has set for a session, in a folder that
-    exists; one thread at a time, because type and folder are those of all threads."""
+    """Default type and device as PyTorch starts with, whatever the learner has set for a session, in a folder
+    that exists; one thread at a time, because type and folder are those of all threads."""
     device = torch.device("cpu") if _makes_elsewhere() else contextlib.nullcontext()
     with ONE_AT_A_TIME, in_a_folder(), device:
         dtype = torch.get_default_dtype()
@@ -166,7 +168,8 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """In its block, what draws random numbers without naming a generator draws from one of this block's own."""
+    """In its block, what draws random numbers without naming a generator draws from one of this block's
+    own."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -174,7 +177,8 @@ class OwnRandomNumbers(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, draws = kwargs or {}, getattr(function, "__name__", "") in RANDOM
-        # subtle: the functions of torch.nn.init hand on a generator, None by default; within them no mode is asked.
+        # subtle: the functions of torch.nn.init hand on a generator, None by default; within them no mode is
+        # asked.
         if kwargs.get("generator", None if draws else "takes none") is None:
             kwargs = kwargs | {"generator": self.generator}
         return function(*args, **kwargs)

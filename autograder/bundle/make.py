@@ -25,7 +25,7 @@ STUDENTS = "+students"  # after its version: pip, which knows two packages of on
 
 
 def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
-    """Write the zip and prints its contents. Takes some minutes: every known mistake is run once. What was
+    """Write the zip and print its contents. Takes some minutes: every known mistake is run once. What was
     recorded for an earlier bundle, and would come out the same, is taken from there. The lessons are all of
     the repository's, or those that the course in the folder `course` releases.
 

@@ -1,4 +1,5 @@
-"""Records the visible checks of exercises as data: several at a time, and only those that no earlier bundle did."""
+"""Records the visible checks of exercises as data: several at a time, and only those that no earlier bundle
+did."""
 
 import os
 import signal
@@ -51,7 +52,7 @@ def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
 
 
 def _write(tasks: list[_Task], progress: bool) -> None:
-    """Write and keeps the files, in as many processes as there are cores."""
+    """Write and keep the files, in as many processes as there are cores."""
     context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
     receiver, sender = context.Pipe(duplex=False)
     with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
@@ -84,7 +85,8 @@ def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _T
 def _delayed(*numbers: signal.Signals) -> Iterator[None]:
     """Signal that come during the block act after it.
 
-    A mask is not enough: another thread of the process may take the signal, and Python acts in the main thread.
+    A mask is not enough: another thread of the process may take the signal, and Python acts in the main
+    thread.
     """
     received: list[int] = []
     try:
@@ -97,7 +99,8 @@ def _delayed(*numbers: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
-    """During the block the signals call the handler; in another than the main thread, which cannot, nothing changes."""
+    """During the block the signals call the handler; in another than the main thread, which cannot, nothing
+    changes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -110,7 +113,7 @@ def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
 
 
 def _start(receiver: Connection) -> None:
-    """Prepare a worker, which ends as soon as its parent ends or closes its end of the pipe."""
+    """Prepare a worker, which ends as soon as its parent ends or close its end of the pipe."""
     import torch
 
     torch.set_num_threads(1)

@@ -1,7 +1,8 @@
 """The command line: `python -m autograder COMMAND`.
 
-Every command exits with 0 if all is well, 1 if an answer is wrong or a notebook is stale, 2 for bad input, with one
-line on stderr. The modules learn, teach and write hold the commands; a student bundle has only the first.
+Every command exits with 0 if all is well, 1 if an answer is wrong or a notebook is stale, 2 for bad input,
+with one line on stderr. The modules learn, teach and write hold the commands; a student bundle has only the
+first.
 """
 
 import argparse
@@ -38,7 +39,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command and returns its exit status."""
+    """Run one command and return its exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a tick where cp1252 goes: on Windows, into a file

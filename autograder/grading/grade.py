@@ -1,7 +1,7 @@
 """Grades all that is under DIR/submitted, and prints the grades.
 
-Every submission is read, run in a sandbox and judged, several at a time; this process alone writes the gradebook.
-No submission stops the others, and none is ever changed.
+Every submission is read, run in a sandbox and judged, several at a time; this process alone writes the
+gradebook. No submission stops the others, and none is ever changed.
 """
 
 import json
@@ -42,12 +42,13 @@ def grade(
     cluster: str | None = None,
     server: ForkServer | None = None,
 ) -> list[Row]:
-    """Grade what is new or changed, prints all grades, with `as_json` as one JSON object a line, and returns
+    """Grade what is new or changed, prints all grades, with `as_json` as one JSON object a line, and return
     them. `allowance` is what each submission may use; `cluster` the address of a Dask scheduler whose workers
     run them; `server` a fork server that is warming up already.
 
-    Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in, if there
-    is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed` is False.
+    Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in,
+    if there is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed`
+    is False.
     """
     folder = Path(folder).absolute()
     if workers is not None and workers < 1:

@@ -1,5 +1,5 @@
-"""Grades the submissions of a course that are new or changed: each is read, run in a sandbox and judged, several at a
-time, and recorded as soon as its result is there."""
+"""Grades the submissions of a course that are new or changed: each is read, run in a sandbox and judged,
+several at a time, and recorded as soon as its result is there."""
 
 import logging
 import sys
@@ -68,7 +68,7 @@ def _kind_of_failure(result: Result | Refused | Failed) -> str:
 
 
 def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused | Failed:
-    """Record the result of a submission, and returns it; if that is not possible, Failed."""
+    """Record the result of a submission, and return it; if that is not possible, Failed."""
     submission, result = done.submission, done.result
     if isinstance(result, Result):
         assert done.read is not None, "what has a result had been read"

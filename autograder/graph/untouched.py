@@ -1,6 +1,6 @@
-"""What keeps everything as it was: the code runs on copies, and what cannot be copied is put back.
+"""Leaves everything as it was: the code runs on copies, and what cannot be copied is restored.
 
-Nothing is compiled on the way: the compiler would take the tracer for a part of the model.
+Nothing is compiled in between: the compiler would take the tracer for a part of the model.
 """
 
 import copy
@@ -33,7 +33,9 @@ def copied(value: Any, memo: dict) -> Any:
 
 @contextmanager
 def undisturbed(used: Iterable[nn.Module]) -> Iterator[None]:
-    """As `isolation.undisturbed` and `quiet`; modules that are used without a copy keep their modes and buffers too."""
+    """Combine `isolation.undisturbed` and `quiet`; modules that are used without a copy keep their modes and
+    buffers too.
+    """
     modules = [module for part in used for module in part.modules()]
     training = [module.training for module in modules]
     buffers = [(buffer, buffer.detach().clone()) for part in used for buffer in part.buffers()]

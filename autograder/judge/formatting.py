@@ -33,7 +33,7 @@ def arguments_of(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
 
 
 def format_arguments(exercise: Exercise, case: Case) -> str:
-    """Return the arguments of a call, tensors by shape: "q (3, 5), k (4, 5)"; no functions that only the
+    """Return the arguments of a call, tensors by shape: "q (3, 5), k (4, 5)"; without functions that only the
     script uses.
     """
     parts = [
@@ -51,7 +51,7 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
 
 
 def _made_of(value: Any) -> str:
-    """Return an argument of a constructor: modules by their class, all else as it is."""
+    """Return a constructor's argument for a message: modules by their class, everything else as it is."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_made_of, value))}]"
     return format_value(value) if isinstance(value, Module) else str(value)
@@ -81,12 +81,12 @@ def _holds_tensors(value: Any) -> bool:
 
 
 def format_shape(shape: Iterable[int]) -> str:
-    """(3, 5), (3,) or ()."""
+    """Return a shape as text: "(3, 5)", "(3,)" or "()"."""
     return str(tuple(int(n) for n in shape))
 
 
 def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
-    """Sizes by the letters of the exercise's `shapes`, from a case's arguments."""
+    """Return the sizes by the letters of the exercise's `shapes`, from a case's arguments."""
     sizes: dict[str, int] = {}
     for name, value in arguments_of(exercise, case):
         axes = _axes(exercise, argument_of(name))
@@ -120,8 +120,8 @@ def format_expected_shape(exercise: Exercise, shape: Sequence[int]) -> str:
 
 
 def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Sequence[int]]) -> tuple[str, str]:
-    """Return how the parameters found differ from those expected (shapes by name): an observation and a
-    question.
+    """Return an observation and a question on how the parameters found differ from those expected (shapes by
+    name).
     """
     parts, actual = (
         list(dict.fromkeys(name.partition(".")[0] for name in names)) for names in (expected, found)
@@ -157,8 +157,8 @@ def _listed(names: list[str]) -> str:
 
 
 def format_numbers(expected: torch.Tensor, actual: torch.Tensor) -> tuple[str, str]:
-    """Return two entries with as many digits as tell them apart, four at least; True or False for those of a
-    mask.
+    """Return two entries with as many digits as are needed to see that they differ, at least four; True or
+    False for those of a mask.
     """
     if expected.dtype is torch.bool:
         return str(bool(expected)), str(bool(actual))
@@ -166,7 +166,7 @@ def format_numbers(expected: torch.Tensor, actual: torch.Tensor) -> tuple[str, s
 
 
 def format_index(index: Iterable[int]) -> str:
-    """[0, 2]; empty for a single number."""
+    """Return an index as text, such as "[0, 2]"; empty for a single number."""
     return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
 
 
@@ -190,7 +190,7 @@ def with_article(name: str) -> str:
 
 
 def format_times(count: int) -> str:
-    """Return how often: "not at all", "once", "3 times"."""
+    """Return a count in words: "not at all", "once", "3 times"."""
     return {0: "not at all", 1: "once"}.get(count, f"{count} times")
 
 
@@ -200,7 +200,7 @@ def shorten(text: str, most: int = 60) -> str:
 
 
 def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
-    """Return two plain values that differ; of long texts, the parts around the first difference."""
+    """Return two plain values that differ as text; of long texts, the part around the first difference."""
     if isinstance(expected, float):
         return _told_apart(expected, actual, (6, 9, 17))
     if not isinstance(expected, (str, bytes)):
@@ -221,7 +221,7 @@ def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, s
 
 
 def format_error(error: Encoded) -> str:
-    """Type and text of an encoded exception on one line, without the hints that a library appends."""
+    """Return type and text of an encoded exception on one line, without the hints that a library appends."""
     text = (error.get("text") or "").partition("\n")[0].partition(" Hint:")[0].partition(": [torch.")[0]
     if len(text) > LONGEST_ERROR:
         text = text[:LONGEST_ERROR].rpartition(" ")[0] + " ..."

@@ -1,4 +1,4 @@
-"""The numbers for the picture of a wrong result: expected and actual values as two small matrices."""
+"""Builds the picture of a wrong result: expected and actual values as two small matrices."""
 
 import torch
 

@@ -1,4 +1,5 @@
-"""The start page of a learner's folder: what is done, what comes next, and how many minutes of exercises are left."""
+"""The start page of a learner's folder: what is done, what comes next, and how many minutes of exercises are
+left."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -12,7 +13,7 @@ NAME = "start.md"
 
 
 def write_start_page(folder: Path) -> bool:
-    """Write the page for the notebooks of a folder as they are now; returns whether any of them is begun."""
+    """Write the page for the notebooks of a folder as they are now; return whether any of them is begun."""
     parts = parts_of_folder(folder / "notebooks")
     write_whole(folder / NAME, text_of(parts))
     return any(standing.state != NOT_STARTED for part in parts for standing in part.standings)

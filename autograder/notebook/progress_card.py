@@ -1,5 +1,6 @@
-"""How progress looks: a card in a notebook, plain text elsewhere. Text keeps the page's own colour, so that it can be
-read on a light and on a dark page."""
+"""Formats progress: a card in a notebook, plain text elsewhere. Text keeps the page's own colour, so that it
+is readable on light and dark pages.
+"""
 
 from html import escape
 from urllib.parse import quote
@@ -27,12 +28,12 @@ VERBS = {
 
 
 def show_progress(parts: list[Part]) -> None:
-    """Display the card in a notebook; prints the text elsewhere."""
+    """Display the card in a notebook; print the text elsewhere."""
     show(html_of(parts), text_of(parts))
 
 
 def text_of(parts: list[Part]) -> str:
-    """Points, what comes next, and the exercises of each lesson that is begun or comes next."""
+    """Return points, what comes next, and the exercises of each lesson that is begun or comes next."""
     lines = [_headline(parts), next_in_words(parts)]
     for part in parts:
         if _is_open(part, parts):
@@ -71,8 +72,8 @@ def _is_open(part: Part, parts: list[Part]) -> bool:
 
 
 def _shown(part: Part, parts: list[Part]) -> tuple[Standing, ...]:
-    """Return the exercises of a lesson that are listed: of several lessons, only of those with something left
-    to do.
+    """Return the exercises of a lesson that are listed: if there are several lessons, only those with
+    something left to do.
     """
     is_done = all(one.state == RIGHT for one in part.standings)
     return () if is_done and len(parts) > 1 else part.standings
@@ -162,7 +163,7 @@ def _legend(parts: list[Part]) -> str:
 
 
 def as_data(part: Part) -> dict:
-    """Return what the command line prints with --json."""
+    """Return the data that the command line prints with --json."""
     found = next_of([part])
     return {
         "notebook": part.notebook,

@@ -1,4 +1,4 @@
-"""Which kind of Python runs a lesson: a notebook, or a script or terminal."""
+"""Detects what runs a lesson: a notebook, or a script or terminal."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Where a learner is: with each exercise, and in each lesson or notebook."""
+"""Where a learner is, with each exercise and in each lesson or notebook."""
 
 from dataclasses import dataclass
 
 from autograder.schema.exercise import Exercise
 from autograder.verdict import NOT_STARTED, RIGHT
 
-NOT_CHECKED = "not checked"  # an answer is written, and no check of it is remembered
+NOT_CHECKED = "not checked"  # an answer is written, but no check of it is remembered
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Standing:
 
 @dataclass(frozen=True)
 class Part:
-    """A lesson, or a notebook file. `notebook` is the file to open, empty if it is not here; `note` one line that
-    explains what is shown, or nothing."""
+    """A lesson, or a notebook file. `notebook` is the file to open, empty if it is not here; `note` one line
+    that explains what is shown, or nothing."""
 
     title: str
     notebook: str

@@ -1,7 +1,7 @@
 """Makes one call of a student's code and survives whatever it does.
 
-The call is limited in time, its prints and warnings are dropped, and every exception, also `sys.exit` and endless
-recursion, comes back as data.
+The call is limited in time, its prints and warnings are dropped, and every exception, also `sys.exit` and
+endless recursion, comes back as data.
 """
 
 import ast
@@ -28,14 +28,16 @@ PATIENCE = 4  # a call may take this many times as long as it may compute
 def guarded(
     call: Callable[[], T], seconds: float, told: float | None = None
 ) -> tuple[T, None] | tuple[None, Encoded]:
-    """(value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the place of our own. An
-    error of time names `told` seconds if they are given, else `seconds`."""
+    """Return (value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the position
+    of our own frame. An error of time names `told` seconds if given, else `seconds`.
+    """
     try:
-        # subtle: on a busy machine a right answer waits for its turn, and must not be out of time for that.
+        # subtle: on a busy machine a right answer waits for the processor, and must not run out of time for
+        # that.
         with quiet(), time_limit(seconds, waiting=PATIENCE * seconds):
             return call(), None
     except OutOfTime as ring:
-        # subtle: the limit rings again while the call is being left; only the first ring knows the student's line.
+        # subtle: the timer fires again while the call unwinds; only its first error knows the student's line.
         error = ring
         while isinstance(error.__context__, OutOfTime):
             error = error.__context__
@@ -50,7 +52,7 @@ def guarded(
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """Type, text and the student's own line of an exception, as plain data."""
+    """Return type, text and the student's own line of an exception, as plain data."""
     line, code, function = _students_line(error)
     return {
         "type": str(type(error).__name__)[:LONGEST_TEXT],
@@ -65,7 +67,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def _raised_by_student(error: BaseException) -> bool:
-    """Return whether a `raise` statement of the student raised it."""
+    """Return whether a `raise` statement of the student's raised it."""
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next

@@ -6,10 +6,11 @@ A mistake is one or a few edits of the exercise's worked answer:
          "Your heads are too large by the number of heads in a group.",
          "What is the mean of two equal heads?"),
 
-The id in front of the title is for mistakes that several exercises share. Without one, the id follows from the
-exercise and the title (`own_id`). An edit that fits several worked answers stands once, in a table from which each
-exercise takes its mistakes with `fitting`. A mistake that is not an edit is an answer of its own: `wrong`. A mistake
-without words takes those of the last one with its id in this exercise, or else of the first one in the course.
+The id in front of the title is for mistakes that several exercises share. Without one, the id follows from
+the exercise and the title (`own_id`). An edit that fits several worked answers stands once, in a table from
+which each exercise takes its mistakes with `fitting`. A mistake that is not an edit is an answer of its own:
+`wrong`. A mistake without words takes those of the last one with its id in this exercise, or else of the
+first one in the course.
 """
 
 import hashlib
@@ -61,7 +62,7 @@ def edit(name: str, edits: Mapping[str, str], observation: str = "", question: s
 
 
 def wrong(name: str, answer: Callable, observation: str = "", question: str = "") -> Mistake:
-    """Return a mistake as an answer of its own."""
+    """Return a mistake with an answer of its own."""
     mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, given=answer)
 
@@ -103,7 +104,7 @@ def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, .
 
 
 def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
-    """Return the mistakes of an exercise; those without words take the last ones of their id here, or else
+    """Return the mistakes of an exercise; those without words take the last ones with their id here, or else
     those in `known`. Raises UserError if there are none.
     """
     by_id, completed = dict(known), []
@@ -136,7 +137,7 @@ def edited(worked: Callable, *edits: Mapping[str, str]) -> Callable:
 
 
 def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
-    """Return the text of a worked answer with these edits, each made wherever its text stands.
+    """Return the text of a worked answer with these edits, each applied to every occurrence.
 
     All texts are searched for in the original, so that no edit changes the replacement of another.
     """
@@ -147,6 +148,6 @@ def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
 
 
 def _spans(source: str, edits: Mapping[str, str]) -> list[tuple[int, int, str]]:
-    """(start, end, replacement) of every place that the edits change."""
+    """Yield (start, end, replacement) of every piece of text that the edits change."""
     places = ((match, new) for old, new in edits.items() for match in re.finditer(re.escape(old), source))
     return [(match.start(), match.end(), new) for match, new in places]

@@ -1,8 +1,8 @@
-"""Cases that many exercises share, made of their own ones: float64, columns in memory order, arguments by keyword, and
-the parameters of new modules.
+"""Cases that many exercises share, derived from their own ones: float64, columns in memory order, arguments
+by keyword, and the parameters of new modules.
 
-The case in float64 is made of the one that is marked with `float64`, if there is one. FROM_TABLES is for exercises in
-which a table of float32 is right: their results in float64 are no more exact than that.
+The float64 case is derived from the one marked with `float64`, if there is one. FROM_TABLES means float64
+inputs with the float32 tolerance, for answers that may compute float32 tables in advance.
 """
 
 import inspect
@@ -56,8 +56,8 @@ def standard_cases(
 
 
 def kinds_of(cases: list[Case], kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """These kinds; and tensors that are not contiguous, which every exercise that takes tensors is asked, unless its
-    own `cases` give some."""
+    """Return these kinds, and tensors that are not contiguous, unless the exercise's own `cases` have
+    some."""
     if "transposed" in kinds or any(map(_gives_not_contiguous, cases)):
         return kinds
     return (*kinds, "transposed") if _gives_not_contiguous(_transposed(_of_most_arguments(cases))) else kinds
@@ -68,22 +68,24 @@ def _gives_not_contiguous(case: Case) -> bool:
 
 
 def _of_most_arguments(cases: list[Case]) -> Case:
-    """Of the cases of one call whose values count, the first that gives the most arguments; else the first case."""
+    """Return, of the cases of one call whose values count, the first with the most arguments; else the first
+    case.
+    """
     plain = [case for case in cases if case.aspect == VALUES and is_plain(case) and not case.script]
     return max(plain, key=lambda case: len(case.args) + len(case.kwargs), default=cases[0])
 
 
 def as_exact_as_float64(case: Case) -> Case:
-    """Return the case; if it is one for the point for float64, compared as closely as float64 can be."""
+    """Return the case; if it earns the point for float64, compared as closely as float64 allows."""
     exact = case.aspect == DTYPES and float_type(case) == torch.float64
     return replace(case, scale=case.scale * IN_DOUBLE) if exact else case
 
 
 def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """Return the cases; some of those that give tensors are asked on another device as well: one for each
-    choice of arguments.
+    """Return the cases, some of which are run on another device as well: one for each choice of tensor
+    arguments.
 
-    Where all is judged in float32, any buffer is right, also one on the CPU.
+    Where everything is judged in float32, any buffer is right, also one on the CPU.
     """
     types = {tensor.dtype for case in cases for tensor in tensors_in((case.args, case.kwargs, case.weights))}
     if torch.float32 in types and torch.float64 not in types:
@@ -126,7 +128,8 @@ def _double(value: Any) -> Any:
 
 def _transposed(first: Case) -> Case:
     args, kwargs = (_not_contiguous(given) for given in (first.args, dict(first.kwargs)))
-    # A step that fails on some layouts only, such as `view`, costs one aspect: the numbers are right otherwise.
+    # A step that fails only on some layouts, such as `view`, costs one aspect: the numbers are right
+    # otherwise.
     return replace(first, family=TRANSPOSED, args=args, kwargs=kwargs, gradients=False, aspect=SIDE_EFFECTS)
 
 

@@ -1,12 +1,12 @@
 """Compares two encoded values (see autograder.values.encode): whether they agree, and where they differ.
 
-Tensors and floats are compared with a tolerance, everything else exactly, and types exactly: True is not 1, and 1 is
-not 1.0. A case asks for another comparison with a `Match`.
+Tensors and floats are compared with a tolerance, everything else exactly, and types exactly: True is not 1,
+and 1 is not 1.0. A case asks for another comparison with a `Match`.
 
-The tolerance: a right float32 answer differs from the float64 reference by rounding alone: about 1e-6 for unit-size
-inputs and the short sums of the cases, and for large scores by the rounding of the scores (1e-7 of their size, which
-the cases keep small by exact inputs). The smallest wrong answer that must be rejected is the tanh form of GELU,
-about 5e-4 off. 1e-4 lies well above the first and below the second.
+The tolerance: a right float32 answer differs from the float64 reference by rounding alone: about 1e-6 for
+unit-size inputs and the short sums of the cases, and for large scores by the rounding of the scores (1e-7 of
+their size, which the cases keep small by exact inputs). The smallest wrong answer that must be rejected is
+the tanh form of GELU, about 5e-4 off. 1e-4 lies well above the first and below the second.
 """
 
 import math
@@ -54,7 +54,7 @@ ONE_OF, RANDOM = Match("one of"), Match("random")
 
 
 def close(scale: float) -> Match:
-    """As near as `scale` times the tolerance."""
+    """Return a Match with `scale` times the tolerance."""
     return Match("close", scale)
 
 
@@ -85,15 +85,16 @@ def difference(
 ) -> Difference | None:
     """Return the first Difference, from the outside to the numbers, or None if the values agree.
 
-    With `float_type`, tensors of floats must have this type, whatever the type of the expected one (a reference runs
-    in float64).
+    With `float_type`, tensors of floats must have this type, whatever the type of the expected one (a
+    reference runs in float64).
     """
     if match.how in SPECIAL:
         return SPECIAL[match.how](expected, actual, match, float_type, path)
     if match.how == "same rows" and expected["kind"] == actual["kind"] == "tensor":
         return _same_set(_rows(expected), _rows(actual), match, float_type, path)
     kind = expected["kind"]
-    # subtle: a value that cannot be compared is never right, even if the expected one cannot be compared either.
+    # subtle: a value that cannot be compared is never right, even if the expected one cannot be compared
+    # either.
     if actual["kind"] != kind or kind == "other":
         return Difference("kind", expected, actual, path)
     if kind == "tensor":
@@ -261,7 +262,7 @@ def _unequal(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
 
 
 def kind_of_number(numbers: torch.Tensor) -> str:
-    """complex, bool, float or int."""
+    """Return the kind of a number: complex, bool, float or int."""
     if numbers.is_complex():
         return "complex"
     return "bool" if numbers.dtype is torch.bool else "float" if numbers.is_floating_point() else "int"
@@ -269,7 +270,7 @@ def kind_of_number(numbers: torch.Tensor) -> str:
 
 def worst(far: torch.Tensor) -> tuple[int, ...]:
     """Return the index of the entry that is off the furthest."""
-    # NumPy's, because PyTorch's imports SymPy, which takes as long as all the rest of a check.
+    # NumPy, because PyTorch's function imports SymPy, which takes as long as the whole rest of a check.
     return tuple(int(i) for i in np.unravel_index(int(far.argmax()), far.shape))
 
 

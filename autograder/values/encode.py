@@ -1,14 +1,12 @@
 """A result of a call as plain data: a dict with a "kind" and the value.
 
     {"kind": "tensor", "class": name of its type, "device": "cpu", "data": a plain copy of its numbers}
-    {"kind": "None"}
-    {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": it}
-    {"kind": "list" | "tuple", "items": encoded values}, or for many integers {"kind", "ints": one int64 tensor}
-    {"kind": "dict", "keys": plain keys, "items": encoded values}
-    {"kind": "other", "class": why it cannot be encoded}
+    {"kind": "None"} {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": it} {"kind": "list" |
+    "tuple", "items": encoded values}, or for many integers {"kind", "ints": one int64 tensor} {"kind":
+    "dict", "keys": plain keys, "items": encoded values} {"kind": "other", "class": why it cannot be encoded}
 
-No type of the answer's own survives: a subclass of Tensor becomes its class's name and its raw numbers, a subclass of
-list or dict a plain list or dict. Nothing is truncated, because the rest could be right.
+No type of the answer's own survives: a subclass of Tensor becomes its class's name and its raw numbers, a
+subclass of list or dict a plain list or dict. Nothing is truncated, because the rest could be right.
 """
 
 from typing import Any
@@ -37,7 +35,7 @@ DTYPES = {
 
 
 def encode(value: Any, depth: int = 0) -> Encoded:
-    """`value` as plain data."""
+    """Return `value` as plain data."""
     kind = type(value)
     if issubclass(kind, torch.Tensor):
         return _encode_tensor(value)
@@ -54,7 +52,7 @@ def encode(value: Any, depth: int = 0) -> Encoded:
 
 
 def _other(why: str) -> Encoded:
-    """Stand for a value that cannot be encoded."""
+    """Return the stand-in for a value that cannot be encoded."""
     return {"kind": "other", "class": why}
 
 
@@ -71,7 +69,7 @@ def length_of(value: Encoded) -> int:
 
 
 def _why_not(value: object) -> str | None:
-    """Return why a plain value cannot be encoded, or None if it can."""
+    """Return the reason why a plain value cannot be encoded, or None if it can."""
     if isinstance(value, (str, bytes)) and len(value) > LONGEST_TEXT:
         return f"{type(value).__name__} of more than {LONGEST_TEXT} characters"
     if isinstance(value, int) and value.bit_length() > LARGEST_INT:
@@ -85,7 +83,7 @@ def _why_not(value: object) -> str | None:
 
 
 def _encode_items(value: Any, depth: int) -> Encoded:
-    # subtle: a subclass may report any length; only the items that it really holds count.
+    # subtle: a subclass may report any length; count only the items that it really holds.
     base: Any = tuple if isinstance(value, tuple) else list
     size = base.__len__(value)
     if size > MOST_INTS:

@@ -1,7 +1,8 @@
 """Plain data as bytes, for another process; never pickle.
 
-A message is a safetensors file: the tensors under numbered names, and the rest as one JSON text in its metadata.
-Reading it builds lists, dicts, numbers, text and tensors only and never runs code, whoever wrote it.
+A message is a safetensors file: the tensors under numbered names, and the rest as one JSON text in its
+metadata. Reading it builds lists, dicts, numbers, text and tensors only and never runs code, whoever wrote
+it.
 """
 
 import json
@@ -17,11 +18,11 @@ MOST_CONTAINERS = 1_000_000  # an empty list takes two bytes in a message and a 
 
 
 class BadMessage(Exception):
-    """The bytes are not a message of this format, or are larger than allowed."""
+    """Raised if the bytes are not a message of this format, or are larger than allowed."""
 
 
 def pack(value: Any, specs: tuple[type[Any], ...] = ()) -> bytes:
-    """Plain data with tensors as bytes. Raises TypeError if `value` is not plain data."""
+    """Return plain data with tensors as bytes. Raises TypeError if `value` is not plain data."""
     tensors: dict[str, torch.Tensor] = {}
 
     def place(tensor: torch.Tensor) -> str:

@@ -17,7 +17,9 @@ import torch
 
 
 def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[Any], ...] = ()) -> Any:
-    """`value` as JSON; `place` stores a tensor and returns its key. Raises TypeError if `value` is not plain data."""
+    """Return `value` as JSON; `place` stores a tensor and returns its key. Raises TypeError if `value` is not
+    plain data.
+    """
     if isinstance(value, torch.Tensor):
         return {"tensor": place(value)} | _strides(value)
     if value is None or type(value) in (bool, int, str):
@@ -72,7 +74,7 @@ def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[An
 
 
 def _strides(tensor: torch.Tensor) -> dict[str, list[int]]:
-    """Return its strides, unless it is contiguous."""
+    """Return the tensor's strides, unless it is contiguous."""
     return {} if tensor.is_contiguous() or 0 in tensor.stride() else {"strides": list(tensor.stride())}
 
 

@@ -1,8 +1,8 @@
 """Plain data with tensors in one safetensors file, which is read without running code.
 
-All tensors of one type stand in one long row, equal ones once, so that [type, start, shape] identifies a tensor; the
-rest is JSON in the file's header. Beside the value a file holds a table of numbered parts: data that a thousand
-records share is written once, and read on demand.
+All tensors of one type are stored in one long row, equal ones once, so that [type, start, shape] identifies a
+tensor; the rest is JSON in the file's header. Besides the value a file holds a table of numbered parts: data
+that a thousand records share is written once, and read on demand.
 """
 
 import json
@@ -17,7 +17,9 @@ from autograder.values.plain import flatten, restore
 
 
 class Writer:
-    """Collects parts, and writes them with a value. `specs` are the classes beside plain data that they may hold."""
+    """Collects parts, and writes them with a value. `specs` are the classes that they may hold besides plain
+    data.
+    """
 
     def __init__(self, specs: tuple[type[Any], ...] = ()) -> None:
         self._specs = specs

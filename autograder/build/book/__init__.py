@@ -18,10 +18,11 @@ from autograder.build.lesson import ROOT, find_lessons
 
 
 def write_sources(folder: Path, repository: str = "", branch: str = "main", root: Path = ROOT) -> list[Path]:
-    """Write all made sources of the book into `folder` and returns their paths; files that no lesson makes
-    any more are removed. A file whose text stays the same is left alone, so that a second build is quick.
+    """Write all made sources of the book into `folder` and return their paths; files that no lesson makes any
+    more are removed. A file whose text stays the same is left alone, so that a second build is quick.
 
-    `repository` is the web address of the course, for the links to Colab and Binder; if empty, there are none.
+    `repository` is the web address of the course, for the links to Colab and Binder; if empty, there are
+    none.
     """
     from autograder.build.book.downloads import download_parts, write_card_picture
     from autograder.build.book.judged import judged_parts

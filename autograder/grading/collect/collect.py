@@ -1,4 +1,5 @@
-"""Puts what a learning-management system gives into DIR/submitted: of each student and lesson the last attempt."""
+"""Puts what a learning-management system gives into DIR/submitted: of each student and lesson the last
+attempt."""
 
 import os
 import tempfile
@@ -87,7 +88,7 @@ class _Other:
 def collect(
     folder: Path | str, archives: list[Path], lesson: str | None = None, timezone: str | None = None
 ) -> bool:
-    """Sort the archives into the course, says what was done, and returns whether everything has its place. Of
+    """Sort the archives into the course, says what was done, and return whether everything has its place. Of
     `lesson` alone, if it is given; `timezone` is that of the school, if the settings do not state it.
 
     Raises UserError if `folder` is not a course, or an archive is none; then nothing is changed.
@@ -162,7 +163,8 @@ def _counted(words: list[str]) -> list[str]:
 
 
 class _Sorter:
-    """Reads one archive after the other, keeps each file until the last attempt is known, and then places them."""
+    """Reads one archive after the other, keeps each file until the last attempt is known, and then places
+    them."""
 
     def __init__(
         self, folder: Path, kept: Path, people: People, lessons: Lessons, zone: Zone, only: str | None
@@ -181,7 +183,8 @@ class _Sorter:
             list
         )  # by lesson, in a word, what became of each last attempt
 
-    # --- reading ------------------------------------------------------------------------------------------------------
+    # --- reading
+    # ------------------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
         """Keep the files of an archive that may have a place."""
@@ -290,7 +293,8 @@ class _Sorter:
                 raise UserError(f"{old} cannot be renamed: {error.strerror}.") from None
             self._notes["renamed, because it is known by now who they are"].append(f"{stranger} to {student}")
 
-    # --- placing ------------------------------------------------------------------------------------------------------
+    # --- placing
+    # ------------------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
         """Give each file that was kept its place."""
@@ -346,7 +350,8 @@ class _Sorter:
             key for key in all_numbers if systems[key[0]] > 1 and any(system == key[0] for system, _ in new)
         }
 
-    # --- notes --------------------------------------------------------------------------------------------------------
+    # --- notes
+    # --------------------------------------------------------------------------------------------------------
 
     def notes_of_people(self, has_class: bool) -> list[str]:
         """Who could not be told, and who by a name alone."""

@@ -21,7 +21,8 @@ MADE = ".made"
 
 
 def choose_lessons(only: list[str] | None) -> list[Lesson]:
-    """Return the lessons of these numbers or names; all if None. Raises UserError if there is no such lesson."""
+    """Return the lessons of these numbers or names; all if None. Raises UserError if there is no such
+    lesson."""
     known = find_lessons(None)
     for one in only or []:
         if not any(one in (lesson.name, lesson.name[:2]) for lesson in known):
@@ -31,7 +32,7 @@ def choose_lessons(only: list[str] | None) -> list[Lesson]:
 
 
 def copy_own(further: Path, folder: Path) -> list[Lesson]:
-    """Copy the lessons in the folder `further` into the course in `folder`, uses them, and returns them.
+    """Copy the lessons in the folder `further` into the course in `folder`, uses them, and return them.
 
     Raises UserError if there are none, or one has a name that is taken.
     """

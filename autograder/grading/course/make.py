@@ -62,11 +62,12 @@ def make_course(
     like: Path | None = None,
     quietly: bool = False,
 ) -> Path:
-    """Make the course in `folder`, which is new or empty, and prints what to do next, unless `quietly`.
+    """Make the course in `folder`, which is new or empty, and print what to do next, unless `quietly`.
 
-    `only` are its lessons, by number or name, all if None; `further` is the folder of an instructor's own lessons,
-    which are added. `course_id` is its name in an exchange, by default that of the folder and four characters. With
-    `like`, it has the lessons of that course, with what was changed in them, and none of its students.
+    `only` are its lessons, by number or name, all if None; `further` is the folder of an instructor's own
+    lessons, which are added. `course_id` is its name in an exchange, by default that of the folder and four
+    characters. With `like`, it has the lessons of that course, with what was changed in them, and none of its
+    students.
 
     Raises UserError if the folder cannot be used or there is no such lesson; then nothing is left behind.
     """

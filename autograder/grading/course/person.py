@@ -48,7 +48,7 @@ def show(folder: Path, student: str) -> None:
 
 
 def forget(folder: Path, student: str) -> list[Path]:
-    """Remove a student, and all that the course keeps of them, from gradebook, folders, tables and logs.
+    """Remove a student, and all that the course keeps of them, from gradebook, folders, tables and log.
     Prints the files that still name the student, which are the instructor's own, and what was collected under
     another id while nobody knew whose it is; returns both.
 

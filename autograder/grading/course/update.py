@@ -35,8 +35,8 @@ BEFORE = Path("earlier", "source")  # where a source with changes of the instruc
 
 @dataclass(frozen=True)
 class _Plan:
-    """What becomes of a lesson, and what is said about it. `source` is None if it is left as it is, and `refused` if
-    that is because of those who have handed in."""
+    """What becomes of a lesson, and what is said about it. `source` is None if it is left as it is, and
+    `refused` if that is because of those who have handed in."""
 
     lesson: Lesson
     said: list[str]
@@ -46,11 +46,11 @@ class _Plan:
 
 
 def update_course(folder: Path | str, only: list[str] | None = None, further: Path | None = None) -> None:
-    """Bring the lessons of the course in `folder` up to date, and prints what changes. `only` adds lessons of
+    """Bring the lessons of the course in `folder` up to date, and print what changes. `only` adds lessons of
     these numbers or names; `further` is the folder of an instructor's own lessons, as they are now.
 
-    The gradebook with its points, the submissions, and the instructor's own text and points stay. Raises UserError if
-    `folder` is not a course, or there is no such lesson.
+    The gradebook with its points, the submissions, and the instructor's own text and points stay. Raises
+    UserError if `folder` is not a course, or there is no such lesson.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -89,7 +89,7 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
 
 @contextmanager
 def _copy_kept(folder: Path) -> Iterator[Callable[[], None]]:
-    """Keep the course's copy of the instructor's own lessons, and gives what brings it back, as any error
+    """Keep the course's copy of the instructor's own lessons, and give what brings it back, as any error
     does.
     """
     copy = folder / own.COPY

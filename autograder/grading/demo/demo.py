@@ -1,4 +1,5 @@
-"""Makes a course, hands in for a made-up class, grades it, makes feedback and report: everything in one go."""
+"""Makes a course, hands in for a made-up class, grades it, makes feedback and report: everything in one
+go."""
 
 import shlex
 import shutil
@@ -20,9 +21,10 @@ MARK = ".made-by-demo"  # in a folder with nothing but made-up work
 
 
 def demo(folder: Path | str) -> None:
-    """Make the course in `folder` with a graded sample class, and prints where everything is.
+    """Make the course in `folder` with a graded sample class, and print where everything is.
 
-    The folder is new, empty, or one that an earlier demo made, which is replaced. Raises UserError as make_course does.
+    The folder is new, empty, or one that an earlier demo made, which is replaced. Raises UserError as
+    make_course does.
     """
     began = time.monotonic()
     if (Path(folder) / MARK).is_file():

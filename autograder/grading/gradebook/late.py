@@ -1,7 +1,8 @@
 """Penalties for late work.
 
-nbgrader computes one when it grades a submission, and never again. But a due date may move, a student may be granted an
-extension, and a written answer gets its points later: so they are computed anew before scores are read.
+nbgrader computes one when it grades a submission, and never again. But a due date may move, a student may be
+granted an extension, and a written answer gets its points later: so they are computed anew before scores are
+read.
 """
 
 from collections.abc import Iterable
@@ -41,9 +42,9 @@ class LatePenalties:
 
 
 def extend(folder: Path, lesson: str, student: str, days: int) -> None:
-    """Give a student so many days more for a lesson than the class has, and prints until when that is; 0
-    takes the extension back. Raises UserError if there is no such course or lesson, the lesson has no due
-    date, or nothing of the student's is graded.
+    """Give a student so many days more for a lesson than the class has, and print until when that is; 0 takes
+    the extension back. Raises UserError if there is no such course or lesson, the lesson has no due date, or
+    nothing of the student's is graded.
     """
     api = open_course(folder)
     lessons_of(api, lesson)

@@ -1,5 +1,6 @@
-"""Records submissions in nbgrader's gradebook and under autograded/, as nbgrader's autograde would. One process does
-this, with one connection that stays open: autograde itself opens the gradebook a dozen times a notebook.
+"""Records submissions in nbgrader's gradebook and under autograded/, as nbgrader's autograde would. One
+process does this, with one connection that stays open: autograde itself opens the gradebook a dozen times a
+notebook.
 """
 
 import os
@@ -105,7 +106,7 @@ class Recorder:
             write_whole(submission.autograded / SUBMISSION_SECRET, secret.decode(errors="replace"))
 
     def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
-        """Give 0 points to a submission that cannot be run, and remembers why. Its page says it, too."""
+        """Give 0 points to a submission that cannot be run, and remember why. Its page says it, too."""
         self._begin(submission)
         for grade in self._row(submission).grades:
             grade.auto_score, grade.needs_manual_grade = 0.0, grade.manual_score is not None

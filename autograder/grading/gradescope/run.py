@@ -1,7 +1,9 @@
-"""Grades one submission in Gradescope's container: run_autograder calls this with the folder that Gradescope laid out.
+"""Grades one submission in Gradescope's container: run_autograder calls this with the folder that Gradescope
+laid out.
 
-Where the container can make no sandbox, students' code runs as a user without rights instead (worker/inside/nobody.py):
-it can read neither the course nor the answers, and cannot write results. Where that cannot be either, nothing is run.
+Where the container can make no sandbox, students' code runs as a user without rights instead
+(worker/inside/nobody.py): it can read neither the course nor the answers, and cannot write results. Where
+that cannot be either, nothing is run.
 """
 
 import contextlib
@@ -28,7 +30,7 @@ BY_HAND = "Still to be graded by hand: {}."
 
 
 def main(root: Path) -> int:
-    """Grade what is in `root`/submission, and writes `root`/results/results.json. Returns the exit status;
+    """Grade what is in `root`/submission, and write `root`/results/results.json. Returns the exit status;
     without a grade, because of this machine or an error of ours, there are no results, and Gradescope says
     that it failed.
     """
@@ -76,7 +78,8 @@ def _hand_in(handed_in: Path, submission: Submission) -> str:
 
 
 def _tests(verdict: Verdict) -> list[dict]:
-    """Gradescope's tests of one exercise, one for each aspect; the judge's words stand in the first that lost points.
+    """Gradescope's tests of one exercise, one for each aspect; the judge's words stand in the first that lost
+    points.
 
     What only the hidden cases found is shown after the due date.
     """

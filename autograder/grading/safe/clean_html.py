@@ -1,8 +1,8 @@
 """HTML that is safe to look at, made from texts and outputs of students.
 
-`clean` is a filter of nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms, frames and
-everything that would fetch something go, and so do ids, most classes, and positions, which could place a student's
-words elsewhere on the page. The pages' own styles keep the rest in its box (room.css).
+`clean` is a filter of nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms, frames
+and everything that would fetch something go, and so do ids, most classes, and positions, which could place a
+student's words elsewhere on the page. The pages' own styles keep the rest in its box (room.css).
 """
 
 import html
@@ -25,7 +25,8 @@ LISTED_STYLES = (
 STYLES = set(LISTED_STYLES.split())
 PLAIN = {"class", "style", "title", "alt", "align", "open"}
 SIZED = {"colspan", "rowspan", "width", "height"}
-# subtle: the pages' own classes (Bootstrap's) can lay a text over the whole page. These cannot: of code that is
+# subtle: the pages' own classes (Bootstrap's) can lay a text over the whole page. These cannot: of code that
+# is
 # coloured, of a table of pandas, and of our own pictures.
 CLASSES = {"highlight", "dataframe", "wide", "graphs", *STANDARD_TYPES.values()} - {""}
 DEEPEST = 100
@@ -36,7 +37,8 @@ BARE_AND = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9
 STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
 COLOUR = re.compile(r"#\w+|rgba?\([^()]*\)")
 SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z%]*)", re.IGNORECASE)
-# The largest sizes by their unit, so that what follows can be reached; no other unit stays. subtle: a text that is
+# The largest sizes by their unit, so that what follows can be reached; no other unit stays. subtle: a text
+# that is
 # larger than the text around it would multiply with every tag within another.
 LARGEST = {"": 400, "px": 400, "pt": 300, "em": 25, "rem": 25, "ex": 50, "ch": 100, "%": 100}
 LARGEST_OF = {
@@ -53,8 +55,8 @@ NEGATIVE = re.compile(r"-\s*[\d.]")  # moves what follows, or the text itself, o
 
 @dataclass
 class _Page:
-    """A text that is being written anew: what is written, the tags that are open, how many columns and rows cells may
-    still span together, and the kinds of pictures that may be in it."""
+    """A text that is being written anew: what is written, the tags that are open, how many columns and rows
+    cells may still span together, and the kinds of pictures that may be in it."""
 
     pictures: tuple[str, ...]
     made: list[str] = field(default_factory=list)
@@ -70,8 +72,8 @@ def clean_again(source: str | bytes) -> str:
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
     """Return the HTML with nothing but the tags and attributes listed above; other tags are shown as text.
 
-    subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is written anew from
-    known tags, with every value and text escaped, in time that grows with the length.
+    subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is written
+    anew from known tags, with every value and text escaped, in time that grows with the length.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
     page = _Page(pictures)
@@ -85,7 +87,7 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
 
 
 def _tag(text: str, begin: int, page: _Page) -> int:
-    """Add the tag that begins there to `page`, and returns the place after it."""
+    """Add the tag that begins there to `page`, and return the place after it."""
     made, opened = page.made, page.opened
     found = TAG.match(text, begin)
     tag = found[2].lower() if found else ""

@@ -1,7 +1,9 @@
-"""Limits that the kernel keeps: a control group (cgroup v2) for each submission, if this program may make groups.
+"""Limits that the kernel keeps: a control group (cgroup v2) for each submission, if this program may make
+groups.
 
-It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does. Elsewhere
-rlimits and a look at the sandbox every tenth of a second must do; with groups, those are a second line.
+It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does.
+Elsewhere rlimits and a look at the sandbox every tenth of a second must do; with groups, those are a second
+line.
 """
 
 import contextlib
@@ -20,7 +22,8 @@ _numbers = itertools.count()
 
 
 class Group:
-    """The group of one submission's processes. `procs` is a file descriptor: a process that writes 0 to it joins.
+    """The group of one submission's processes. `procs` is a file descriptor: a process that writes 0 to it
+    joins.
 
     Raises OSError if it cannot be made.
     """
@@ -37,7 +40,7 @@ class Group:
             raise
 
     def end(self) -> None:
-        """Kill all members of the group, and removes it."""
+        """Kill all members of the group, and remove it."""
         os.close(self.procs)
         with contextlib.suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")

@@ -39,8 +39,8 @@ def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]
 
 
 def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None:
-    """Names the cells of a notebook whose metadata some editor has dropped: by their ids, which are the names in every
-    notebook of ours, or by the text that they were handed out with."""
+    """Names the cells of a notebook whose metadata some editor has dropped: by their ids, which are the names
+    in every notebook of ours, or by the text that they were handed out with."""
     missing = course_cells.keys() - {grade_id_of(cell) for cell in nb.cells}
     for cell in nb.cells if missing else ():
         if grade_id_of(cell) is not None:
@@ -76,7 +76,7 @@ def _restore(cell: NotebookNode, course_cell: NotebookNode) -> None:
 
 
 def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> None:
-    """Move a graded cell behind the answer that it checks, or puts it back if it is missing."""
+    """Move a graded cell behind the answer that it checks, or put it back if it is missing."""
     names = [grade_id_of(cell) for cell in nb.cells]
     answer = name.removeprefix("check-")
     if name in names and (answer not in names or names.index(name) >= names.index(answer)):

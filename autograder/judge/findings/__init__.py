@@ -1,8 +1,8 @@
 """Finds the faults in a record, case by case.
 
-A finding has a level: structure first (does it run, type, shape), then the effects of one call on the next (inputs
-changed, another result the second time), then numbers, their type and gradients. The finding of the lowest level is
-reported.
+A finding has a level: structure first (does it run, type, shape), then the effects of one call on the next
+(inputs changed, another result the second time), then numbers, their type and gradients. The finding of the
+lowest level is reported.
 """
 
 from autograder.judge.findings.finding import FINITE, NUMBERS, RUNS, CaseContext, Finding
@@ -38,7 +38,7 @@ def wrong_cases(
 
 
 def output_is_right(exercise: Exercise, case: Case, expected: Record, record: Record) -> bool:
-    """Return whether a record's output is right, whatever its further steps."""
+    """Return whether a record's output is right, whatever its further steps hold."""
     context = CaseContext(exercise, case)
     if record["status"] != "answered" or case.raises:
         return not _is_wrong(context, expected, record)

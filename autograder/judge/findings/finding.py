@@ -13,8 +13,9 @@ PARTS, RUNS, TYPE, SHAPE, CHANGED, REPEATS, FINITE, NUMBERS, DTYPE, GRADIENT = r
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault in one case: the aspect that it costs, its level, an observation, a question and the case in detail;
-    and the id of the mistake that it shows by itself, if any (see autograder.judge.general)."""
+    """One fault in one case: the aspect that it costs, its level, an observation, a question and the case in
+    detail; and the id of the mistake that it proves by itself, if any (see autograder.judge.general).
+    """
 
     aspect: str
     level: int
@@ -29,7 +30,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class CaseContext:
-    """The case that is checked; makes its findings."""
+    """The case that is checked, as a factory of its findings."""
 
     exercise: Exercise
     case: Case
@@ -46,7 +47,9 @@ class CaseContext:
         index: tuple[int, ...] = (),
         mistake: str = "",
     ) -> Finding:
-        """Return a finding that by default costs the case's aspect and tells the case's arguments in detail."""
+        """Return a finding that by default costs the case's aspect and describes the case's arguments in
+        detail.
+        """
         aspect = aspect or self.case.aspect
         aspect = aspect if aspect in self.exercise.aspects else VALUES
         detail = self.arguments() if detail is None else detail
@@ -62,5 +65,5 @@ class CaseContext:
 
 
 def named_items(step: Encoded) -> dict[str, Encoded]:
-    """Return the items of an encoded dict by their keys; none of another value."""
+    """Return the items of an encoded dict by their keys; an empty dict for any other value."""
     return dict(zip(step["keys"], step["items"], strict=False)) if step["kind"] == "dict" else {}

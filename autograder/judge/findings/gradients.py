@@ -14,7 +14,7 @@ NEGLIGIBLE = 1e-12
 
 
 def wrong_gradient(context: CaseContext, expected: Encoded, actual: Encoded) -> Finding | None:
-    """Return the first input or parameter whose gradient is wrong."""
+    """Return the finding for the first input or parameter whose gradient is wrong."""
     if actual["kind"] == "error":
         return _finding(
             context,

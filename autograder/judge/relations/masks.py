@@ -1,5 +1,6 @@
-"""Describes how wrong masks differ from the right ones: one sentence about all results of True and False, the first of
-MASKS that holds."""
+"""Describes how wrong masks differ from the right ones: one sentence about all Boolean results, the first of
+MASKS that holds.
+"""
 
 import torch
 

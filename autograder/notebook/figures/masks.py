@@ -19,7 +19,9 @@ def draw_mask(
     column_names: Sequence[str],
     words: tuple[str, str] | None = None,
 ) -> None:
-    """Blue where a query may attend, hatched where it may not; `words` are written for (may, may not)."""
+    """Draw a mask, blue where a query may attend, hatched where it may not; `words` are written for (may, may
+    not).
+    """
     for i, line in enumerate(allowed):
         for j, may in enumerate(line):
             ax.add_patch(
@@ -60,7 +62,7 @@ def mask(
     keys: Sequence[str] | None = None,
     title: str = "Who may attend to whom",
 ) -> Picture:
-    """Return a Boolean mask as a table, True where the query of the row may attend to the key of the column."""
+    """Draw a Boolean mask as a table, True where the query of the row may attend to the key of the column."""
     allowed, keys = rows(allowed), keys or tokens
     left = max(1.4, 0.85 + 0.085 * max(map(len, tokens)))
     figure = card(max(left + 0.6 + 0.72 * len(keys), 4.4), 0.5 * len(allowed) + 1.45, title)

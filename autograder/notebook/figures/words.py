@@ -1,4 +1,4 @@
-"""Numbers as pictures take them, as plain lists, and as their texts give them, in words."""
+"""Formats numbers: as plain lists for pictures, and in words for their alternative texts."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def sentence(text: str) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Return a number as it is written in a picture: whole numbers without a point, and a true minus sign."""
+    """Return a number as it appears in a picture: whole numbers without a point, and a true minus sign."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "\u221e" if value > 0 else "\u2212\u221e"
     if abs(value - round(value)) < 1e-6 and (round(value) or value == 0):

@@ -1,4 +1,4 @@
-"""The figures of lesson 05: what a cache takes, and how heads share it."""
+"""The figures of lesson 05: the size of a cache, and how heads share it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ from autograder.notebook.figures.style import Picture, axes, canvas, card, style
 def cache_sizes(
     models: Mapping[str, tuple[float, float]], title: str = "The key/value cache of one full text"
 ) -> Picture:
-    """Dots on a logarithmic scale, one line per model.
+    """Draw dots on a logarithmic scale, one line per model.
 
     models: name -> (GiB as published, GiB if every query head had keys and values of its own)
     """
@@ -43,7 +43,7 @@ def cache_sizes(
 
 @styled
 def groups_and_memory(n_heads: int, n_kv_heads: int, gibibytes: float, room: float, title: str) -> Picture:
-    """Return which query heads share a key/value head, and the cache as a bar beside `room`, the memory of a
+    """Draw which query heads share a key/value head, and the cache as a bar next to `room`, the memory of a
     machine.
     """
     figure = card(6.0, 3.7, title)
@@ -74,7 +74,7 @@ def chips(
     width: float = 0.24,
     height: float = 0.3,
 ) -> None:
-    """Small rounded boxes, one per head, centred at the xs."""
+    """Draw small rounded boxes, one per head, centred at the xs."""
     for k, x in enumerate(xs):
         box = FancyBboxPatch(
             (x - width / 2, y - height / 2),
@@ -92,7 +92,7 @@ def chips(
 def draw_groups(
     ax: Axes, left: float, wide: float, y: float, n_heads: int, n_kv_heads: int, heads_y: float
 ) -> None:
-    """Query heads above, key/value heads below, and a line from each query head to the one that it uses.
+    """Draw query heads above, key/value heads below, and a line from each query head to the one that it uses.
 
     A colour stands for one group: heads of one colour share. If nothing is shared, there is no colour.
     """
@@ -109,7 +109,7 @@ def draw_groups(
 
 
 def _colours_of_groups(count: int, shared: bool) -> tuple[list[str], list[str]]:
-    """(pale, dark), one colour for each group; grey if no head shares."""
+    """Return (pale, dark), one colour for each group; grey if no head shares."""
     if not shared:
         return ["#E5E7EB"] * count, [GREY] * count
     if count <= len(HEADS):
@@ -119,7 +119,7 @@ def _colours_of_groups(count: int, shared: bool) -> tuple[list[str], list[str]]:
 
 
 def _pale(colour: str) -> str:
-    """Return the colour with much white in it."""
+    """Return the colour mixed with much white."""
     red, green, blue = (0.72 + 0.28 * part for part in to_rgb(colour))
     return to_hex((red, green, blue))
 

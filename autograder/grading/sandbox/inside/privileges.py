@@ -20,7 +20,7 @@ LARGEST_FILE, OPEN_FILES = 64 * 1024**2, 256
 
 
 def prepare() -> None:
-    """Read and makes ahead of time what cannot be read in a sandbox, or takes long."""
+    """Read and make ahead of time what cannot be read in a sandbox, or take long."""
     prepare_filter()
     if sys.platform == "linux":
         _last_capability()
@@ -34,7 +34,8 @@ def _last_capability() -> int:
 def drop_privileges(memory: int, sandboxed: bool) -> None:
     """Drop all capabilities and rare system calls, and limits files and the bytes of memory.
 
-    Without a sandbox it goes as far as this machine allows. Raises OSError or ValueError if the kernel refuses.
+    Without a sandbox it goes as far as this machine allows. Raises OSError or ValueError if the kernel
+    refuses.
     """
     tolerated = contextlib.nullcontext() if sandboxed else contextlib.suppress(OSError, ValueError)
     for kind, most in (

@@ -11,7 +11,7 @@ LIBRARIES = (os.__file__, sys.prefix)
 
 
 def become_nobody() -> bool:
-    """Make this process one of the user nobody, and returns whether it is. It stays as it is where it is not
+    """Make this process one of the user nobody, and return whether it is. It stays as it is where it is not
     root's, or nobody may not read Python's libraries.
     """
     if sys.platform != "linux" or os.geteuid() != 0:

@@ -9,8 +9,8 @@
     {"do": "apart"}, without a reply: the next request is answered in a fork, which reads it itself
     {"do": "rerun", "asked": [{"cases", "programs"}, ...], "seconds"}   -> {"records": [[...], ...]}
 
-An isolated probe runs in a fork, so that an answer that never ends, or ends the process, costs only itself. So does
-every graph.
+An isolated probe runs in a fork, so that an answer that never ends, or ends the process, costs only itself.
+So does every graph.
 """
 
 import linecache
@@ -58,8 +58,8 @@ def _send(channel: int, reply: bytes) -> None:
 
 
 def _answer_apart(channel: int) -> None:
-    """Answers the next request, to run programs again, in a fork: nothing of it stays in this process's memory, where
-    code of the answer will run."""
+    """Answers the next request, to run programs again, in a fork: nothing of it stays in this process's
+    memory, where code of the answer will run."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -132,7 +132,7 @@ def _run(source: str, name: str, names: dict) -> None:
 
 
 def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
-    """Run `work()` in a child, and returns its reply, or one that says how the child ended."""
+    """Run `work()` in a child, and return its reply, or one that says how the child ended."""
     result, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:

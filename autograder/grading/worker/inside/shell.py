@@ -1,6 +1,7 @@
 """Runs the cells of a notebook, one after the other, and keeps their notebook outputs.
 
-It is IPython without a kernel: magics, `await` at top level and matplotlib's inline figures work as in Jupyter.
+It is IPython without a kernel: magics, `await` at top level and matplotlib's inline figures work as in
+Jupyter.
 """
 
 import io
@@ -120,7 +121,7 @@ class Shell(InteractiveShell):
         """Does nothing: `%matplotlib inline` needs no window system."""
 
     def run(self, source: str, seconds: float) -> list[dict]:
-        """Run one cell for at most `seconds`, and returns its outputs."""
+        """Run one cell for at most `seconds`, and return its outputs."""
         self.outputs = Outputs()
         streams = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = _Stream(self, "stdout"), _Stream(self, "stderr")
