@@ -26,7 +26,7 @@ from torch.overrides import TorchFunctionMode
 from autograder.faults import door
 from autograder.files import folder_is_gone
 
-# subtle: torch.manual_seed does the same, but notes a traceback for GPUs that are not there, at 1 ms a time.
+# subtle: torch.manual_seed does the same, but records a traceback for missing GPUs, at 1 ms a time.
 seed = torch.default_generator.manual_seed
 
 # In its block a subclass of Tensor computes as a plain Tensor does.
@@ -58,8 +58,8 @@ class _Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drop prints and warnings of the block, and ask nobody; in the main thread only: threads share one
-    screen.
+    """Discard prints and warnings of the block, and answer `input` with an error; in the main thread only,
+    because threads share one screen.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -76,13 +76,13 @@ def quiet() -> Iterator[None]:
 
 @door
 def _nobody(prompt: object = "") -> str:
-    """Stand for `input`: while an answer runs nobody is asked, and nobody waits."""
+    """Replace `input` while an answer runs, when there is nobody to ask."""
     raise EOFError("input() asks somebody at the keyboard, and nobody answers here")
 
 
 @contextlib.contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Drop what libraries in C write to the standard error of the process."""
+    """Discard what libraries in C write to the standard error of the process."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -96,7 +96,7 @@ def quiet_libraries() -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Restore random streams, gradient mode, default type and recursion limit; runs compiled functions as
+    """Restore random streams, gradient mode, default type and recursion limit; run compiled functions as
     written.
     """
     python_state, numpy_state = random.getstate(), np.random.get_state()
@@ -133,7 +133,7 @@ def in_a_folder() -> Iterator[None]:
 
 
 def _uncompiled() -> AbstractContextManager:
-    """Compiled functions run as written: no C++ compiler is needed, and their operations can be seen."""
+    """Run compiled functions as written: no C++ compiler is needed, and their operations are visible."""
     try:
         # subtle: set_stance imports the compiler (2 s); if nothing has imported it, nothing is compiled.
         return (
@@ -147,8 +147,9 @@ def _uncompiled() -> AbstractContextManager:
 
 @contextlib.contextmanager
 def plain_settings() -> Iterator[None]:
-    """Default type and device as PyTorch starts with, whatever the learner has set for a session, in a folder
-    that exists; one thread at a time, because type and folder are those of all threads."""
+    """Run the block with PyTorch's initial default type and device, whatever the learner has set for a
+    session, in a folder that exists; one thread at a time, because type and folder are shared by all threads.
+    """
     device = torch.device("cpu") if _makes_elsewhere() else contextlib.nullcontext()
     with ONE_AT_A_TIME, in_a_folder(), device:
         dtype = torch.get_default_dtype()
@@ -160,7 +161,7 @@ def plain_settings() -> Iterator[None]:
 
 
 def _makes_elsewhere() -> bool:
-    """Return whether tensors are made on another device than the CPU, where none is named."""
+    """Return whether tensors are made on another device than the CPU if none is named."""
     try:
         return torch.get_default_device().type != "cpu"
     except (AssertionError, RuntimeError):  # one that this machine does not have
@@ -168,8 +169,9 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """In its block, what draws random numbers without naming a generator draws from one of this block's
-    own."""
+    """In its block, anything that draws random numbers without naming a generator draws from one that belongs
+    to the block.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,8 +191,8 @@ RANDOM = {"uniform_", "normal_", "rand", "randn", "randint", "randperm", "bernou
 
 @contextlib.contextmanager
 def reproducible() -> Iterator[None]:
-    """Fill fresh memory with NaN, so that a program that forgets to fill it does not find zeros by chance,
-    and makes fused attention check its shapes.
+    """Fill new memory with NaN, so that a program that forgets to fill it does not find zeros by chance, and
+    make fused attention check its shapes.
     """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     flash = torch._C._get_flash_sdp_enabled()
@@ -205,5 +207,5 @@ def reproducible() -> Iterator[None]:
 
 
 def profiled_in_all_threads() -> profile:
-    """PyTorch's profiler, which records the kernels of every thread."""
+    """Run PyTorch's profiler, which records the kernels of every thread."""
     return profile(experimental_config=_ExperimentalConfig(profile_all_threads=True))

@@ -1,6 +1,6 @@
 """The marks in a cell's text: ### BEGIN SOLUTION ... ### END SOLUTION and their like.
 
-The marks are nbgrader's own. This module finds regions and takes marks or whole regions out; nbgrader's
+The marks are nbgrader's own. This module finds regions and removes marks or whole regions; nbgrader's
 preprocessors make the students' version.
 """
 
@@ -13,11 +13,11 @@ ALL = (SOLUTION, HIDDEN_TESTS, MARK_SCHEME)
 
 
 class SourceError(ValueError):
-    """A mistake in a cell of a lesson's source; the text says what is wrong, who reads the lesson says where."""
+    """A mistake in a cell of a lesson's source; the text says what is wrong, and the caller adds where."""
 
 
 class MarkError(SourceError):
-    """Marks that do not pair."""
+    """Raised if marks do not pair."""
 
 
 class Region(NamedTuple):

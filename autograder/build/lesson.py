@@ -8,8 +8,8 @@ A cell's title says what the cell is (see CONTRIBUTING.md):
     explore                                  an explorer; the stored output is its static picture
     (no title)                               an ordinary cell
 
-After the answer cell of an exercise stands its check, graded automatically. Nobody writes it: it is made here, and so
-is the table of exercises in the first cell.
+After the answer cell of an exercise stands its check, graded automatically. Nobody writes it: it is made
+here, and so is the table of exercises in the first cell.
 """
 
 import re
@@ -22,7 +22,7 @@ from autograder.build.minutes import with_exercises
 from autograder.errors import UserError
 from autograder.marks import MARK_SCHEME, SOLUTION, SourceError, find_regions
 
-# An installed package holds the lessons' sources and pictures (setup.py); otherwise this is a clone.
+# An installed package contains the lessons' sources and pictures (setup.py); otherwise this is a clone.
 INSTALLED = Path(__file__).resolve().parents[1] / "lessons"
 ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 SPENT = r"(?: \((?P<points>\d+) points?, (?P<minutes>\d+) minutes?\))?"
@@ -113,13 +113,13 @@ def read_cells(lesson: Lesson) -> list[Cell]:
 
 
 def complain(lesson: Lesson, cell: str, problem: str) -> UserError:
-    """Return an error in a source, in the one form that all such messages have."""
+    """Return an error in a source, in the form that all such messages share."""
     return UserError(f"lesson {lesson.name}, {cell}: {problem}.")
 
 
 @contextmanager
 def naming(lesson: Lesson, cell: str) -> Iterator[None]:
-    """Turn a SourceError of the block into one for the user that names lesson and cell."""
+    """Turn a SourceError of the block into an error for the user that names lesson and cell."""
     try:
         yield
     except SourceError as error:
@@ -205,6 +205,6 @@ def check_complete(lesson: Lesson, cells: list[Cell]) -> None:
 
 
 def _grade_id(kind: str, name: str) -> str:
-    """Return what nbgrader calls the cell; empty for cells that nbgrader does not know."""
+    """Return nbgrader's name for the cell; empty for cells that nbgrader does not know."""
     plain = name.replace(".", "-")
     return {"exercise": plain, "written": plain, "check": f"check-{plain}"}.get(kind, "")

@@ -1,4 +1,6 @@
-"""`python -m autograder new TOPIC.NAME`: the files of a new exercise, small but whole, for its author to change."""
+"""`python -m autograder new TOPIC.NAME`: the files of a new exercise, small but complete, for its author to
+change.
+"""
 
 import re
 from pathlib import Path
@@ -11,7 +13,7 @@ from autograder.errors import UserError
 from autograder.exercises import all_exercises, exercises_of, find_by_name
 from autograder.files import write_whole
 
-FIRST_OF_ONES_OWN = 80  # the course goes on below
+FIRST_OF_ONES_OWN = 80  # the course's own lessons use lower numbers
 NUMBERED = re.compile(r"^## \d+\. ", re.M)
 CLOSING = '# %% [markdown]\nr"""\n## On your own\n'
 
@@ -309,8 +311,8 @@ progress()
 
 def new_exercise(exercise_id: str, root: Path) -> list[Path]:
     """Write the stubs of an exercise under the folder `root`: its file, its answers and its cells in the
-    lesson (and the topic and the lesson, if they are new): the repository, or a folder of an instructor's own
-    lessons. Returns the files that were written or changed.
+    lesson (and the topic and the lesson, if they are new). `root` is the repository, or a folder of an
+    instructor's own lessons. Return the files that were written or changed.
 
     Raises UserError if the id is none, or taken.
     """
@@ -355,13 +357,13 @@ def _sections(source: Path) -> int:
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
-    """Return the template with its words, some of which are templates, too."""
+    """Return the template with its words filled in, some of which are templates, too."""
     return Template(Template(template).substitute(words)).substitute(words)
 
 
 def _lesson_of(topic: str, root: Path) -> str:
-    """Return the lesson of a topic; for a new topic one with the next free number, in a folder of one's own a
-    high one.
+    """Return the lesson of a topic; for a new topic one with the next free number, in an instructor's own
+    folder a high one.
     """
     lessons = {exercise.topic: exercise.lesson for exercise in all_exercises()}
     known = [*lessons.values(), *(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))]

@@ -1,7 +1,7 @@
-"""Pictures of a lesson, put into the notebook itself so that it travels alone.
+"""Puts the pictures of a lesson into the notebook itself, so that it is one file.
 
-subtle: JupyterLab does not show an SVG that is an attachment (PNG, JPEG, GIF, BMP and WebP only), so the PNG that
-images/make_images.py draws beside each SVG is embedded instead.
+subtle: JupyterLab does not show an SVG that is an attachment (PNG, JPEG, GIF, BMP and WebP only), so the PNG
+that images/make_images.py draws for each SVG is embedded instead.
 """
 
 import re

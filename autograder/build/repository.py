@@ -1,7 +1,7 @@
 """The public address of the course, from which badges and install commands are made.
 
-It is `Repository` under `[project.urls]` in pyproject.toml. As long as there is none, there are no links that would
-lead nowhere: the README has no badges, and the opening of a lesson asks for the course's zip on Colab.
+It is `Repository` under `[project.urls]` in pyproject.toml. As long as there is none, no dead links are made:
+the README has no badges, and the opening of a lesson asks for the course's zip on Colab.
 """
 
 import re
@@ -11,10 +11,10 @@ from pathlib import Path
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 COLAB_PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
 FIRST = "notebooks/01_attention_from_loops.ipynb"
-# Colab has all that a notebook needs but what draws graphs; with its dependencies the course would replace Colab's own
+# Colab lacks only what draws graphs; installed with its dependencies, the course would replace Colab's own
 # IPython and kernel, which Colab warns against.
 INSTALL = "%pip install --no-deps {} pygraphviz torchview"
-# What the opening of a lesson says as long as the address is not known.
+# The text in a lesson's opening as long as the address is unknown.
 BY_HAND = f"upload the course's zip and run `{INSTALL.format('attention*.zip')}`"
 
 
@@ -28,7 +28,7 @@ def repository(root: Path) -> str:
 
 
 def with_address(text: str, address: str) -> str:
-    """Return a cell's text that says how to install from the address, if there is one."""
+    """Return a cell's text with the install command for the address, if there is one."""
     return text.replace(BY_HAND, f"run `{INSTALL.format(f'git+{address}')}`") if address else text
 
 

@@ -57,7 +57,7 @@ def add_to(commands: Any) -> None:
 
 
 def check(arguments: Namespace) -> None:
-    """Watch a file; to judge files once is for teachers, and not in what students get."""
+    """Watch a file. (Judging files once is for teachers, and not part of the students' bundle.)"""
     from autograder.notebook.watch import watch
 
     if arguments.watch is None:
@@ -91,8 +91,8 @@ def _exercises(arguments: Namespace) -> None:
 
 
 def _mistakes(exercise: Any) -> dict[str, dict[str, str]]:
-    """Return the known mistakes by the id that `check --json` gives, with a short title (none in what
-    students get).
+    """Return the known mistakes by the id that `check --json` prints, with a short title (none in the
+    students' bundle).
     """
     return {"mistakes": {mistake.id: mistake.title for mistake in exercise.mistakes}}
 
@@ -122,7 +122,7 @@ def _doctor(arguments: Namespace) -> int:
 
     found = examine()
     print(format_findings("For learners", found, "Lessons and checks work here."), flush=True)
-    if find_spec("autograder.grading"):  # not in what students of a course get
+    if find_spec("autograder.grading"):  # not in the students' bundle
         if sys.platform == "linux":
             from autograder.grading.course import doctor
 

@@ -174,7 +174,7 @@ def _add_gradescope(commands: Any) -> None:
 
 
 def _needs_fork(what: str, instead: str) -> None:
-    """Raise UserError on Windows, which has none of what a sandbox is made of."""
+    """Raise UserError on Windows, which has nothing to make a sandbox of."""
     if not hasattr(os, "fork"):
         raise UserError(f"{what} needs Linux or macOS; {instead}")
 

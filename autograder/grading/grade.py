@@ -42,9 +42,9 @@ def grade(
     cluster: str | None = None,
     server: ForkServer | None = None,
 ) -> list[Row]:
-    """Grade what is new or changed, prints all grades, with `as_json` as one JSON object a line, and return
-    them. `allowance` is what each submission may use; `cluster` the address of a Dask scheduler whose workers
-    run them; `server` a fork server that is warming up already.
+    """Grade what is new or changed, print all grades (with `as_json` as one JSON object a line), and return
+    them. `allowance` limits each submission; `cluster` is the address of a Dask scheduler whose workers run
+    them; `server` a fork server that is warming up already.
 
     Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in,
     if there is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed`
@@ -80,8 +80,8 @@ def grade(
 
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
-    """Raise UserError for what stops grading as a whole, never a submission: a full disk, a locked gradebook,
-    Ctrl-C, of which a line says at once that it was heard.
+    """Raise UserError for errors that stop grading as a whole and are not a submission's fault: a full disk,
+    a locked gradebook, or Ctrl-C, which is acknowledged at once.
     """
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, _say_and_stop) if in_main else None
@@ -103,13 +103,13 @@ def _one_clear_line(folder: Path) -> Iterator[None]:
 
 
 def _say_and_stop(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough: what follows takes no time
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough: the rest takes no time
     print("\nautograder: stopping; what is graded is kept ...", file=sys.stderr, flush=True)
     raise KeyboardInterrupt
 
 
 def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
-    """Print the grades, and names the submissions that are not graded through no fault of the student."""
+    """Print the grades, and name the submissions that are not graded through no fault of the student."""
     print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     ungraded = [row for row in rows if row.ungraded]
     for row in ungraded:

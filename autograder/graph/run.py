@@ -66,7 +66,7 @@ def _message(error: BaseException) -> str:
     """Return the first line of an error's text; computing a student's error text may itself fail."""
     try:
         text = "" if isinstance(error, SystemExit) and error.code is None else str(error)
-    except Exception:
+    except Exception:  # `__str__` may be the student's
         return ""
     return plain_text(text.strip().split("\n")[0], 160)
 

@@ -48,7 +48,7 @@ def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int)
                 hide_module_functions=any(model.children()),  # else a module without parts would be one box
                 **named,
             )
-    except Exception as error:
+    except Exception as error:  # torchview documents no errors of its own
         cause = error.__cause__ or error
         reason = plain_text(f"{type(cause).__name__}: {cause}", 200)
         raise UserError(f"draw: torchview cannot draw {title_of(target)}. {reason}") from error

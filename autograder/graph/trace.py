@@ -53,7 +53,7 @@ class Tracer(TorchFunctionMode):
         op = operations.name_of(function)
         try:
             result = function(*args, **kwargs)
-        except Exception as error:
+        except Exception as error:  # whatever the traced code raises is recorded, and raised again
             self._recorded(self._fail, function, op, args, kwargs, error)
             raise
         if op not in _SILENT:
@@ -66,7 +66,7 @@ class Tracer(TorchFunctionMode):
         """
         try:
             record(*what)
-        except Exception as error:
+        except Exception as error:  # ours, reported when the run is over
             self.broken = self.broken or error
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:

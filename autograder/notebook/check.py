@@ -102,7 +102,7 @@ def _told() -> Iterator[None]:
         raise
     except UserError as error:
         raise CheckFailed(str(error)) from None
-    except Exception as error:
+    except Exception as error:  # ours, and said to be so
         raise NotJudged(NOT_JUDGED.format(place=place_of(error), ours=OUR_ERROR)) from error
 
 

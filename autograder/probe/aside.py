@@ -98,7 +98,7 @@ def aside(
             name.partition(" ")[0] for name in used if name.startswith("torch:") and name.startswith(suspects)
         }
         is_told &= wanted <= {*trace.names}
-    except Exception:
+    except Exception:  # if the repetition fails, for whatever reason, nothing is known
         is_told = False
     within = {line for number, line in trace.suspected.items() if number in needed or not is_told}
     beside = {*trace.suspected.values()} - within | (trace.turns(needed) if is_told else set())

@@ -47,7 +47,7 @@ def guarded(
         }
     except KeyboardInterrupt:
         raise
-    except BaseException as error:
+    except BaseException as error:  # whatever the answer raises, SystemExit included
         return None, describe(error) | ({"ours": place_of(error)} if is_own_fault(error) else {})
 
 
@@ -100,7 +100,7 @@ def _text(error: BaseException) -> str:
         if isinstance(error, KeyError):
             return repr(error.args[0])[:LONGEST_TEXT]
         return str(error).strip()[:LONGEST_TEXT]
-    except BaseException:
+    except BaseException:  # `__str__` may be the student's
         return ""
 
 

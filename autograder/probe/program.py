@@ -73,7 +73,7 @@ class Recorder(TorchDispatchMode):
         made = kernel(*args, **kwargs)
         try:
             self._step(kernel.name(), read, [self._made(one) for one in _tensors(made)])
-        except Exception as error:
+        except Exception as error:  # recording must not disturb the call
             self._why_not = type(error).__name__
         return made
 
@@ -83,7 +83,7 @@ class Recorder(TorchDispatchMode):
         """
         try:
             return self._plain(value)
-        except Exception as error:
+        except Exception as error:  # recording must not disturb the call
             self._why_not = type(error).__name__
             return None
 

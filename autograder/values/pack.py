@@ -48,5 +48,5 @@ def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
         raise
     except RecursionError as error:
         raise BadMessage("the message is nested too deeply") from error
-    except Exception as error:
+    except Exception as error:  # whatever damaged bytes make the parsers raise
         raise BadMessage("the message is damaged") from error

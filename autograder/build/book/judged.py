@@ -1,4 +1,6 @@
-"""How each exercise is judged: what its points are given for, its rules of form, the inputs that it is tried on."""
+"""Describes how each exercise is judged: what its points are given for, its rules of form, the inputs on
+which it is tried.
+"""
 
 from autograder.build.book.overview import short_name
 from autograder.build.book.symbols import as_markdown

@@ -1,4 +1,4 @@
-"""Words of the exercises in markdown: plain text that stays as it is, shapes whose letters lead to the glossary."""
+"""Texts of the exercises in markdown: plain text unchanged, shapes with letters that link to the glossary."""
 
 import re
 from functools import cache
@@ -25,7 +25,7 @@ def letters_of(axes: str) -> list[str]:
 
 
 def linked_shape(axes: str) -> str:
-    """ "B N" as (B, N) in markdown, each letter a link to its entry."""
+    """Return "B N" as (B, N) in markdown, each letter a link to its entry."""
     return "(" + ", ".join(LETTER.sub(_linked, axis.replace("*", " · ")) for axis in axes.split()) + ")"
 
 
@@ -35,6 +35,6 @@ def _linked(match: re.Match) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """Text of a hint or a mistake as markdown: text in backticks is code, nothing else is markup."""
+    """Return a hint's or a mistake's text as markdown: text in backticks is code, nothing else is markup."""
     parts = CODE.split(" ".join(text.split()))
     return "".join(part if number % 2 else MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))

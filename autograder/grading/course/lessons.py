@@ -1,7 +1,7 @@
-"""The lessons of a course: which, with copies of an instructor's own, and how each comes into it.
+"""The lessons of a course, with copies of the instructor's own, and how each is added to it.
 
-DIR/lessons              a copy of the instructor's own lessons, which the course is graded with
-DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's changes of it are known later
+DIR/lessons              a copy of the instructor's own lessons, with which the course is graded
+DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's changes are recognised later
 """
 
 import shutil
@@ -32,7 +32,7 @@ def choose_lessons(only: list[str] | None) -> list[Lesson]:
 
 
 def copy_own(further: Path, folder: Path) -> list[Lesson]:
-    """Copy the lessons in the folder `further` into the course in `folder`, uses them, and return them.
+    """Copy the lessons in the folder `further` into the course in `folder`, use them, and return them.
 
     Raises UserError if there are none, or one has a name that is taken.
     """
@@ -51,7 +51,7 @@ def copy_own(further: Path, folder: Path) -> list[Lesson]:
 
 
 def own_lessons(folder: Path) -> list[Lesson]:
-    """Return the instructor's own lessons that the course keeps."""
+    """Return the instructor's own lessons in the course's copy."""
     copy = folder / own.COPY
     return [Lesson(name, copy) for name in lesson_names(copy)] if own.is_own(copy) else []
 
@@ -78,10 +78,10 @@ def add_lesson(
 
 
 def source_of(folder: Path, lesson: Lesson) -> Path:
-    """Return where the course in `folder` has the source of a lesson."""
+    """Return the path of a lesson's source in the course in `folder`."""
     return folder / "source" / lesson.name / f"{lesson.name}.ipynb"
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Return the notebook in a file of the course's."""
+    """Return the notebook in a file of the course."""
     return nbformat.read(path, as_version=4)

@@ -1,4 +1,4 @@
-"""All that a course keeps of one student: shown to whom it concerns, or removed."""
+"""Shows or removes all that a course keeps of one student."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from autograder.grading.gradebook.table import as_number, points_of, short_name
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
-OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that hold nothing of students
+OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that hold no student's data
 LOGS = ("grading.log", ".nbgrader.log")
 
 
@@ -48,9 +48,9 @@ def show(folder: Path, student: str) -> None:
 
 
 def forget(folder: Path, student: str) -> list[Path]:
-    """Remove a student, and all that the course keeps of them, from gradebook, folders, tables and log.
-    Prints the files that still name the student, which are the instructor's own, and what was collected under
-    another id while nobody knew whose it is; returns both.
+    """Remove a student, and all that the course keeps of them, from gradebook, folders, tables and log. Print
+    the files that still name the student, which are the instructor's own, and what was collected under
+    another id before it was known whose it is; return both.
 
     Raises UserError if the course keeps nothing of the student.
     """
@@ -78,7 +78,7 @@ def forget(folder: Path, student: str) -> list[Path]:
         for path in (folder / ".grading" / "results").glob("*.json"):
             if path.stem not in others_results:  # also those of the student's earlier attempts
                 path.unlink()
-        for path in folder.glob("report*.html"):  # `report` writes it anew
+        for path in folder.glob("report*.html"):  # `report` writes it again
             path.unlink()
         for name in LOGS:
             _rewrite(folder / name, lambda text: _lines_without(text, student))
@@ -109,9 +109,8 @@ def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
 def _kept_under_another_id(
     folder: Path, ids: set[str], lessons: list[str], gradebook: Gradebook
 ) -> dict[str, list[Path]]:
-    """Return those of the ids of which something is kept, with where it is; the gradebook, if it is there
-    alone.
-    """
+    """Return those of the ids under which something is kept, with where it is: the gradebook, if only
+    there."""
     rows = {row.id for row in gradebook.students}
     found = {one: _places(folder, one, lessons) for one in sorted(ids)}
     return {
@@ -150,7 +149,7 @@ def _key_in(outcome: Path) -> str:
 
 
 def _forget_deleted_rows(db_url: str) -> None:
-    """Write SQLite's file anew: rows that were deleted stay in it until others take their place."""
+    """Rewrite SQLite's file: deleted rows remain in it until others are written over them."""
     url = make_url(db_url)
     if url.drivername.startswith("sqlite") and url.database:
         with closing(sqlite3.connect(url.database, timeout=60)) as database:
@@ -180,7 +179,7 @@ def _lines_without(text: str, student: str) -> str:
 
 
 def _tables(folder: Path) -> Iterator[Path]:
-    """Yield the tables that this package keeps beside a course."""
+    """Yield the tables that this package keeps in addition to a course."""
     yield from (path for path in folder.glob(".*.json") if path.is_file())
     yield from (folder / ".grading").glob("*.json")
 

@@ -17,7 +17,7 @@ from autograder.grading.gradebook.open_course import open_course, quiet
 from autograder.grading.pages.report import report
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 
-MARK = ".made-by-demo"  # in a folder with nothing but made-up work
+MARK = ".made-by-demo"  # marks a folder that holds only made-up work
 
 
 def demo(folder: Path | str) -> None:
@@ -57,7 +57,7 @@ def _enrol(folder: Path) -> None:
 
 
 def make_feedback(folder: Path, lessons: list[str]) -> None:
-    """A feedback page for everyone whose notebook was run."""
+    """Write a feedback page for everyone whose notebook was run."""
     api = open_course(folder)
     for lesson in tqdm(lessons, desc="feedback", unit="lesson"):
         with quiet(folder / "grading.log"):

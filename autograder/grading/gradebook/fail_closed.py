@@ -1,8 +1,8 @@
-"""Stops nbgrader where the settings of a course were not loaded.
+"""Stops nbgrader if the settings of a course were not loaded.
 
-nbgrader only logs an error in `nbgrader_config.py` and goes on with its own defaults, under which students' code runs
-without a sandbox. `nbgrader_config.json`, which nbgrader reads beside it, names our exporters whatever the other file
-holds; each of them asks `require_settings` before anything is converted.
+nbgrader only logs an error in `nbgrader_config.py` and continues with its own defaults, under which students'
+code runs without a sandbox. `nbgrader_config.json`, which nbgrader also reads, names our exporters whatever
+the other file holds; each of them calls `require_settings` before anything is converted.
 """
 
 import json

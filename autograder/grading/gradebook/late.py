@@ -1,8 +1,7 @@
 """Penalties for late work.
 
-nbgrader computes one when it grades a submission, and never again. But a due date may move, a student may be
-granted an extension, and a written answer gets its points later: so they are computed anew before scores are
-read.
+nbgrader computes one when it grades a submission, and never again. But a due date may move, a student may get
+an extension, and a written answer gets its points later; so penalties are recomputed before scores are read.
 """
 
 from collections.abc import Iterable
@@ -32,7 +31,7 @@ class LatePenalties:
         row.late_submission_penalty = None if penalty is None else max(0.0, min(penalty, row.score))
 
     def set_all(self, gradebook: Gradebook, lessons: Iterable[str]) -> None:
-        """Set those of all submissions of these lessons."""
+        """Set the penalties of all submissions of these lessons."""
         gradebook.db.expire_all()
         for lesson in lessons:
             for submission in gradebook.assignment_submissions(lesson):
@@ -42,8 +41,8 @@ class LatePenalties:
 
 
 def extend(folder: Path, lesson: str, student: str, days: int) -> None:
-    """Give a student so many days more for a lesson than the class has, and print until when that is; 0 takes
-    the extension back. Raises UserError if there is no such course or lesson, the lesson has no due date, or
+    """Give a student a number of days more for a lesson than the class has, and print the new date; 0 removes
+    the extension. Raises UserError if there is no such course or lesson, the lesson has no due date, or
     nothing of the student's is graded.
     """
     api = open_course(folder)

@@ -1,7 +1,7 @@
-"""Remembers how grading of each submission went, in DIR/.grading/LESSON/STUDENT.json.
+"""Stores the outcome of grading each submission, in DIR/.grading/LESSON/STUDENT.json.
 
-It is written when the gradebook is complete. So a second run goes on where the first one stopped, and the work that a
-killed run left half done is done again.
+It is written when the gradebook is complete. So a second run continues where the first one stopped, and
+repeats what a killed run left half done.
 """
 
 import json
@@ -14,10 +14,10 @@ from autograder.untrusted import checked
 
 @dataclass(frozen=True)
 class Outcome:
-    """`digest` is of all that the grade depends on. `problem` says in words why the notebook was not run to its end, or
-    what of it a person should look at. `again` is True if it is not graded through no fault of the student, so that the
-    next run tries again; `ours` if the cause is an error of the autograder. `result` is the key of the result, if any;
-    `time_note` says why its time stamp cannot be read.
+    """`digest` covers everything that the grade depends on. `problem` says why the notebook was not run to
+    its end, or what a person should look at. `again` is True if it is not graded through no fault of the
+    student, so that the next run tries again; `ours` if the cause is an error of the autograder. `result` is
+    the key of the result, if any; `time_note` says why its time stamp cannot be read.
     """
 
     digest: str

@@ -1,4 +1,6 @@
-"""The time zone of a course: that of its school, in which learning-management systems write times without a zone."""
+"""Finds the time zone of a course: its school's, in which learning-management systems write times without a
+zone.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -19,7 +21,7 @@ class Zone:
     source: str
 
     def to_utc(self, time: datetime) -> datetime:
-        """Return the time in UTC; one that names no zone of its own is in this zone."""
+        """Return the time in UTC; a time without a zone is in this zone."""
         here = time if time.tzinfo else time.replace(tzinfo=self.rules)
         return here.astimezone(UTC)
 

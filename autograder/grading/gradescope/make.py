@@ -23,7 +23,7 @@ NOT_NEEDED = ("__pycache__", "*.pyc", "lab", "bundle", "demo")
 
 def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None = None) -> Path:
     """Write the zip, with the lesson as it is in the course, its hidden cases' secret, and no student.
-    `torch_index` is a further index of packages, from which pip takes PyTorch without the libraries for GPUs.
+    `torch_index` is an additional package index, from which pip takes PyTorch without the libraries for GPUs.
 
     Raises UserError if there is no such course or lesson, or the file exists or cannot be written.
     """

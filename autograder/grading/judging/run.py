@@ -41,8 +41,9 @@ OPERATIONS_UNKNOWN = (
 
 @dataclass(frozen=True)
 class HowToRun:
-    """The same for all units of a class: the course's secret, sandboxes or none, the limits of each, and the exercises
-    of the instructor's own, for a process on another machine."""
+    """Settings for all units of a class: the course's secret, sandboxes or none, the limits of each, and the
+    instructor's own exercises, for a process on another machine.
+    """
 
     secret: str
     sandboxed: bool = True
@@ -51,8 +52,8 @@ class HowToRun:
 
 
 def failure(error: Exception) -> Failed:
-    """Return what it means that a submission could not be read, run or judged: the machine failed, or we made
-    an error.
+    """Classify an exception that kept a submission from being read, run or judged: the machine failed, or we
+    made an error.
     """
     if isinstance(error, Broke):
         return Failed(str(error), error.trace, ours=True)
@@ -63,14 +64,16 @@ def failure(error: Exception) -> Failed:
 
 
 def run_there(unit: Unit, how: HowToRun) -> Result:
-    """`run_here` on another machine, which learns the instructor's own exercises first."""
+    """Call `run_here` on another machine, which reads the instructor's own exercises first."""
     if use_packed(how.own):
         _questions.cache_clear()
     return run_here(unit, how)
 
 
 def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result:
-    """`run_unit` with a fork server that this process keeps. Raises OSError if the sandbox asked for cannot be made."""
+    """Call `run_unit` with a fork server that this process keeps. Raises OSError if the sandbox asked for
+    cannot be made.
+    """
     if how.sandboxed and (why := why_no_sandbox()):
         raise OSError(f"students' code is not run without a sandbox: {why}")
     try:
@@ -84,9 +87,9 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
     """Return the result of one submission. `hidden` are folders that its code must not see. Raises
     ForkServerDied or OSError.
 
-    subtle: it is run twice, each time in a sandbox of its own. Hidden cases go into the first, of which nothing is
-    shown; all that is shown comes out of the second. What an answer saw of a hidden case has no way out but its
-    verdict, the time that it takes, and counters of the kernel.
+    subtle: it is run twice, each time in a separate sandbox. Hidden cases go only into the first, whose
+    output is never shown; everything that is shown comes from the second. All that an answer could leak about
+    a hidden case is its verdict, the time that it takes, and counters of the kernel.
     """
     run, until = _Run(unit, how), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):
@@ -124,7 +127,7 @@ class _Run:
         self._judged: dict[tuple[str, bool], Verdict] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
-        """Ask the hidden cases of every answer, in its place among the cells."""
+        """Run the hidden cases of every answer, at its place among the cells."""
         for step in self.unit.steps:
             if step.kind == "run":
                 with self.timed("cells"):
@@ -180,8 +183,8 @@ class _Run:
             raise
 
     def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
-        """Keep a module's graph on its first visible case, as plain data that nobody has looked at yet; or,
-        if its code runs, why there is none.
+        """Keep a module's graph on its first visible case, as plain data that is not checked yet; or, if its
+        code runs, why there is none.
         """
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)
@@ -216,8 +219,8 @@ class _Run:
     ) -> Verdict:
         """Return whichever verdict has fewer points. `stopped` is the error of the cell above the check.
 
-        The hidden cases are more, of the same families: an answer that passes them passes the visible ones. Else the
-        visible check is made as well, because its words may show numbers.
+        The hidden cases are more, of the same families: an answer that passes them passes the visible ones.
+        Else the visible check is made as well, because its words may show numbers.
         """
         hidden = self._hidden_verdict(step.text, in_words=False)
         if hidden.passed:
@@ -236,7 +239,7 @@ class _Run:
         return self._zero_if_observer_untrusted(verdict)
 
     def _judged_hidden(self, exercise_id: str, in_words: bool) -> Verdict:
-        """Return what the judge says of the hidden cases alone; asked for twice without words."""
+        """Return the judge's verdict on the hidden cases alone. Without words, they are run twice."""
         key = exercise_id, in_words
         if key not in self._judged:
             reply = self.hidden_replies[exercise_id]
@@ -271,7 +274,7 @@ def _is_small_dict(graph: object) -> bool:
 
 
 def _why_no_graph(reply: dict) -> str:
-    """In words of ours; what the student's process sent is shown as it would stand in code."""
+    """Return the reason in our words; what the student's process sent is shown as code."""
     if raised := as_text(reply.get("raised"), LONGEST_PLACE):
         return f"{raised!a} while it was drawn"
     if type(status := reply.get("ended")) is int:
@@ -290,5 +293,7 @@ def _rerun_of(exercise_id: str, secret: str) -> Rerun:
 
 @cache
 def _questions(exercise_id: str, secret: str | None) -> Questions:
-    """Expected results are computed once in a process, for all submissions."""
+    """Return the questions of an exercise. Expected results are computed once in a process, for all
+    submissions.
+    """
     return Questions(exercise_id) if secret is None else Questions(exercise_id, secret, hidden=True)

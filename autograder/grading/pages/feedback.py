@@ -1,8 +1,8 @@
 """Makes a student's feedback page of a graded notebook.
 
-Under each check are the judge's words (they are in the notebook already), for a wrong answer the expected values beside
-the student's, and for a module its computation graph beside the reference's. The findings of hidden cases are told in
-words only.
+Under each check are the judge's words (they are in the notebook already), for a wrong answer the expected
+values beside the student's, and for a module its computation graph beside the reference's. The findings of
+hidden cases are told in words only.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PAGE_DPI, SMALLEST = (
 )  # the size of pictures, and how far a wider one shrinks; beyond that it can be scrolled
 PAGE_WIDTH = 840  # pixels: three matrices of five columns as they are, of six when they shrink
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
-SECONDS, MEMORY = 10, 1024**3  # for one picture, which takes a tenth of a second and a few megabytes
+SECONDS, MEMORY = 10, 1024**3  # limits for one picture, which takes a tenth of a second and a few megabytes
 TOO_LARGE = "<p>A picture is left out here: it is too large to be drawn.</p>"
 LEFT_OUT = "<p>A picture is left out here: it could not be drawn, through no fault of yours.</p>"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -85,8 +85,9 @@ def waits(cell: NotebookNode) -> bool:
 
 
 class FitForStudents(NbGraderPreprocessor):
-    """Takes out the marking schemes, and the bare number below a check, which its card says in words. Adds the
-    pictures, and the styles that fit pictures and tables to the page."""
+    """Removes the marking schemes, and the bare number below a check, which its card states in words. Adds
+    the pictures, and the styles that fit pictures and tables to the page.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb.cells = [cell for cell in nb.cells if SCHEME_TAG not in cell.metadata.get("tags", [])]
@@ -130,7 +131,7 @@ def _result(nb: NotebookNode) -> results.Result | None:
 
 
 def _pictures(exercise: str, result: results.Result, whose: str) -> list[NotebookNode]:
-    """Outputs with the pictures for the check of an exercise; `whose` names it if one fails."""
+    """Return outputs with the pictures for the check of an exercise; `whose` names it if one fails."""
     import pygraphviz  # noqa: F401  imported once, not in every fork
 
     import autograder.notebook.figures  # noqa: F401
@@ -146,7 +147,8 @@ def _pictures(exercise: str, result: results.Result, whose: str) -> list[Noteboo
 
 
 def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
-    """Return the HTML that `draw(*args)` returns, or a sentence: a picture that fails must not cost the page."""
+    """Return the HTML that `draw(*args)` returns, or a sentence: a picture that fails must not cost the
+    page."""
     try:
         return _drawn(draw, *args)
     except OverLimit:
@@ -160,7 +162,7 @@ def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
 
 @lru_cache(1000)
 def _drawn(draw: Callable[..., str], *args: Any) -> str:
-    """In a process with limits. Raises what `limited` raises."""
+    """Draw in a process with limits. Raises what `limited` raises."""
     return limited(draw, *args, seconds=SECONDS, memory=MEMORY)
 
 
@@ -178,16 +180,16 @@ def _expected_and_yours(data: str) -> str:
 
 
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
-    """Return the student's computation beside a worked one, folded if nothing is to be mended. The data come
-    from the student's process: `from_data` checks every item before anything is drawn, and raises UserError
-    for what is no graph.
+    """Return the student's computation next to a worked one, folded if nothing is wrong with it. The data
+    come from the student's process: `from_data` checks every item before anything is drawn, and raises
+    UserError for anything that is no graph.
     """
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
 
     mine = from_data(json.loads(data))
     comparison = compared(mine, _worked(exercise))
-    alone = is_right and comparison.differences  # a right answer of another structure has nothing to be told
+    alone = is_right and comparison.differences  # no sentences on a right answer
     shown = mine if alone else comparison
     picture = f'<div class="wide graphs" tabindex="0">{as_image(shown.svg(), shown.alt)}</div>'
     if alone:
@@ -199,7 +201,8 @@ def _graphs(exercise: str, data: str, is_right: bool) -> str:
 
 @lru_cache
 def _worked(exercise_id: str) -> Drawing:
-    """Return the drawing of the worked answer, or of the reference if there is none, which may have any form."""
+    """Return the drawing of the worked answer, or of the reference if there is none, which may have any
+    form."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
     from autograder.judge import cases_of
@@ -222,7 +225,7 @@ def nothing_live(head: str) -> str:
 
 
 def exercise_name(grade_id: str) -> str:
-    """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why scale`: a filter."""
+    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why scale`: a filter."""
     name = short_name(grade_id)
     return name if grade_id.startswith("check-") else name.replace("_", " ")
 
@@ -236,8 +239,8 @@ class FeedbackExporter(HTMLExporter):
 
 
 def make_releasable(notebooks: list[str], **_: Any) -> None:
-    """Put the two files beside a student's pages without which `nbgrader release_feedback` stops for the
-    whole class: it finds them only beside what came through its exchange. nbgrader calls this after it has
+    """Write the two files next to a student's pages without which `nbgrader release_feedback` stops for the
+    whole class: they exist only for work that came through its exchange. nbgrader calls this after it has
     written the pages.
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:

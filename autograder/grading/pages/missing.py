@@ -1,5 +1,6 @@
-"""Pictures that could not be drawn, and graphs that a sandbox did not send. Neither costs the page: each is logged with
-its place, and counted when the command ends."""
+"""Pictures that could not be drawn, and graphs that a sandbox did not send. Neither costs the page: each is
+logged with its place, and counted when the command ends.
+"""
 
 import atexit
 import logging
@@ -22,7 +23,7 @@ def report(picture: str, why: str, trace: str = "") -> None:
 
 
 def taken() -> list[str]:
-    """Return the pictures that were reported, which count no more."""
+    """Return the pictures that were reported, and reset the count."""
     pictures = _missing[:]
     _missing.clear()
     return pictures

@@ -55,8 +55,9 @@ NEGATIVE = re.compile(r"-\s*[\d.]")  # moves what follows, or the text itself, o
 
 @dataclass
 class _Page:
-    """A text that is being written anew: what is written, the tags that are open, how many columns and rows
-    cells may still span together, and the kinds of pictures that may be in it."""
+    """A text that is being rewritten: the output so far, the open tags, how many columns and rows cells may
+    still span together, and the kinds of pictures that are allowed.
+    """
 
     pictures: tuple[str, ...]
     made: list[str] = field(default_factory=list)
@@ -65,15 +66,15 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """Return the same of outputs that were cleaned before: our own pictures of graphs stay."""
+    """Clean outputs that were cleaned before: our own pictures of graphs stay."""
     return clean(source, OWN_PICTURES)
 
 
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
     """Return the HTML with nothing but the tags and attributes listed above; other tags are shown as text.
 
-    subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is written
-    anew from known tags, with every value and text escaped, in time that grows with the length.
+    subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is
+    rewritten from known tags, with every value and text escaped, in linear time.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
     page = _Page(pictures)
@@ -149,7 +150,7 @@ def exceeds(value: str, largest: dict[str, int]) -> bool:
 
 
 def as_text(text: str) -> str:
-    """Text that stays text on a page."""
+    """Escape text so that it stays text on a page."""
     return BARE_AND.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 
 

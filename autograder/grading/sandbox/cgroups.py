@@ -1,8 +1,8 @@
-"""Limits that the kernel keeps: a control group (cgroup v2) for each submission, if this program may make
+"""Limits that the kernel enforces: a control group (cgroup v2) for each submission, if this program may make
 groups.
 
 It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does.
-Elsewhere rlimits and a look at the sandbox every tenth of a second must do; with groups, those are a second
+Elsewhere rlimits and a check of the sandbox every tenth of a second must do; with groups, those are a second
 line.
 """
 
@@ -53,13 +53,13 @@ class Group:
 
 
 def limits_of(memory: int, processes: int) -> dict[str, int]:
-    """Return the limits of a group: a little more than a look at the sandbox allows, which can say why."""
+    """Return the limits of a group: slightly above those of the periodic check, which can give a reason."""
     return {"memory.max": memory + memory // 4, "pids.max": 2 * processes}
 
 
 @functools.cache
 def parent_of_groups() -> Path | None:
-    """Return the group in which this program may make groups with limits, or None. Asked once, before it
+    """Return the group in which this program may make groups with limits, or None. Called once, before it
     forks.
     """
     own = _own_group()
@@ -67,8 +67,8 @@ def parent_of_groups() -> Path | None:
 
 
 def prepared(own: Path) -> Path | None:
-    """Return the group `own`, or its parent if this program moved aside already, with groups allowed in it;
-    or None.
+    """Return the group `own`, or its parent if this program has moved into a subgroup, with groups allowed in
+    it; or None.
     """
     try:
         if own.name == OURS:
@@ -105,6 +105,6 @@ def _own_group() -> Path | None:
 
 
 def _related_processes() -> set[int]:
-    """This process, its ancestors and its descendants."""
+    """Return this process, its ancestors and its descendants."""
     own = psutil.Process()
     return {process.pid for process in (own, *own.parents(), *own.children(recursive=True))}

@@ -59,7 +59,7 @@ class Sandbox:
         self._stdin, self._stdout, self._stderr = stdin, stdout, stderr
         try:
             self.pid, self.pidfd = self._wait_until_ready(told)
-        except BaseException:
+        except BaseException:  # Ctrl-C as well: no process is left behind
             self._process.kill()
             self._close()
             raise
@@ -79,8 +79,9 @@ class Sandbox:
         return pid, os.pidfd_open(pid)
 
     def usage(self) -> tuple[int, int]:
-        """(processes, bytes of memory) in the sandbox now; (0, 0) if it has ended. Page tables count, and a
-        socket with all that it may hold, because no process is charged with that."""
+        """Return (processes, bytes of memory) in the sandbox now; (0, 0) if it has ended. Page tables count,
+        and each socket with all that it may hold, because no process is charged with that.
+        """
         processes = memory = 0
         proc = f"/proc/{self.pid}/root/proc"
         try:
@@ -122,7 +123,7 @@ def chosen_bwrap() -> Bwrap | None:
 
 @functools.cache
 def _tried() -> tuple[Bwrap | None, str]:
-    """Try each bwrap in turn: the first that makes a sandbox, or why none does."""
+    """Try each bwrap in turn: return the first that makes a sandbox, or why none does."""
     if sys.platform != "linux":
         return None, "sandboxes need Linux; on another system grade in a Linux virtual machine or container."
     if platform.machine() not in MACHINES:

@@ -39,8 +39,9 @@ def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]
 
 
 def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None:
-    """Names the cells of a notebook whose metadata some editor has dropped: by their ids, which are the names
-    in every notebook of ours, or by the text that they were handed out with."""
+    """Restore the names of a notebook's cells if an editor has dropped their metadata: by their ids, which
+    are the names in our notebooks, or by the text that was handed out.
+    """
     missing = course_cells.keys() - {grade_id_of(cell) for cell in nb.cells}
     for cell in nb.cells if missing else ():
         if grade_id_of(cell) is not None:
@@ -55,9 +56,7 @@ def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None
 
 
 def _is_of(cell: NotebookNode, course_cell: NotebookNode) -> bool:
-    """Return whether a cell is this cell of the course, or an answer written into it: the question stands
-    above the answer.
-    """
+    """Return whether a cell is this cell of the course, or an answer written into it, below the question."""
     if cell.cell_type != course_cell.cell_type:
         return False
     begins = course_cell.source.partition(PLACE_OF_ANSWER)[0].strip()
@@ -87,9 +86,7 @@ def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> Non
 
 
 def _put_back(course_cell: NotebookNode) -> NotebookNode:
-    """Return a copy of a cell that is missing. A question says so instead of having no answer: a person has
-    to look.
-    """
+    """Return a copy of a missing cell. A question says that it was missing, because a person has to look."""
     cell = from_dict(course_cell)
     if cell.metadata.nbgrader.solution:
         cell.source = cell.source.replace(PLACE_OF_ANSWER, "") + f"\n{NOT_THERE}"

@@ -1,4 +1,4 @@
-"""Files and folders that a student handed in: regular ones only, never through a link, none without end."""
+"""Files and folders that a student handed in: only regular ones, never through a link, never without end."""
 
 import os
 import stat
@@ -11,12 +11,13 @@ from autograder.untrusted import without_surrogates
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # in any case; browsers save the latter two
 MOST_BYTES = 50_000_000
 MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
-# Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given back.
+# Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given
+# back.
 TIMESTAMP, SUBMISSION_SECRET, LONGEST_NOTE = "timestamp.txt", "submission_secret.txt", 1_000
 
 
 class Refused(Exception):
-    """The submission cannot be run. The text says why, in words for a table."""
+    """Raised if the submission cannot be run. The text is the reason, in words for a table."""
 
 
 def open_file(path: Path) -> int:
@@ -70,8 +71,8 @@ def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] 
 def why_refused(folder: Path) -> str:
     """Return why the folder of a submission is refused, in words; empty if it is not.
 
-    Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader, would follow
-    links, wait for special files, and never finish with a folder without end.
+    Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader,
+    would follow links, wait for special files, and never finish with a folder without end.
     """
     entries, waiting = 0, [(os.fspath(folder), 0)]
     if os.path.islink(folder):
@@ -108,5 +109,5 @@ def _unreadable(name: str, error: OSError) -> str:
 
 
 def _short(name: str) -> str:
-    """Return a name as text that is short enough for a table."""
+    """Return a name as text short enough for a table."""
     return without_surrogates(name if len(name) <= 60 else f"{name[:60]}...")

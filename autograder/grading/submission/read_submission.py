@@ -28,7 +28,7 @@ NOT_UTF_8 = "the notebook is not saved as UTF-8 text"
 
 
 def read_submission(folder: Path, lesson: str) -> NotebookNode:
-    """Return the notebook of a submission. Files beside it are never used.
+    """Return the notebook of a submission. Other files are never used.
 
     Raises Refused if the folder holds anything but regular files, or the notebook cannot be read.
     """
@@ -43,7 +43,7 @@ def read_submission(folder: Path, lesson: str) -> NotebookNode:
 
 
 def notebook_in(folder: Path, lesson: str) -> Path:
-    """Return the notebook of a submission: of the lesson's name, or else the only one that there is."""
+    """Return the notebook of a submission: the one with the lesson's name, or else the only one."""
     named = folder / f"{lesson}.ipynb"
     names = [] if os.path.lexists(named) else _names_in(folder)
     others = [folder / name for name in names if name.lower().endswith(NOTEBOOKS)]
@@ -53,7 +53,7 @@ def notebook_in(folder: Path, lesson: str) -> Path:
 def _names_in(folder: Path) -> list[str]:
     try:
         return sorted(os.listdir(folder))
-    except OSError:  # who reads it says why
+    except OSError:  # its reader will say why
         return []
 
 
@@ -82,8 +82,8 @@ def grade_id_of(cell: dict) -> str | None:
 
 
 def _cells_of(content: dict) -> list[dict]:
-    """Return the cells as they are written in the file, of nbformat 4, 3 or 2, without those that no program
-    of notebooks writes: of an unknown kind, or without text.
+    """Return the cells as written in the file, of nbformat 4, 3 or 2, without those that no notebook program
+    writes: of an unknown kind, or without text.
     """
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):
@@ -101,7 +101,9 @@ def _cells_of(content: dict) -> list[dict]:
 
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
-    """Cells of nothing but kind, text, grade id or id, and pasted pictures, without empty ones. Raises Refused."""
+    """Return cells reduced to kind, text, grade id or id, and pasted pictures, without empty ones. Raises
+    Refused.
+    """
     plain_cells: list[dict] = []
     pictures = MOST_PICTURES
     if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:

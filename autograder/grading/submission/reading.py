@@ -1,5 +1,6 @@
-"""Reads a submission once, so that nobody can change it meanwhile, in a process of its own with limits of time and
-memory: a notebook that crashes or stalls the parser fails only itself."""
+"""Reads a submission once, so that it cannot change meanwhile, in a separate process with limits on time and
+memory: a notebook that crashes or stalls the parser fails only itself.
+"""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,8 +27,9 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Read:
-    """A submission as it was read: a digest of all that its grade depends on, its notebook with the course's metadata,
-    what of it is run, and the key of the result."""
+    """A submission as it was read: a digest of everything that its grade depends on, its notebook with the
+    course's metadata, the cells to run, and the key of the result.
+    """
 
     digest: str
     notebook: NotebookNode
@@ -43,8 +45,8 @@ def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
 
 
 def read(submission: Submission, lesson: Lesson, secret: str) -> Read:
-    """Read a submission. Raises Refused if it cannot be read or reaches a limit, and what `limited` raises
-    else.
+    """Read a submission. Raises Refused if it cannot be read or reaches a limit, and otherwise what `limited`
+    raises.
     """
     now, notebook, unit = checked(tuple[str, dict, Unit], read_limited(_content, submission, lesson))
     return Read(now, from_dict(notebook), unit, unit.key(secret))

@@ -1,11 +1,11 @@
-"""The cells of a submission that are run, in their order, and the exercises that are checked.
+"""Selects the cells of a submission that are run, in their order, and the exercises that are checked.
 
-A unit is plain data, so that it can be sent to another machine, and its key says whether it was run before.
+A unit is plain data, so that it can be sent to another machine, and its key shows whether it was run before.
 
-The course decides what is graded: a check cell is never run as code, it stands for the questions of its exercise, and
-a line that installs packages is neither run nor looked at. A cell of the lesson that the student left as it was is run
-only if an answer, or another cell that runs, uses a name that it defines: an experiment with its figures changes no
-grade.
+The course decides what is graded: a check cell is never run as code, it only marks where its exercise is
+checked, and a line that installs packages is neither run nor looked at. A cell of the lesson that the student
+left unchanged is run only if an answer, or another cell that runs, uses a name that it defines: an experiment
+with its figures changes no grade.
 """
 
 import hashlib
@@ -30,20 +30,21 @@ from autograder.grading.submission.suspicious_code import SuspiciousNames, suspi
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 WORD = re.compile(r"\w+")
-# What grades: `grade`, nbgrader's own commands, and the process in which an answer runs.
+# The code that grades: `grade`, nbgrader's own commands, and the process in which an answer runs.
 GRADERS = (
     "autograder.grading.grade_new",
     "autograder.grading.gradebook.nbgrader_steps",
     "autograder.grading.worker.inside.server",
 )
 STAR = re.compile(r"import\s*(?:\(\s*)?\*")
-# What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython and a
+# What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython
+# and a
 # shell run what stands in braces, after $ or after a semicolon.
 INSTALLS = re.compile(
     r"^([ \t]*)(?:%|![ \t]*)(?:\S+[ \t]+-m[ \t]+)?(?:pip3?|conda|mamba|uv)\b(?:[^\n]*\\\n)*[^\n]*",
     re.MULTILINE,
 )
-# Names by which code reaches any other name: then everything is run.
+# Names through which code can reach any other name: if one is used, everything is run.
 REFLECTION = {
     "globals",
     "locals",
@@ -62,8 +63,9 @@ REFLECTION = {
 
 @dataclass(frozen=True)
 class Step:
-    """One cell. `kind` is "run" with the code as text, or "check" with the id of the exercise. `needs` are the names of
-    the answers that its code uses, directly or not; the one that is checked is among them."""
+    """One cell. `kind` is "run" with the code as text, or "check" with the id of the exercise. `needs` are
+    the names of the answers that its code uses, directly or not, including the one that is checked.
+    """
 
     cell: int
     kind: str
@@ -73,13 +75,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Unit:
-    """One submission's steps, in the order of its cells, and what is suspicious in the student's own cells."""
+    """One submission's steps, in the order of its cells, and the suspicious names in the student's own
+    cells."""
 
     steps: list[Step]
     suspicion: SuspiciousNames
 
     def key(self, secret: str) -> str:
-        """Hex digest of all that the result depends on: the steps, the hidden cases, the autograder, versions."""
+        """Return a hex digest of everything that the result depends on: the steps, the hidden cases, the
+        autograder, versions.
+        """
         data = json.dumps([asdict(self), secret, environment()])
         return hashlib.sha256(data.encode()).hexdigest()
 
@@ -128,13 +133,14 @@ def exercise_of(cell: NotebookNode) -> str | None:
 
 
 def environment() -> list[str]:
-    """Return the versions that a result depends on: of what grades, of all exercises, PyTorch, Python."""
+    """Return the versions that a result depends on: of the grading code, of all exercises, PyTorch,
+    Python."""
     return _environment(folders())
 
 
 @cache
 def _environment(own: tuple[Path, ...]) -> list[str]:
-    # All exercises, because each may say the words of another's mistakes.
+    # All exercises, because each may use the words of another's mistakes.
     return [digest(closure(GRADERS) | exercise_modules()), version("torch"), platform.python_version()]
 
 
@@ -182,8 +188,8 @@ def _defines(text: str) -> frozenset[str] | None:
 
 @cache
 def _uses(text: str) -> frozenset[str]:
-    """Return the names that a cell takes from elsewhere, as far as its text tells; every word if it is not
-    plain Python (a magic, a fault), or so long that reading it would take more time than running the lesson.
+    """Return the names that a cell takes from elsewhere, judging by its text; every word if it is not plain
+    Python (a magic, a fault), or so long that reading it would take more time than running the lesson.
     """
     try:
         if len(text) > LONGEST_READ:

@@ -104,7 +104,7 @@ def styled(draw: Callable) -> Callable:
                 return draw(*args, **kwargs)
         except UserError:
             raise
-        except Exception as error:
+        except Exception as error:  # NumPy and matplotlib fail in many ways on a wrong argument
             raise UserError(_not_drawn(draw, args, kwargs, error)) from error
 
     return drawn

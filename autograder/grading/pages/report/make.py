@@ -28,7 +28,7 @@ SUMMARY = (
 
 
 def report(folder: Path | str, lesson: str | None = None) -> Path:
-    """Write DIR/report.html, or DIR/report-LESSON.html for one lesson, prints its path and return it.
+    """Write DIR/report.html, or DIR/report-LESSON.html for one lesson, print its path and return it.
 
     Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or nothing is graded yet.
     """

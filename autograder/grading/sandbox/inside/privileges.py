@@ -20,7 +20,7 @@ LARGEST_FILE, OPEN_FILES = 64 * 1024**2, 256
 
 
 def prepare() -> None:
-    """Read and make ahead of time what cannot be read in a sandbox, or take long."""
+    """Read and make in advance what cannot be read in a sandbox, or takes long."""
     prepare_filter()
     if sys.platform == "linux":
         _last_capability()

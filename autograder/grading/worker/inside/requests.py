@@ -38,7 +38,7 @@ from autograder.values.pack import pack, unpack
 
 
 def serve(channel: int, shell: Shell) -> None:
-    """Answers requests until the other end of the channel is closed."""
+    """Answer requests until the other end of the channel is closed."""
     submission = _Submission(shell)
     while (request := _request(channel)) is not None:
         if request["do"] == "apart":
@@ -58,8 +58,9 @@ def _send(channel: int, reply: bytes) -> None:
 
 
 def _answer_apart(channel: int) -> None:
-    """Answers the next request, to run programs again, in a fork: nothing of it stays in this process's
-    memory, where code of the answer will run."""
+    """Answer the next request, to run programs again, in a fork: nothing of it stays in this process's
+    memory, where the answer's code will run.
+    """
     pid = os.fork()
     if pid == 0:
         try:
@@ -120,7 +121,7 @@ class _Submission:
             try:
                 drawing = answer_graph(self.names.get(name), procedure, unpack_cases(_bytes(case))[0])
                 return pack({"graph": as_data(drawing)})
-            except Exception as error:
+            except Exception as error:  # the answer's code runs here
                 return pack({"raised": place_of(error.__cause__ or error) if is_own_fault(error) else ""})
 
         return _in_a_fork(graph, seconds)
@@ -154,7 +155,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
 
 
 def _bytes(numbers: Tensor) -> bytes:
-    """Bytes travel as a tensor of bytes."""
+    """Return the bytes of a tensor, as which they travel."""
     return numbers.numpy().tobytes()
 
 

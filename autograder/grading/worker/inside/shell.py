@@ -115,10 +115,10 @@ class Shell(InteractiveShell):
         self.outputs.error(etype.__name__, _text_of(evalue), lines)
 
     def ask_exit(self) -> None:
-        """Does nothing: `exit` in a cell must not end the process."""
+        """Do nothing: `exit` in a cell must not end the process."""
 
     def enable_gui(self, gui: Any = None) -> None:
-        """Does nothing: `%matplotlib inline` needs no window system."""
+        """Do nothing: `%matplotlib inline` needs no window system."""
 
     def run(self, source: str, seconds: float) -> list[dict]:
         """Run one cell for at most `seconds`, and return its outputs."""

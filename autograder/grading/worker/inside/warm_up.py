@@ -1,5 +1,5 @@
-"""Prepares the fork server, once, for all its forks: what they need is imported, how it was started is
-erased, and its memory is made cheap to fork.
+"""Prepares the fork server, once, for all its forks: it imports what they need, erases how it was started,
+and makes its memory cheap to fork.
 
 A fork copies the page table, and later every page that it writes to. With large pages the table is short;
 Python's garbage collector writes to no object that it need not look at; and new memory is taken from the end
@@ -31,8 +31,8 @@ FIRST_CELLS = (
 
 
 def erase_start() -> None:
-    """Overwrite the command line and the environment that this process began with, also in its memory, where
-    the kernel reads them: students' code in its forks could. `ps` shows it as "autograder".
+    """Overwrite the command line and the environment with which this process was started, also in its memory,
+    where the kernel reads them: students' code in its forks could too. `ps` shows it as "autograder".
     """
     os.environ.clear()
     sys.argv[:] = sys.orig_argv[:] = [NAME.decode()]
@@ -47,7 +47,7 @@ def erase_start() -> None:
 
 
 def warm_up() -> Shell:
-    """Return the shell of all submissions."""
+    """Import and prepare everything; return the shell of all submissions."""
     import numpy as np
     import torch
 
@@ -87,8 +87,8 @@ def warm_up() -> Shell:
 
 
 def _fill_holes() -> None:
-    """Take the free blocks that lie between others in the heap, and keep them. Measured: a process that runs
-    one cell and one check computes for 26 ms instead of 30, with 3,480 page faults instead of 3,960.
+    """Allocate the free blocks between others in the heap, and keep them. Measured: a process that runs one
+    cell and one check computes for 26 ms instead of 30, with 3,480 page faults instead of 3,960.
     """
     malloc = ctypes.CDLL(None).malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
@@ -100,8 +100,9 @@ def _fill_holes() -> None:
 
 
 def _take_large_pages() -> None:
-    """If the kernel has none, forks only take longer. Measured: a fork costs 2 ms of computing instead of 5,
-    and a submission takes four of them."""
+    """Ask the kernel for large pages; if it has none, forks only take longer. Measured: a fork costs 2 ms of
+    computing instead of 5, and a submission takes four of them.
+    """
     libc = ctypes.CDLL(None)
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     for line in Path("/proc/self/maps").read_text().splitlines():
