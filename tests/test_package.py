@@ -52,7 +52,8 @@ def pip(*words):
 
 
 def run(site, cwd, *words):
-    """A command of the installed package. -S leaves .pth files aside, by which the clone would be found."""
+    """Run a command of the installed package. -S leaves .pth files aside, by which the clone would be
+    found."""
     paths = os.pathsep.join((str(site), sysconfig.get_path("purelib")))
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     return subprocess.run(

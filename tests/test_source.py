@@ -1,4 +1,5 @@
-"""The form of the code, beyond what ruff sees: dense expressions, docstrings, replacements that do nothing."""
+"""The form of the code, beyond what ruff sees: dense expressions, docstrings, replacements that do
+nothing."""
 
 import ast
 import os
@@ -23,7 +24,7 @@ def wrapped_docstrings(source: str) -> list[str]:
 
 
 def replacements_of_nothing(source: str) -> list[int]:
-    """The lines on which a text is replaced by itself."""
+    """Return the lines on which a text is replaced by itself."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     replaces = [call for call in calls if getattr(call.func, "attr", "") == "replace" and len(call.args) == 2]
     return [call.lineno for call in replaces if ast.dump(call.args[0]) == ast.dump(call.args[1])]

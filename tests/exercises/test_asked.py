@@ -1,4 +1,4 @@
-"""What is asked of exercises and lessons: the files of `new` have it, and what lacks it is said in a sentence."""
+"""The rules for exercises and lessons: the files of `new` meet them, and each violation has a sentence."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The workflow that proves a learner's way on three systems goes the way that README shows."""
+"""The workflow that proves a learner's setup on three systems follows the README's commands."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,8 @@ BLOCKS = re.findall(r"\bOn (Windows|a Mac|Linux)[^\n]*:\n\n```\n(.*?)```", READM
 
 
 def commands(python: str, index: str = "") -> list[str]:
-    """What the job runs where these are the path of the course's Python and the further index of packages."""
+    """Return the commands of the job, given the path of the course's Python and the additional package
+    index."""
     assert python in JOB["env"]["PYTHON"] and index in JOB["env"]["INDEX"]
     values = {"env.PYTHON": python, "env.INDEX": index, "matrix.torch": ""}
     lines = [step["run"] for step in JOB["steps"] if "run" in step]
