@@ -11,7 +11,7 @@ JOINERS = "\u200c\u200d"  # parts of names in some scripts
 
 
 def printable(text: str) -> str:
-    r"""The text on one line, with invisible characters as Python escapes: \x1b, \n, \u202e."""
+    r"""Return the text on one line, with invisible characters as Python escapes: \x1b, \n, \u202e."""
     if text.isprintable():
         return text
     return "".join(c if _is_visible(c) else c.encode("unicode_escape").decode() for c in text)

@@ -138,7 +138,7 @@ make.bundle(Path("mine.zip"), progress=False)
 
 
 def test_a_bundle_is_made(site, tmp_path):
-    """Of all lessons, but with the checks of one exercise: the others are made in the same way."""
+    """Make it of all lessons, but with the checks of one exercise: the others are made in the same way."""
     done = run(site, tmp_path, "-c", BUNDLE)
     assert done.returncode == 0, done.stderr
     names = {name.partition("/")[2] for name in zipfile.ZipFile(tmp_path / "mine.zip").namelist()}

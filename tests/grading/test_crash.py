@@ -258,7 +258,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path):
 
 
 def test_a_second_grade_waits_for_the_first(ran, undisturbed):
-    """Another process holds the course; what is graded meanwhile by a second one waits until it is free."""
+    """Hold the course by another process; what is graded meanwhile by a second one waits until it is free."""
     with locked(ran):
         command = [sys.executable, "-c", f"from autograder.grading.grade import grade; grade({str(ran)!r})"]
         second = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)

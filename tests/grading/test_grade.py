@@ -189,7 +189,7 @@ def test_nothing_handed_in(empty_course):
 
 
 def hands_in_late(folder: Path) -> None:
-    """Two submissions with time stamps, one of them after the due date, which takes all points."""
+    """Hand in two submissions with time stamps, one of them after the due date, which takes all points."""
     with open_course(folder).gradebook as book:
         book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
     for student, day in {"early": 1, "late": 3}.items():

@@ -94,7 +94,7 @@ OF_LESSONS = [
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_picture_is_described_the_same_again_and_as_legible_on_a_dark_page(name):
-    """Its card is opaque: only the corners and the rim are transparent."""
+    """Check that its card is opaque: only the corners and the rim are transparent."""
     picture = DRAWINGS[name]()
     assert len(picture.alt) > 40
     assert picture.svg() == DRAWINGS[name]().svg() and "<dc:date>" not in picture.svg()

@@ -61,6 +61,6 @@ def test_contributing_says_the_limit():
 
 
 def test_every_folder_of_tests_that_a_part_names_is_there():
-    """Another folder is in the part `lessons`, which takes what no other names."""
+    """Check only the named parts: any other folder belongs to `lessons`, which takes the rest."""
     named = re.findall(r"tests/\w+", " ".join(re.findall(r'^[A-Z]+="(.*)"$', CI, re.MULTILINE)))
     assert named and all((ROOT / folder).is_dir() for folder in named)

@@ -210,7 +210,7 @@ def ignoring_weights(answer):
 
 
 def late(does):
-    """A right answer except for tensors of four axes."""
+    """Return a right answer, except for tensors of four axes."""
     return lambda scores: does(scores) if scores.dim() == 4 else right(scores)
 
 
