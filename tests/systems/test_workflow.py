@@ -35,7 +35,7 @@ def test_each_line_of_the_readme_is_run(system, block):
 
 
 def test_there_is_a_block_for_each_system():
-    assert [system for system, _ in BLOCKS] == ["Windows", "a Mac", "Linux"]
+    assert {system for system, _ in BLOCKS} == {"Windows", "a Mac", "Linux"}
 
 
 def test_every_python_of_the_course_and_every_file_is_there():
