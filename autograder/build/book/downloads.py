@@ -114,7 +114,7 @@ def download_parts(lessons: list[Lesson], address: str, branch: str, root: Path)
         "{doc}`Set it up and solve it <start>`",
     ]
     where = (
-        "from the course's address" if address else "from the file that you downloaded, beside the notebook"
+        "from the course's address" if address else "from the file that you downloaded, next to the notebook"
     )
     name = f"{{download}}`{wheel} <made/{FOLDER}/{wheel}>`"
     set_up = SET_UP.format(download=name, wheel=wheel, index=TORCH_INDEX, where=where)
