@@ -94,8 +94,8 @@ IN_A_LESSON = {
     ),
     "samples": ('*1 point.* "One of them."\n', "", "has sample answers of 2, 0 points"),
     "width": (
-        "What it returns, and",
-        "What it returns, and" + " so on" * 12,
+        "Return each row less",
+        "Return each row less" + " so on" * 12,
         "characters, and 100 are asked",
     ),
     "a written answer": ("What to try,", "A worked answer.\n\nWhat to try,", 'can read "A worked answer."'),
