@@ -58,7 +58,7 @@ def code(text: str | bytes) -> bytes:
 
 
 def exercise_modules() -> set[str]:
-    """Return the modules of all exercises, and of what they share, with those of an instructor's own."""
+    """Return the modules of all exercises, an instructor's own included, and of what they share."""
     found = set()
     for folder in _places(EXERCISES):
         for path in folder.glob("*/*.py"):

@@ -728,8 +728,8 @@ rarely, make up for it in a second draw.
 By hand: the draft proposes *a* with $q = 0.4$, and the target wants it with $p = 0.1$. Accept it with
 probability $p / q = 0.25$. Then it comes with $0.4 \cdot 0.25 = 0.1$, just as the target wants. The draft
 proposes *b* with 0.3, and the target wants 0.5. Always accept it, and 0.2 is missing. In all, $0.1 + 0.3 +
-0.15 + 0.1 = 0.65$ is accepted, the **acceptance rate**. The remaining 0.35 of the time, draw from what is missing, $(0, 0.2, 0, 0.15)$
-divided by 0.35.
+0.15 + 0.1 = 0.65$ is accepted, the **acceptance rate**. The remaining 0.35 of the time, draw from what is
+missing, $(0, 0.2, 0, 0.15)$ divided by 0.35.
 """
 
 # %%
@@ -745,10 +745,10 @@ print("accepted and redrawn:", [round(share, 2) for share in together.tolist()])
 
 # %% [markdown]
 r"""
-This is a form of **rejection sampling**. The same sums prove it for every token $v$. It comes by acceptance with $q_v \cdot \min(1, p_v / q_v) =
-\min(p_v, q_v)$. It comes by the second draw with $\max(0, p_v - q_v)$, because a rejection happens exactly as
-often as something is missing. Together, $\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad
-draft costs time, never quality.
+This is a form of **rejection sampling**. The same sums prove it for every token $v$. It comes by acceptance
+with $q_v \cdot \min(1, p_v / q_v) = \min(p_v, q_v)$. It comes by the second draw with $\max(0, p_v - q_v)$,
+because a rejection happens exactly as often as something is missing. Together,
+$\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad draft costs time, never quality.
 
 **The formula.** With a draft $t_1, \dots, t_K$ (probabilities $q_i$) that the target (probabilities $p_i$)
 checks in one call, $n$ is the number of tokens before the first with $u_i \ge p_i(t_i) / q_i(t_i)$. The next

@@ -183,8 +183,8 @@ print("rank of all these keys together:", torch.linalg.matrix_rank(all_keys).ite
 
 # %% [markdown]
 r"""
-That is the bargain of this lesson. Sharing stores a few keys at full size. A latent stores them all, compressed: as a
-matrix, they are **low-rank**.
+That is the bargain of this lesson. Sharing stores a few keys at full size. A latent stores them all,
+compressed: as a matrix, they are **low-rank**.
 
 ## 2. Must the keys be made at all?
 
@@ -956,8 +956,8 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** The weight of the queries and the weight that projects latents up to keys are multiplied
-into one matrix per head. With it, the query is projected down to the latents once per step, and no latent is ever
-projected up, which would take time for every token in the cache.
+into one matrix per head. With it, the query is projected down to the latents once per step, and no latent is
+ever projected up, which would take time for every token in the cache.
 
 A rotation depends on the positions of both tokens. It would stand between the two weights, so the product would
 be another matrix for every distance. With a separate key for positions, the content is not rotated, and its

@@ -8,9 +8,9 @@ new pair. Does it also show which of them can still speak its language? In secti
 that does.
 
 Nobody can say how many points an answer is worth, but people can say which of two answers they prefer. With
-many such pairs a language model can be tuned. Reinforcement learning from human feedback (**RLHF**) first trains a
-reward model on them. **Direct preference optimisation**, DPO, needs no reward model, and generates no text during
-training. In this lesson you will **build**
+many such pairs a language model can be tuned. Reinforcement learning from human feedback (**RLHF**) first
+trains a reward model on them. **Direct preference optimisation**, DPO, needs no reward model, and generates
+no text during training. In this lesson you will **build**
 
 1. the log-probability of a whole answer,
 2. the loss that compares two answers, and two models,
@@ -297,8 +297,8 @@ r"""
 - *`log(sigmoid(x))` in two steps.* Far below zero the first gives 0, the second minus infinity.
 - *A sum over the pairs.* Then the learning rate depends on the batch size.
 
-**See it run.** The loss, and the size of its gradient, for a pair that is far wrong, undecided, and far right, and
-finally for one that is wrong beyond measure:
+**See it run.** The loss, and the size of its gradient, for a pair that is far wrong, undecided, and far
+right, and finally for one that is wrong beyond measure:
 """
 
 # %%
@@ -682,10 +682,10 @@ nothing.
 The gradient of a pair has the factor $\beta\,\sigma(-\text{margin})$, and the margin is $\beta$ times the
 difference of the gains. It fades once that difference is about $4 / \beta$: $0.8$ for $\beta = 5$, $8$ for
 $\beta = 0.5$, and $80$ for $\beta = 0.05$. The first is passed within a few steps, but the last is not
-reached in a hundred. *Just push* has no end at all, because the gradient of every pair is as large at the end as at
-the beginning. As long as the margins are small, there is therefore little difference between $\beta = 0.05$ and
-*just push*. Adam makes that even more so, since it divides each gradient by its usual size, and a constant
-factor such as $\beta$ does not make the steps smaller.
+reached in a hundred. *Just push* has no end at all, because the gradient of every pair is as large at the end
+as at the beginning. As long as the margins are small, there is therefore little difference between $\beta =
+0.05$ and *just push*. Adam makes that even more so, since it divides each gradient by its usual size, and a
+constant factor such as $\beta$ does not make the steps smaller.
 
 </details>
 
@@ -740,9 +740,9 @@ r"""
 The farther right, the more of what was wanted; the higher, the more it cost. All twelve models start on the
 same road, close to the cheapest drift. **Beta decides where it ends.** *Just push*, stopped after ten steps,
 would have been nearly as good as $\beta = 5$ after a hundred, but nothing in its loss says when to stop.
-Twenty steps later it is past the bend, where the drift still grows but the share of rising steps does not. $\beta = 0.5$ goes
-through the bend and slows down after it. $\beta = 5$ stops by itself on the straight part. After 300 steps it
-is nearly where it was after 100.
+Twenty steps later it is past the bend, where the drift still grows but the share of rising steps does not.
+$\beta = 0.5$ goes through the bend and slows down after it. $\beta = 5$ stops by itself on the straight part.
+After 300 steps it is nearly where it was after 100.
 
 **Early stopping** can therefore replace a large $\beta$, if you know when to stop. Accuracy and loss
 cannot tell you. The drift can, which is why people who tune a model plot it.

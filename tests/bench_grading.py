@@ -3,7 +3,7 @@ with ours; and measures what endless loops cost. Part of `make bench`; asserts n
 
 One class of submissions of lesson 01 (the made-up class, each with an extra cell, so that no two are the
 same) is graded with both, the stock one on a course with nbgrader's own settings, whose checks run in the
-students' kernels. Then ours alone on ten times as many.
+students' kernels. Then ours runs on ten times as many.
 """
 
 import os

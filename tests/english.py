@@ -1,4 +1,4 @@
-"""Counts turns of phrase that a reader of English papers would not search for, or would not write.
+"""Counts turns of phrase that are unusual in English papers.
 
     python tests/english.py              how often each occurs, over all that people read
     python tests/english.py --show NAME  the places of one of them

@@ -8,7 +8,7 @@ A cell's title says what the cell is (see CONTRIBUTING.md):
     explore                                  an explorer; the stored output is its static picture
     (no title)                               an ordinary cell
 
-After the answer cell of an exercise stands its check, graded automatically. Nobody writes it: it is made
+The answer cell of an exercise is followed by its check, graded automatically. Nobody writes it: it is made
 here, and so is the table of exercises in the first cell.
 """
 

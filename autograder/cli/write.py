@@ -54,7 +54,7 @@ def _build(arguments: Namespace) -> int:
 
 
 def _faults_in(folder: Path) -> list[str]:
-    """Prove the exercises in a folder of one's own, and say what is wrong with them."""
+    """Prove the exercises in an author's own folder, and print what is wrong with them."""
     from autograder.build.asked import faults_in_folder
 
     faults = faults_in_folder(folder)

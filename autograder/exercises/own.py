@@ -28,7 +28,7 @@ LESSON = re.compile(r"""^LESSON\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
 def folders() -> tuple[Path, ...]:
-    """Return the folders of topics that are used beside the package's own."""
+    """Return the folders of topics in use besides the package's own."""
     if (told := os.environ.get(VARIABLE)) is not None:
         return tuple(Path(folder) for folder in told.split(os.pathsep) if folder)
     if folder_is_gone():

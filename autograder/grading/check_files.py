@@ -66,7 +66,7 @@ def check_files(
 
 
 def _read(file: str) -> list[str] | NotJudged:
-    """Return the text of a Python file, or those of the code cells of a notebook."""
+    """Return the text of a Python file, or of a notebook's code cells."""
     if not os.path.isfile(file):
         return NotJudged("this is not a file." if os.path.exists(file) else "there is no such file.")
     if not file.endswith((".py", ".ipynb")):

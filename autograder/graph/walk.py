@@ -33,7 +33,7 @@ class Walk:
         return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
 
     def main(self, number: int) -> int | None:
-        """Return the first of these arguments."""
+        """Return the first data input, or None."""
         return next(iter(self.data_inputs(number)), None)
 
     def _passes(self, number: int, through: Collection[str]) -> bool:

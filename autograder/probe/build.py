@@ -40,7 +40,7 @@ def arguments(
     requires_grad: bool = False,
     moved: Callable[[Any], Any] = lambda value: value,
 ) -> tuple[tuple, dict[str, Any]]:
-    """Return fresh copies of a case's positional and keyword arguments, each passed through `moved`. Float
+    """Return new copies of a case's positional and keyword arguments, each passed through `moved`. Float
     tensors take `dtype` if one is given.
     """
     args = tuple(moved(live(arg, dtype, requires_grad)) for arg in case.args)
@@ -59,7 +59,7 @@ def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 @door
 def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
-    """Return the instance that a class returns when called with fresh copies of a case's `init`."""
+    """Return the instance that a class returns when called with copies of a case's `init`."""
     if isinstance(init, Mapping):
         return answer(**live(dict(init), dtype))
     return answer(*live(tuple(init), dtype))
@@ -84,7 +84,7 @@ def is_own_method(name: str) -> bool:
 
 
 def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:
-    """Return a fresh copy of one argument. An Optimizer stays as it is, because it needs its module."""
+    """Return a copy of one argument. An Optimizer stays as it is, because it needs its module."""
     if isinstance(value, torch.Tensor):
         copy = with_strides(value, value.stride())
         return (

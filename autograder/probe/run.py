@@ -72,7 +72,7 @@ def probe(
 ) -> list[Record]:
     """Return one record for each case. `dtype` overrides the float type of all inputs (for a reference);
     `output_only` skips the steps that follow the output; `record` says whether the operations used, and a
-    line that leaves the device of the inputs, are recorded; `tick` is told before each case which one it is.
+    line that leaves the device of the inputs, are recorded; `tick` is called with each case's number before it runs.
     A call that takes longer than `seconds` is said to take longer than `told`: its answer did before, and
     nobody waits as long again.
     """

@@ -7,7 +7,7 @@ A mistake is one or a few edits of the exercise's worked answer:
          "What is the mean of two equal heads?"),
 
 The id in front of the title is for mistakes that several exercises share. Without one, the id follows from
-the exercise and the title (`own_id`). An edit that fits several worked answers stands once, in a table from
+the exercise and the title (`own_id`). An edit that fits several worked answers is written once, in a table from
 which each exercise takes its mistakes with `fitting`. A mistake that is not an edit is an answer of its own:
 `wrong`. A mistake without words takes those of the last one with its id in this exercise, or else of the
 first one in the course.
@@ -33,7 +33,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 class Mistake:
     """A wrong answer with a short title, one observation and one question of a tutor.
 
-    `edits` maps texts of the worked answer to their replacements; `given` is an answer of its own instead.
+    `edits` maps texts of the worked answer to their replacements; `given` is a whole answer instead.
     """
 
     id: str
@@ -62,7 +62,7 @@ def edit(name: str, edits: Mapping[str, str], observation: str = "", question: s
 
 
 def wrong(name: str, answer: Callable, observation: str = "", question: str = "") -> Mistake:
-    """Return a mistake with an answer of its own."""
+    """Return a mistake with a whole answer."""
     mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, given=answer)
 

@@ -1,4 +1,4 @@
-"""Plain data with tensors as JSON beside the tensors, for messages and files.
+"""Separates plain data into JSON and tensors, for messages and files.
 
 a tensor         {"tensor": the result of `place`}, and its strides if it does not lie in memory row by row
 list             a list

@@ -33,7 +33,7 @@ def lab(chromium, tmp_path_factory):
 
 @pytest.fixture
 def opened(lab, new_page):
-    """Open a notebook in a workspace of its own: opened("notebooks", LESSON)."""
+    """Open a notebook in a separate workspace: opened("notebooks", LESSON)."""
 
     def opening(folder: str, lesson: str) -> NotebookPage:
         path = f"{folder}/{lesson}.ipynb"

@@ -37,7 +37,7 @@ every_exercise = pytest.mark.parametrize("exercise_id", IDS)
 
 @pytest.fixture(scope="session")
 def judged_alone(bundle_folder, tmp_path_factory):
-    """Judge records in a process that has the bundle alone."""
+    """Judge records in a process that has only the bundle."""
     judged = JudgedAlone(bundle_folder, tmp_path_factory.mktemp("alone"))
     yield judged
     judged.end()

@@ -1,4 +1,4 @@
-"""GRADING.md, walked from top to bottom in a fresh folder: its own command blocks, as they stand there."""
+"""Runs GRADING.md from top to bottom in a new folder: its own command blocks, unchanged."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""An instructor's term with nbgrader's own commands, each in a process of its own."""
+"""An instructor's term with nbgrader's own commands, each in a separate process."""
 
 import json
 import re

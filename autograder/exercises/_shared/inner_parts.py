@@ -94,8 +94,8 @@ def whole(draw, width=3, n_layers=2, training=True, raises=False):
 
 
 def with_looks(family, given, call, more=(), marked=False, **fields):
-    """Return a case of one call, after which the model is inspected; with `marked`, hooks of somebody else's
-    are on it.
+    """Return a case of one call, after which the model is inspected; with `marked`, it also has someone
+    else's hooks.
     """
     given = given | {"look": Given("look", LOOK), "mark": Given("mark", MARK)}
     first = (Call((Kept("model"),), to="mark"),) if marked else ()

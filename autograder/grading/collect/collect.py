@@ -208,7 +208,7 @@ class _Sorter:
             self._tell_others(student, files, beside=student in with_notebook)
 
     def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
-        """Keep a file that is no notebook, unless too much was kept of this student `before`."""
+        """Keep a file that is no notebook, unless too many of this student's were kept `before`."""
         file, size = None, sum(other.size for other in before)
         if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
             with suppress(Refused):

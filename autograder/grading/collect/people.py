@@ -129,7 +129,7 @@ class People:
         return self._sure[key] if key in self._sure else self._rows[key][1]
 
     def _is_stranger(self, origin: Origin) -> bool:
-        """Return whether nobody of the class was found for this number before. The class may have grown."""
+        """Return whether no student of the class was found for this number before. The class may have grown."""
         return self._rows[origin.key][1].rstrip("_") == id_of_stranger(origin).rstrip("_")
 
     def _match(self, origin: Origin) -> None:

@@ -102,7 +102,7 @@ class TableExporter(ExportPlugin):
 
 
 class CanvasExporter(TableExporter):
-    """For Canvas, Gradebook > Import. nbgrader's student id is taken for the SIS Login ID.
+    """The CSV for Canvas's Gradebook > Import. nbgrader's student id is taken for the SIS Login ID.
 
     Canvas finds a student by ID, SIS User ID or SIS Login ID, and takes a column for a new assignment unless
     its head is that of one that exists, so that the head may be changed to "Name (number)" of Canvas's
@@ -131,7 +131,7 @@ class CanvasExporter(TableExporter):
 
 
 class MoodleExporter(TableExporter):
-    """For Moodle, Grades > Import > CSV file. nbgrader's student id is in two columns: Username and ID
+    """The CSV for Moodle's Grades > Import > CSV file. nbgrader's student id is in two columns: Username and ID
     number.
 
     The names are those of Moodle's own export; its import maps them by hand. Described in "Grade import"

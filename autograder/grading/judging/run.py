@@ -117,7 +117,7 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
 
 
 class _Run:
-    """One submission on its way to a result."""
+    """Runs one submission and collects its result."""
 
     def __init__(self, unit: Unit, how: HowToRun):
         self.unit, self.how, self.result = unit, how, Result()

@@ -124,7 +124,7 @@ def _is_of_the_lesson(cell: NotebookNode) -> bool:
 
 
 def _result(nb: NotebookNode) -> results.Result | None:
-    """Return the kept result of the run that this notebook shows."""
+    """Return the stored result of the run that this notebook shows."""
     key = nb.metadata.get("autograder", {}).get("result", "")
     # nbgrader's converters run in the course's folder.
     return results.load(Path.cwd(), key) if isinstance(key, str) and KEY.fullmatch(key) else None

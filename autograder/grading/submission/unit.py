@@ -157,7 +157,7 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 
 
 def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[str]:
-    """Return those of `names` among the wanted ones and what the cells that bind them use."""
+    """Return those of `names` that are wanted, and those used by the cells that bind them."""
     behind = _cells_behind(set(wanted), texts)
     return sorted(names & set(wanted).union(*(_uses(texts[i]) for i in behind)))
 
@@ -175,7 +175,7 @@ def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
 
 @cache
 def _defines(text: str) -> frozenset[str] | None:
-    """Return the names that a cell binds at top level; None if that cannot be told."""
+    """Return the names that a cell binds at top level; None if unknown."""
     try:
         text, _ = parsed(text)
         table = symtable.symtable(text, "cell", "exec")

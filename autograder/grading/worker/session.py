@@ -38,7 +38,7 @@ class Ended(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The seconds that a request may take, and those of each call of an answer; None is the probe's own
+    """The seconds that a request, and each call of an answer, may take; None is the probe's own
     limit."""
 
     whole: float

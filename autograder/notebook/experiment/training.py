@@ -26,12 +26,13 @@ def train(
     threads: int | None = 1,
     steps: int | None = None,
 ) -> list[float]:
-    """Take one step of Adam for each batch, and return the loss before each step. A bar shows how far it is.
+    """Take one step of Adam for each batch, and return the loss before each step. A bar shows the progress.
 
-    batches: one batch for each step, of any form; only `loss` looks into it loss: loss(model, batch) ->
-    scalar lr: the learning rate, or a function of the step (0, 1, ...), for a warm-up threads: of PyTorch's,
-    None for all. Small products are faster on one, and give the same numbers on every machine. steps: stop
-    after so many; `batches` may then go on for ever
+    batches: one batch for each step, of any form; only `loss` looks into it
+    loss: loss(model, batch) -> scalar
+    lr: the learning rate, or a function of the step (0, 1, ...), for a warm-up
+    threads: PyTorch's, None for all. Small products are faster on one, and the same on every machine.
+    steps: stop after so many; `batches` may then go on for ever
     """
     rate = lr if callable(lr) else lambda step: lr
     optimiser = torch.optim.Adam(model.parameters(), lr=rate(0))

@@ -35,7 +35,7 @@ def attention_maps(
         code, a bias), all tables are coloured by sign and size.
     note: a line below the title that says what rows and columns are; if it names keys or what attends, the
         alternative text speaks of attention
-    sums: the sums of rows and columns are written beside and below
+    sums: write the sums of rows at the right, of columns below
     framed: name -> (N, M) Booleans, True for a cell that is framed
     """
     keys, tables = keys or queries, {name: rows(values) for name, values in maps.items()}

@@ -91,8 +91,8 @@ def questions(
 ) -> list[Question]:
     """Return (kind, question, answer), with one right answer each, the kinds in turn.
 
-    more: so many words, people or numbers more than in training held_out: of each five possible questions
-    about one is never asked in training; those, each once, or the others
+    more: so many words, people or numbers more than in training
+    held_out: one in five possible questions is never asked in training; those, each once, or the others
     """
     draw, found = random.Random(seed), list[Question]()
     for k in range(count):

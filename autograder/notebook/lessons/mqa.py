@@ -17,7 +17,7 @@ def cache_sizes(
 ) -> Picture:
     """Draw dots on a logarithmic scale, one line per model.
 
-    models: name -> (GiB as published, GiB if every query head had keys and values of its own)
+    models: name -> (GiB as published, GiB if every query head had separate keys and values)
     """
     high = 0.42 * len(models)
     figure = card(6.0, high + 1.9, title, "filled: as published; hollow: unshared")

@@ -42,7 +42,7 @@ def price(paths: Mapping[str, Sequence[Sequence[tuple[float, float]]]], title: s
     """Draw the drift over the share of steps that go up: the path of each tuned model with a mark at its end,
     and the line of the cheapest drift.
 
-    paths: name of a way -> for each of its models the (share, drift) on the way; up to five ways
+    paths: name of a method -> for each of its models the (share, drift) during tuning; up to five methods
     """
     figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.6, title)
     ax = axes(figure, 0.95, 1.25, 4.75, 2.6)

@@ -49,7 +49,7 @@ class Person:
         )
 
     def number_in(self, system: str, week: int) -> str:
-        """Return the system's number. Moodle numbers people anew in each assignment; Blackboard and
+        """Return the system's number. Moodle gives people new numbers in each assignment; Blackboard and
         Gradescope know the id.
         """
         own = {"moodle": 30_000 + self.number + 1_000 * (week == 3), "canvas": 900 + self.number}

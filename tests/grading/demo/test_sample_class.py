@@ -1,4 +1,4 @@
-"""The made-up class: its wrong answers are the mistakes that they are said to be."""
+"""The made-up class: its wrong answers are the mistakes that they claim to be."""
 
 import nbformat
 import pytest
