@@ -1,8 +1,8 @@
 """Writes the visible checks of an exercise as recorded data, which `autograder.schema.recorded` reads.
 
 Every wrong answer with which the judge compares a student's is probed here once, and only its records are
-kept. Its gradients are kept as sketches (autograder.judge.sketch), which is all that is compared of them;
-those of the reference are kept whole.
+stored. Of its gradients only sketches are stored (autograder.judge.sketch), because only those are compared;
+the reference's are stored whole.
 """
 
 import json

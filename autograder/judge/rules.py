@@ -232,8 +232,8 @@ def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
     """Return whether the recorded kernels can prove that a rule is kept, so that a hidden check runs them
     again on other numbers.
 
-    Where no gradient is asked for, numbers may leave PyTorch. A limit of work alone is not run again: where
-    tokens choose their way, other numbers may go another.
+    Where no gradient is asked for, numbers may leave PyTorch. With only a limit of work it is not run again:
+    where tokens choose their path, other numbers may take another.
     """
     rules = exercise.rules
     by_kernels = rules.loops or rules.large or set(rules.forbidden) - TOLD_BY_NAMES

@@ -72,9 +72,9 @@ def probe(
 ) -> list[Record]:
     """Return one record for each case. `dtype` overrides the float type of all inputs (for a reference);
     `output_only` skips the steps that follow the output; `record` says whether the operations used, and a
-    line that leaves the device of the inputs, are recorded; `tick` is called with each case's number before it runs.
-    A call that takes longer than `seconds` is said to take longer than `told`: its answer did before, and
-    nobody waits as long again.
+    line that leaves the device of the inputs, are recorded; `tick` is called with each case's number before
+    it runs. For a call that takes longer than `seconds`, the message says `told` instead, because the answer
+    took that long before.
     """
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")

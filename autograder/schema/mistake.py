@@ -7,8 +7,8 @@ A mistake is one or a few edits of the exercise's worked answer:
          "What is the mean of two equal heads?"),
 
 The id in front of the title is for mistakes that several exercises share. Without one, the id follows from
-the exercise and the title (`own_id`). An edit that fits several worked answers is written once, in a table from
-which each exercise takes its mistakes with `fitting`. A mistake that is not an edit is an answer of its own:
+the exercise and the title (`own_id`). An edit that fits several worked answers is written once, in a table
+from which each exercise takes its mistakes with `fitting`. A mistake that is not an edit is a whole answer:
 `wrong`. A mistake without words takes those of the last one with its id in this exercise, or else of the
 first one in the course.
 """

@@ -1,4 +1,4 @@
-"""Scripts for the browser of whoever looks at the work, and words that imitate somebody else's. The answers
+"""Scripts for the reader's browser, and words that imitate somebody else's. The answers
 are right: those points are deserved.
 """
 

@@ -7,7 +7,7 @@
 The first is nbgrader's own table; the others are for learning-management systems. nbgrader's --student and
 --assignment choose. A grade is the score less the late penalty; for Canvas and Moodle, a student who handed
 in nothing has an empty cell. A text that a spreadsheet would compute gets an apostrophe in front, and so does
-a part of a text that would be a cell of its own if semicolons, tabs or bars separated cells.
+a part of a text that would become a cell if semicolons, tabs or bars separated cells.
 """
 
 import csv
@@ -131,8 +131,8 @@ class CanvasExporter(TableExporter):
 
 
 class MoodleExporter(TableExporter):
-    """The CSV for Moodle's Grades > Import > CSV file. nbgrader's student id is in two columns: Username and ID
-    number.
+    """The CSV for Moodle's Grades > Import > CSV file. nbgrader's student id is in two columns: Username and
+    ID number.
 
     The names are those of Moodle's own export; its import maps them by hand. Described in "Grade import"
     (docs.moodle.org/405/en/Grade_import).

@@ -2,7 +2,7 @@
 
 Under each check are the judge's words (they are in the notebook already), for a wrong answer the expected
 values beside the student's, and for a module its computation graph beside the reference's. The findings of
-hidden cases are told in words only.
+hidden cases are given in words only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Describes how wrong numbers or masks differ from the right ones, for answers without a known mistake.
 
 Each relation looks at the wrong pairs of all cases, and at all pairs. It is reported only if it holds in all
-of them, so that it says something about the code and not about one input. Which is asked before which stands
-in RELATIONS, and in its groups MASKS and WEIGHTS.
+of them, so that it says something about the code and not about one input. Their order is that of RELATIONS
+and its groups MASKS and WEIGHTS.
 """
 
 from collections.abc import Mapping

@@ -59,8 +59,8 @@ GAP, LINE = 0.1, 0.3  # inches: padding of a box, and the distance between lines
 def cut_text(cuts: Mapping[str, Sequence[bytes]], title: str) -> Picture:
     """Draw texts with a box around each token, one text below the other.
 
-    cuts: name -> the tokens, as bytes; a byte that is only a part of a letter is written as a number, a blank
-    as a dot
+    cuts: name -> the tokens, as bytes; a byte that is only part of a character is written as a number, a
+    space as a dot
     """
     wide = max(6.0, 0.105 * len(title) + 0.8)
     lines = {name: _lines([shown(token) for token in tokens], wide - 0.5) for name, tokens in cuts.items()}
