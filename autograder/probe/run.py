@@ -72,7 +72,7 @@ def probe(
 ) -> list[Record]:
     """Return one record for each case. `dtype` overrides the float type of all inputs (for a reference);
     `output_only` skips the steps that follow the output; `record` says whether the operations used, and a
-    line that leaves the device of the inputs, are recorded; `tick` is called with each case's number before
+    line that leaves the device of the inputs, are recorded; `tick` is called with "case 3 of 40" before
     it runs. For a call that takes longer than `seconds`, the message says `told` instead, because the answer
     took that long before.
     """

@@ -22,7 +22,7 @@ class NotebookPage:
         return self.page.locator(".jp-CodeCell").filter(has=code).first
 
     def run(self, text: str) -> Locator:
-        """Run the cell that begins with this text, waits until it is done, and return its output."""
+        """Run the cell that begins with this text, wait until it is done, and return its output."""
         cell = self.cell(text)
         prompt = cell.locator(".jp-InputPrompt").first
         before = prompt.inner_text()
@@ -46,7 +46,7 @@ class NotebookPage:
         self._type(lines)
 
     def add_below(self, text: str, line: str) -> Locator:
-        """Add a cell below the one that begins with this text, types a line there and run it."""
+        """Add a cell below the one that begins with this text, type a line there and run it."""
         self._edit(self.cell(text))
         for key in ("Escape", "b", "Enter"):
             self.page.keyboard.press(key)

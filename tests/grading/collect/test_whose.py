@@ -19,7 +19,7 @@ TWINS = {"a1": ("Anna", "Meier"), "a2": ("Anna", "Meier")}
 
 @pytest.fixture
 def hand_in(course, texts, tmp_path, capsys):
-    """Collect an archive of these files; returns whether all has its place, and what was said."""
+    """Collect an archive of these files; return whether everything was placed, and what was printed."""
 
     def collected(files: dict[str, str], **how) -> tuple[bool, str]:
         archive = zipped(tmp_path / "x.zip", {name: texts.get(what, what) for name, what in files.items()})
