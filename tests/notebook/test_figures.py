@@ -269,3 +269,4 @@ def test_a_figure_says_what_it_takes_and_what_it_was_given(drawn):
         drawn()
     text = "\n".join(caught.value._render_traceback_())
     assert "It takes " in text and "It was given " in text and "Traceback" not in text
+    assert ", to draw " in " ".join(text.split())

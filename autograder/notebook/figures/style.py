@@ -117,9 +117,10 @@ def _not_drawn(draw: Callable, args: tuple, kwargs: dict[str, Any], error: Excep
     takes = inspect.signature(draw).parameters
     given = dict(zip(takes, args)) | kwargs
     told = "; ".join(f"{name}: {_form_of(value)}" for name, value in given.items())
+    purpose = " ".join((draw.__doc__ or "").partition("\n\n")[0].split())
     return (
         f"{draw.__name__} cannot draw this ({place_of(error)}).\n"
-        f"It takes {', '.join(takes)}: {(draw.__doc__ or '').partition(chr(10))[0]}\nIt was given {told or 'nothing'}."
+        f"It takes {', '.join(takes)}, to {purpose[:1].lower()}{purpose[1:]}\nIt was given {told or 'nothing'}."
     )
 
 
