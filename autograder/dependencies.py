@@ -1,14 +1,15 @@
-"""The modules of this package that code may run, read from its imports.
+"""Finds the modules of this package that code may run, by reading its imports.
 
-One answer for all who ask what something depends on: whether a graded result or a recorded check is still good, whether
-a lesson would print the same again, what a student bundle must hold. No list mirrors the code.
+It answers every question of what something depends on: whether a graded result or a recorded check is still
+valid, whether a lesson would print the same again, what a student bundle must contain. No list mirrors the
+code.
 
-    closure(roots)     the package's modules that these import, and those that they import in turn
+    closure(roots)     the package's modules that these import, directly or not
     digest(modules)    a hex digest of the texts of modules
     imported(text)     the modules that a text imports, of this package or of any other
 
-An import counts wherever it stands in a text, so one within a function counts too. Texts are parsed, never run: asking
-loads neither PyTorch nor anything else.
+An import counts wherever it is in a text, even within a function. Texts are parsed, never run, so neither
+PyTorch nor anything else is loaded.
 """
 
 import ast
@@ -26,9 +27,10 @@ ROOT = Path(autograder.__file__).resolve().parent
 
 
 def closure(roots: Iterable[str], without: Collection[str] = ()) -> frozenset[str]:
-    """Return the package's modules that the modules `roots` import, by whatever way, and `roots` themselves.
+    """Return the package's modules that the modules `roots` import, directly or not, and `roots` themselves.
 
-    Modules in `without`, and those in packages of these names, are left out, with all that only they import.
+    Modules in `without`, and those in packages of these names, are left out, with everything that only they
+    import.
     """
     found: set[str] = set()
     further = set(roots)
@@ -40,7 +42,8 @@ def closure(roots: Iterable[str], without: Collection[str] = ()) -> frozenset[st
 
 
 def digest(modules: Iterable[str], code_only: bool = False) -> str:
-    """Return a hex digest of the texts of the package's modules; with `code_only`, without comments and layout."""
+    """Return a hex digest of the texts of the package's modules; with `code_only`, without comments and
+    layout."""
     total = hashlib.sha256()
     for name in sorted(modules):
         text = _text(name) or b""
@@ -50,12 +53,12 @@ def digest(modules: Iterable[str], code_only: bool = False) -> str:
 
 
 def code(text: str | bytes) -> bytes:
-    """Return what a text says to Python, without its comments and layout."""
+    """Return the code of a text, without its comments and layout."""
     return ast.dump(ast.parse(text)).encode()
 
 
 def exercise_modules() -> set[str]:
-    """Return the modules of all exercises, and of what they share, with those of an instructor's own."""
+    """Return the modules of all exercises, an instructor's own included, and of what they share."""
     found = set()
     for folder in _places(EXERCISES):
         for path in folder.glob("*/*.py"):
@@ -77,7 +80,7 @@ def file_of(module: str) -> Path | None:
 def imported(text: str | bytes) -> set[str]:
     """Return the full names of all modules that a text imports. Raises SyntaxError if it is not Python.
 
-    `from a.b import c` gives both `a.b` and `a.b.c`, which need not be a module.
+    `from a.b import c` yields both `a.b` and `a.b.c`, which need not be a module.
     """
     names: set[str] = set()
     for node in ast.walk(ast.parse(text)):
@@ -89,7 +92,8 @@ def imported(text: str | bytes) -> set[str]:
 
 
 def of_package(names: Iterable[str]) -> set[str]:
-    """Return the package's modules among names of imports; for `autograder.check`, the module that defines it."""
+    """Return the package's modules among names of imports; for `autograder.check`, the module that defines
+    it."""
     ours = {name for name in names if is_in(name, (PACKAGE,))}
     lazy = {f"{PACKAGE}.{name}": module for name, module in autograder.MODULES.items()}
     ours |= {lazy[name] for name in ours & lazy.keys()}
@@ -102,7 +106,7 @@ def is_in(name: str, packages: Collection[str]) -> bool:
 
 
 def _imports(module: str) -> set[str]:
-    """The package's modules that a module imports, and the package that it is in."""
+    """Return the package's modules that a module imports, and the package that it is in."""
     return of_package({module.rpartition(".")[0], *_imported(_text(module) or b"")})
 
 
@@ -110,7 +114,7 @@ _imported = cache(imported)
 
 
 def _places(package: str) -> list[Path]:
-    """The folders that hold the modules of a package of ours."""
+    """Return the folders that hold the modules of a package of ours."""
     if not package:
         return [ROOT.parent]
     within = package.split(".")[1:]

@@ -1,4 +1,4 @@
-"""What works on this machine for a learner, and the line that mends the rest."""
+"""Checks what works on this machine for a learner, and names the command that mends the rest."""
 
 import os
 import platform
@@ -13,9 +13,10 @@ from textwrap import fill
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
 SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
 PYTHONS = (3, 11), (3, 14)
-# Characters: of a path on Windows by default, and of the longest one below a Python on Windows, a licence of PyTorch's.
+# Characters: of a path on Windows by default, and of the longest one below a Python on Windows, a licence of
+# PyTorch's.
 PATH_LIMIT, DEEPEST = 260, 190
-# A kernel runs this: what a lesson needs, from the first import to a check.
+# Run in a kernel: everything that a lesson needs, from the first import to a check.
 CHECK = """
 import torch
 from autograder import check
@@ -28,7 +29,7 @@ check(softmax)
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was tried. `advice` says what to do if it does not work, or how far it does."""
+    """One thing that was tried. `advice` says what to do if it does not work, or only partly."""
 
     name: str
     state: str
@@ -36,12 +37,12 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Tries what lessons and their checks need."""
+    """Try what lessons and their checks need."""
     return [_python(), *_paths(), _torch(), _lab(), _graphs(), _controls(), _model(), _kernel(), _space()]
 
 
 def installs(package: str) -> str:
-    """The line that installs a package into this Python."""
+    """Return the line that installs a package into this Python."""
     return f'`"{sys.executable}" -m pip install {package}` installs it.'
 
 
@@ -53,7 +54,7 @@ def _python() -> Finding:
 
 
 def _paths() -> list[Finding]:
-    """On Windows, whether the packages' paths fit in the length that it allows by default."""
+    """Check on Windows whether the packages' paths fit in the length that it allows by default."""
     if sys.platform != "win32":
         return []
     needed, name = len(sys.prefix) + DEEPEST, "length of paths"
@@ -90,7 +91,7 @@ def _model() -> Finding:
     name = "the real model of lessons 20 to 22"
     try:
         from autograder.notebook.real_model import package
-    except (ImportError, OSError):  # of what stands above
+    except (ImportError, OSError):  # already reported above
         return Finding(name, LIMITED, "this can be checked once the rest works.")
     if package.is_there():
         return Finding(f"{name} ({package.NAME})", WORKS)
@@ -137,7 +138,7 @@ def _kernel() -> Finding:
 
 
 def _run_in_a_kernel(code: str) -> str:
-    """What the code prints in a kernel of this Python."""
+    """Return the output of the code in a kernel of this Python."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -161,7 +162,7 @@ def _space() -> Finding:
 
 
 def format_findings(title: str, findings: list[Finding], ready: str) -> str:
-    """The findings as text, as wide as the terminal; at the end `ready`, if nothing is missing."""
+    """Return the findings as text, as wide as the terminal; at the end `ready`, if nothing is missing."""
     lines = [
         f"{SIGNS[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings
     ]

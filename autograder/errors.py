@@ -1,10 +1,10 @@
-"""Errors: those of the user, and how errors of our own are reported.
+"""Errors: those of the user, and the reporting of our own.
 
 UserError
     Bad input, or something that the machine lacks. Its text is one clear sentence that says what is wrong and what to
-    do; a notebook shows it alone, the command line prints it and exits with 2.
+    do; a notebook shows only that, the command line prints it and exits with 2.
 OwnFault
-    An error of the autograder that was met in recorded data; its text is the place.
+    An error of the autograder that was found in recorded data; its text is the place.
 place_of, keep_trace
     Any other exception is an error of the autograder, and never the fault of an answer that is being judged.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import wrap
 
 OUR_ERROR = "an error of the autograder itself"
-# Characters: what is longer than its window at 200 %, JupyterLab breaks in the middle of a word.
+# Characters: JupyterLab breaks lines wider than its window at 200 % in the middle of a word.
 NARROW = 60
 PACKAGE = Path(__file__).resolve().parent
 
@@ -29,17 +29,18 @@ class UserError(Exception):
 
 
 def narrow_lines(text: str) -> list[str]:
-    """The lines of a text for an error in a notebook, broken between words."""
+    """Return the lines of a text for an error in a notebook, broken between words."""
     return [part for line in text.splitlines() for part in wrap(line, NARROW, break_long_words=False)]
 
 
 class OwnFault(Exception):
-    """An error of the autograder that was met in recorded data; its text is the place."""
+    """An error of the autograder that was found in recorded data; its text is the place."""
 
 
 def keep_trace(trace: str) -> str:
-    """Writes a traceback into a new temporary file, and returns a sentence with its path; empty if none can be
-    written."""
+    """Write a traceback into a new temporary file, and return a sentence with its path; empty if none can be
+    written.
+    """
     try:
         file, path = tempfile.mkstemp(prefix="autograder-error-", suffix=".txt")
         with os.fdopen(file, "w", encoding="utf-8", errors="replace") as opened:
@@ -50,9 +51,9 @@ def keep_trace(trace: str) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """The type and the origin of an exception: "KeyError in judge/rules.py, line 12".
+    """Return the type and the origin of an exception: "KeyError in judge/rules.py, line 12".
 
-    subtle: without its text, which may contain anything, also text of a student.
+    subtle: without its text, which may contain anything, including text of a student.
     """
     if isinstance(error, OwnFault):
         return str(error)

@@ -1,8 +1,8 @@
-"""Whose is an error: the learner's, or our own?
+"""Attributes an exception to the learner's code or to ours, by its traceback.
 
-The frames that it went through say so. It belongs to the code that is deepest among the answer's and ours; what a
-library raises belongs to whoever called it. A function of ours that does nothing but handle the answer's objects is a
-door: what comes straight out of it is the answer's.
+It belongs to the innermost frame of the answer's code or ours; what a library raises belongs to its caller. A
+function of ours that only handles the answer's objects is marked as a `door`, a trust boundary: an exception
+that it raises is the answer's.
 """
 
 import inspect
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autograder.values import Record
 
 OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-GIVEN = "<given>"  # the file name of functions and modules that a case gives to the answer
+GIVEN = "<given>"  # the file name of functions and modules that a case passes to the answer
 NOT_THE_STUDENTS = (
     OURS,
     GIVEN,
@@ -39,29 +39,30 @@ T = TypeVar("T")
 
 
 def door(function: Function) -> Function:
-    """Marks a function that handles objects of the answer, and so may fail because of them."""
+    """Mark a function as a boundary: it handles objects of the answer, and may fail because of them."""
     _DOORS.add(function.__code__)  # type: ignore[attr-defined]
     return function
 
 
 @lru_cache(1000)
 def is_students(filename: str) -> bool:
-    """Whether code in a file of that name is the student's, not a library's."""
+    """Return whether code in a file of that name is the student's, not a library's."""
     return not any(part in filename for part in NOT_THE_STUDENTS)
 
 
 def is_own_fault(error: BaseException) -> bool:
-    """Whether an error with which a call of an answer ended comes out of our own code. Answers of our own, worked and
-    mistaken ones, are answers like others."""
+    """Return whether the error that ended a call of an answer comes from our own code. Our worked and wrong
+    answers count as answers here.
+    """
     codes = _codes(error)
     theirs = [is_students(code.co_filename) or _is_of_an_exercise(code.co_filename) for code in codes]
     if isinstance(error, (RecursionError, MemoryError)) and any(theirs):
-        return False  # the answer used up what there is, wherever that was noticed
+        return False  # the answer exhausted a resource, wherever the error was raised
     return bool(codes) and not theirs[-1] and codes[-1] not in _DOORS
 
 
 def _codes(error: BaseException) -> list[CodeType]:
-    """The code that the error went through, the deepest last, without that of libraries."""
+    """Return the code objects that the error passed through, the innermost last, without libraries."""
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     return [code for code in codes if code.co_filename.startswith(OURS) or is_students(code.co_filename)]
 
@@ -72,7 +73,7 @@ def _is_of_an_exercise(filename: str) -> bool:
 
 
 def raise_own_fault(records: "Iterable[Record]") -> None:
-    """Raises OwnFault if an error in one of the records is our own."""
+    """Raise OwnFault if an error in one of the records is our own."""
     for record in records:
         for error in (record.get("error", {}), *record["steps"].values()):
             if error.get("ours"):
@@ -80,17 +81,19 @@ def raise_own_fault(records: "Iterable[Record]") -> None:
 
 
 class Broken(Exception):
-    """Something that a learner called broke by a fault of our own. A notebook shows only its text."""
+    """Raised if something that a learner called broke by a fault of our own. A notebook shows only its
+    text."""
 
     def _render_traceback_(self) -> list[str]:
         return narrow_lines(str(self))
 
 
 def entry_point(example: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """For what a learner calls: whatever goes wrong on the way is told in a few words, without a traceback.
+    """Wrap a function that learners call: any error becomes a few words without a traceback.
 
-    A call that does not fit the signature says which one does: `example`, or the names that the function takes. A fault
-    of our own says that it is ours, and where it is. A call that was stopped says so.
+    For a call that does not fit the signature, the message shows one that does: `example`, or the names that
+    the function takes. For a fault of our own, it says so and where it is. A call that was interrupted is
+    named as such.
     """
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
@@ -108,8 +111,8 @@ def entry_point(example: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]
                 told = narrow_lines(f"You stopped {name} before it was done. Nothing has changed.")
                 stop._render_traceback_ = lambda: told  # type: ignore[attr-defined]
                 raise
-            except Exception as error:
-                if hasattr(error, "_render_traceback_"):  # it has its own words
+            except Exception as error:  # a learner sees a sentence, never a traceback
+                if hasattr(error, "_render_traceback_"):  # it renders itself
                     raise
                 deepest = _codes(error)[-1]
                 if is_students(deepest.co_filename) or deepest in _DOORS:
@@ -129,7 +132,7 @@ def _required(signature: inspect.Signature) -> list[str]:
 def _misfit(signature: inspect.Signature, args: tuple, kwargs: dict[str, object]) -> str:
     """Return why a call does not fit a signature; nothing if it does.
 
-    Of types, only texts are looked at: what should be a function or a tensor, and is not, its taker says better.
+    Of types, only texts are checked: for a missing function or tensor, the callee has a better message.
     """
     try:
         bound = signature.bind(*args, **kwargs).arguments

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file atomically: no reader sees half of it, even after a power cut."""
+    """Write a file atomically: no reader sees half of it, even after a power cut."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -19,7 +19,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def folder_is_gone() -> bool:
-    """Whether the folder in which this process runs was deleted."""
+    """Return whether the folder in which this process runs was deleted."""
     try:
         os.getcwd()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Imports of large libraries in less time."""
+"""Speeds up imports of large libraries."""
 
 import gc
 import sys
@@ -10,8 +10,9 @@ NO_FULL_COLLECTION = 2**30  # third gc threshold: generation 2 is never collecte
 
 @contextmanager
 def no_full_collection() -> Iterator[None]:
-    """Skips full garbage collections during the imports. What was imported before them, such as PyTorch, is much to
-    search and nothing to find: without this a third of the time of a notebook's first cell beyond PyTorch's own.
+    """Skip full garbage collections during the imports. A collection would search everything imported before,
+    such as PyTorch, and find nothing: that takes a third of the time of a notebook's first cell beyond
+    PyTorch's own.
 
     subtle: generations 0 and 1 are still collected; otherwise dead objects fragment the heap, which costs
     copy-on-write where it is frozen and forked.
@@ -26,11 +27,11 @@ def no_full_collection() -> Iterator[None]:
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
-    """The same for a grader, which then calls gc.freeze(), so that neither this process nor its forks traverse what was
-    imported. `grade` starts and ends in a second less.
+    """Skip collections for a grader, which then calls gc.freeze(), so that neither this process nor its forks
+    traverse what was imported. `grade` starts and ends a second faster.
 
-    subtle: jsonschema, which nbformat imports, builds a grammar of international web addresses on import, which takes
-    more than all the rest; nothing here asks whether a text is such an address.
+    subtle: jsonschema, which nbformat imports, builds a grammar of international web addresses on import,
+    which takes longer than everything else; nothing here needs it.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     with no_full_collection():

@@ -26,7 +26,7 @@ from torch.overrides import TorchFunctionMode
 from autograder.faults import door
 from autograder.files import folder_is_gone
 
-# subtle: torch.manual_seed does the same, but notes a traceback for GPUs that are not there, at 1 ms a time.
+# subtle: torch.manual_seed does the same, but records a traceback for missing GPUs, at 1 ms a time.
 seed = torch.default_generator.manual_seed
 
 # In its block a subclass of Tensor computes as a plain Tensor does.
@@ -36,11 +36,13 @@ without_subclasses = torch._C.DisableTorchFunctionSubclass
 is_vmap_wrapper = torch._C._functorch.is_functorch_wrapped_tensor
 unwrapped = torch._C._functorch.get_unwrapped
 
-# subtle: checks change settings of the whole process (random streams, default type, prints), and graders and notebooks
+# subtle: checks change settings of the whole process (random streams, default type, prints), and graders and
+# notebooks
 # may check in several threads.
 ONE_AT_A_TIME = threading.RLock()
 
-# subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.
+# subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a
+# second.
 _set_deterministic = torch._C._set_deterministic_algorithms
 
 
@@ -56,7 +58,9 @@ class _Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drops prints and warnings of the block, and asks nobody; in the main thread only: threads share one screen."""
+    """Discard prints and warnings of the block, and answer `input` with an error; in the main thread only,
+    because threads share one screen.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -72,13 +76,13 @@ def quiet() -> Iterator[None]:
 
 @door
 def _nobody(prompt: object = "") -> str:
-    """Stands for `input`: while an answer runs nobody is asked, and nobody waits."""
+    """Replace `input` while an answer runs, when there is nobody to ask."""
     raise EOFError("input() asks somebody at the keyboard, and nobody answers here")
 
 
 @contextlib.contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Drops what libraries in C write to the standard error of the process."""
+    """Discard what libraries in C write to the standard error of the process."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -92,7 +96,9 @@ def quiet_libraries() -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Restores random streams, gradient mode, default type and recursion limit; runs compiled functions as written."""
+    """Restore random streams, gradient mode, default type and recursion limit; run compiled functions as
+    written.
+    """
     python_state, numpy_state = random.getstate(), np.random.get_state()
     default_type, recursion_limit = torch.get_default_dtype(), sys.getrecursionlimit()
     gpus = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
@@ -108,7 +114,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_a_folder() -> Iterator[None]:
-    """Runs the block in a folder that exists, and comes back to the one from before.
+    """Run the block in a folder that exists, and come back to the one from before.
 
     subtle: in a folder that was deleted, MKL finds none of its libraries and ends the process.
     """
@@ -127,7 +133,7 @@ def in_a_folder() -> Iterator[None]:
 
 
 def _uncompiled() -> AbstractContextManager:
-    """Compiled functions run as written: no C++ compiler is needed, and their operations can be seen."""
+    """Run compiled functions as written: no C++ compiler is needed, and their operations are visible."""
     try:
         # subtle: set_stance imports the compiler (2 s); if nothing has imported it, nothing is compiled.
         return (
@@ -141,8 +147,9 @@ def _uncompiled() -> AbstractContextManager:
 
 @contextlib.contextmanager
 def plain_settings() -> Iterator[None]:
-    """Default type and device as PyTorch starts with, whatever the learner has set for a session, in a folder that
-    exists; one thread at a time, because type and folder are those of all threads."""
+    """Run the block with PyTorch's initial default type and device, whatever the learner has set for a
+    session, in a folder that exists; one thread at a time, because type and folder are shared by all threads.
+    """
     device = torch.device("cpu") if _makes_elsewhere() else contextlib.nullcontext()
     with ONE_AT_A_TIME, in_a_folder(), device:
         dtype = torch.get_default_dtype()
@@ -154,7 +161,7 @@ def plain_settings() -> Iterator[None]:
 
 
 def _makes_elsewhere() -> bool:
-    """Whether tensors are made on another device than the CPU, where none is named."""
+    """Return whether tensors are made on another device than the CPU if none is named."""
     try:
         return torch.get_default_device().type != "cpu"
     except (AssertionError, RuntimeError):  # one that this machine does not have
@@ -162,7 +169,9 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """In its block, what draws random numbers without naming a generator draws from one of this block's own."""
+    """In its block, anything that draws random numbers without naming a generator draws from one that belongs
+    to the block.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -170,7 +179,8 @@ class OwnRandomNumbers(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, draws = kwargs or {}, getattr(function, "__name__", "") in RANDOM
-        # subtle: the functions of torch.nn.init hand on a generator, None by default; within them no mode is asked.
+        # subtle: the functions of torch.nn.init hand on a generator, None by default; within them no mode is
+        # asked.
         if kwargs.get("generator", None if draws else "takes none") is None:
             kwargs = kwargs | {"generator": self.generator}
         return function(*args, **kwargs)
@@ -181,8 +191,9 @@ RANDOM = {"uniform_", "normal_", "rand", "randn", "randint", "randperm", "bernou
 
 @contextlib.contextmanager
 def reproducible() -> Iterator[None]:
-    """Fills fresh memory with NaN, so that a program that forgets to fill it does not find zeros by chance, and makes
-    fused attention check its shapes."""
+    """Fill new memory with NaN, so that a program that forgets to fill it does not find zeros by chance, and
+    make fused attention check its shapes.
+    """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     flash = torch._C._get_flash_sdp_enabled()
     try:
@@ -196,5 +207,5 @@ def reproducible() -> Iterator[None]:
 
 
 def profiled_in_all_threads() -> profile:
-    """PyTorch's profiler, which records the kernels of every thread."""
+    """Run PyTorch's profiler, which records the kernels of every thread."""
     return profile(experimental_config=_ExperimentalConfig(profile_all_threads=True))

@@ -1,6 +1,6 @@
 """The marks in a cell's text: ### BEGIN SOLUTION ... ### END SOLUTION and their like.
 
-The marks are nbgrader's own. This module finds regions and takes marks or whole regions out; nbgrader's
+The marks are nbgrader's own. This module finds regions and removes marks or whole regions; nbgrader's
 preprocessors make the students' version.
 """
 
@@ -13,11 +13,11 @@ ALL = (SOLUTION, HIDDEN_TESTS, MARK_SCHEME)
 
 
 class SourceError(ValueError):
-    """A mistake in a cell of a lesson's source; the text says what is wrong, who reads the lesson says where."""
+    """A mistake in a cell of a lesson's source; the text says what is wrong, and the caller adds where."""
 
 
 class MarkError(SourceError):
-    """Marks that do not pair."""
+    """Raised if marks do not pair."""
 
 
 class Region(NamedTuple):
@@ -30,7 +30,7 @@ class Region(NamedTuple):
 
 
 def find_regions(text: str) -> list[Region]:
-    """The marked regions of a text, in order. Raises MarkError if marks are nested or unpaired."""
+    """Return the marked regions of a text, in order. Raises MarkError if marks are nested or unpaired."""
     lines, regions, opened = text.split("\n"), [], None
     for number, line in enumerate(lines):
         mark = _mark(line)
@@ -52,7 +52,7 @@ def find_regions(text: str) -> list[Region]:
 
 
 def without_regions(text: str, kind: str) -> str:
-    """The text without its regions of that kind, marks included."""
+    """Return the text without its regions of that kind, marks included."""
     lines = text.split("\n")
     for region in reversed([region for region in find_regions(text) if region.kind == kind]):
         del lines[region.first : region.last + 1]
@@ -60,7 +60,7 @@ def without_regions(text: str, kind: str) -> str:
 
 
 def replace_marks(text: str, begin: dict[str, list[str]]) -> str:
-    """The text with each BEGIN mark replaced by `begin[kind]` lines and each END mark left out."""
+    """Return the text with each BEGIN mark replaced by `begin[kind]` lines and each END mark left out."""
     lines = text.split("\n")
     for region in reversed(find_regions(text)):
         lines[region.last : region.last + 1] = []

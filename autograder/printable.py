@@ -1,7 +1,8 @@
 """Escapes names and texts of students for a terminal and a page.
 
-A student chooses the name of a folder and the text of an error. On a terminal an escape sequence could move the cursor
-and overwrite a line, and a line break could forge one; on either, a bidi override could reverse text.
+A student chooses the name of a folder and the text of an error. On a terminal an escape sequence could move
+the cursor and overwrite a line, and a line break could forge one; on both, a bidi override could reverse
+text.
 """
 
 import unicodedata
@@ -10,7 +11,7 @@ JOINERS = "\u200c\u200d"  # parts of names in some scripts
 
 
 def printable(text: str) -> str:
-    r"""The text on one line, with invisible characters as Python escapes: \x1b, \n, \u202e."""
+    r"""Return the text on one line, with invisible characters as Python escapes: \x1b, \n, \u202e."""
     if text.isprintable():
         return text
     return "".join(c if _is_visible(c) else c.encode("unicode_escape").decode() for c in text)
@@ -21,5 +22,5 @@ def _is_visible(char: str) -> bool:
 
 
 def printable_lines(text: str) -> str:
-    """The same for a text of several lines, whose line breaks it keeps."""
+    """Return the same for a text of several lines, keeping its line breaks."""
     return "\n".join(printable(line) for line in text.split("\n"))

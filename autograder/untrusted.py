@@ -1,13 +1,15 @@
 """Checks data that came from a file, from another process or from a student, and makes records of it.
 
-A check is called with a value. It returns the value, or the record that the value describes, and raises Unreadable if
-that is not of the agreed form. Types are exact: True is no number, and no subclass passes for its class.
+A check is called with a value. It returns the value, or the record that the value describes, and raises
+Unreadable if it does not have the agreed form. Types are exact: True is no number, and a subclass does not
+pass for its base class.
 
     flag, number, whole, text, matching        plain values
     list_of, tuple_of, row, or_none, fields    values that consist of others
     checked, typed                             records, by the annotations of a dataclass
 
-Own code rather than a library such as cattrs, which converts where this refuses (3 to "3"), and has no limits of size.
+This is our own code because libraries such as cattrs convert where this refuses (3 to "3"), and do not limit
+sizes.
 """
 
 import re
@@ -23,28 +25,29 @@ Check = Callable[[Any], Any]
 
 
 class Unreadable(ValueError):
-    """The data are not of the agreed form. The text says of which."""
+    """Raised if data do not have the agreed form. The text says which data."""
 
 
 def require(holds: bool, form: str = "data of the agreed form") -> None:
-    """Raises Unreadable unless it holds."""
+    """Raise Unreadable unless the condition holds."""
     if not holds:
         raise Unreadable(f"not {form}")
 
 
 def without_surrogates(text: str) -> str:
-    """The text as a file can hold it: JSON and file names may hold lone surrogates, halves of a character; a question
-    mark replaces each."""
+    """Return the text as a file can hold it: JSON and file names may hold lone surrogates, halves of a
+    character, which become question marks.
+    """
     return text.encode(errors="replace").decode()
 
 
 def as_text(value: object, most: int) -> str:
-    """The text, cut to `most` characters and without surrogates; empty for anything else."""
+    """Return the text, cut to `most` characters and without surrogates; empty for anything else."""
     return without_surrogates(value[:most]) if isinstance(value, str) else ""
 
 
 def such_that(holds: Callable[[Any], bool], form: str = "data of the agreed form") -> Check:
-    """The values for which it holds."""
+    """Return a check for values that satisfy the condition."""
 
     def check(value: Any) -> Any:
         require(holds(value), form)
@@ -54,7 +57,7 @@ def such_that(holds: Callable[[Any], bool], form: str = "data of the agreed form
 
 
 def exactly(kind: type) -> Check:
-    """Values of this very type."""
+    """Return a check for values of exactly this type."""
     return such_that(lambda value: type(value) is kind, f"of the type {kind.__name__}")
 
 
@@ -63,19 +66,19 @@ number = such_that(lambda value: type(value) in (int, float), "a number")
 
 
 def whole(least: int, most: int) -> Check:
-    """Integers from `least` to `most`."""
+    """Return a check for integers from `least` to `most`."""
     return such_that(
         lambda value: type(value) is int and least <= value <= most, "a whole number, or too large"
     )
 
 
 def text(most: int) -> Check:
-    """Texts, cut to `most` characters and without surrogates."""
+    """Return a check for texts, cut to `most` characters and without surrogates."""
     return lambda value: as_text(exactly(str)(value), most)
 
 
 def matching(pattern: str, most: int) -> Check:
-    """Texts of ASCII of at most `most` characters that the pattern matches as a whole."""
+    """Return a check for ASCII texts of at most `most` characters that the pattern matches as a whole."""
     found = re.compile(pattern, re.ASCII)
     return such_that(
         lambda value: type(value) is str and len(value) <= most and found.fullmatch(value) is not None,
@@ -84,7 +87,7 @@ def matching(pattern: str, most: int) -> Check:
 
 
 def list_of(check: Check, most: int | None = None) -> Check:
-    """Lists of at most `most` items."""
+    """Return a check for lists of at most `most` items."""
 
     def checked_list(value: Any) -> list:
         require(type(value) is list and (most is None or len(value) <= most), "a list, or too long")
@@ -94,13 +97,13 @@ def list_of(check: Check, most: int | None = None) -> Check:
 
 
 def tuple_of(check: Check, most: int | None = None) -> Check:
-    """Tuples, from lists."""
+    """Return a check for tuples, read from lists."""
     items = list_of(check, most)
     return lambda value: tuple(items(value))
 
 
 def row(*checks: Check) -> Check:
-    """Tuples with one item for each check, from lists."""
+    """Return a check for tuples with one item for each of the checks, read from lists."""
 
     def checked_row(value: Any) -> tuple:
         require(type(value) is list and len(value) == len(checks), f"a list of {len(checks)} items")
@@ -110,18 +113,20 @@ def row(*checks: Check) -> Check:
 
 
 def or_none(check: Check) -> Check:
-    """None, or what the check lets pass."""
+    """Return a check for None, or what the given check accepts."""
     return lambda value: None if value is None else check(value)
 
 
 def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
-    """A dict with these keys and no others."""
+    """Return a check for dicts with exactly these keys."""
     require(type(value) is dict and value.keys() == checks.keys(), "a dict with the agreed keys")
     return {name: check(value[name]) for name, check in checks.items()}
 
 
 def checked(kind: type[T], value: Any) -> T:
-    """The record that `dataclasses.asdict` was given, after its way as JSON; also a list, dict or tuple of such."""
+    """Return the record that `dataclasses.asdict` was given, after a round trip through JSON; also a list,
+    dict or tuple of such.
+    """
     annotation: Any = kind
     made: T = typed(annotation)(value)
     return made
@@ -129,7 +134,9 @@ def checked(kind: type[T], value: Any) -> T:
 
 @lru_cache
 def typed(kind: Any) -> Check:
-    """The values of an annotation: a dataclass by its fields, list, dict, tuple, `X | None`, a plain type."""
+    """Return a check for values of an annotation: a dataclass by its fields, list, dict, tuple, `X | None`, a
+    plain type.
+    """
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         checks = {field.name: typed(hints[field.name]) for field in fields_of(kind)}
@@ -147,7 +154,7 @@ def typed(kind: Any) -> Check:
 
 
 def _dict(key: Check, item: Check) -> Check:
-    """In JSON every key is a text."""
+    """Return a check for dicts. In JSON every key is a text."""
 
     def checked_dict(value: Any) -> dict:
         require(type(value) is dict, "a dict")

@@ -35,8 +35,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state of an answer, its points by aspect, and at most three lines of text. `hidden`: it is that of the hidden
-    check, which found what the visible one does not."""
+    """The state of an answer, its points by aspect, and at most three lines of text. `hidden` means that the
+    hidden check found what the visible one does not.
+    """
 
     exercise: str
     state: str

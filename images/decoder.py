@@ -15,7 +15,7 @@ def _plus(ax, x, y):
 
 
 def _stream(ax, x, top, bottom, start="x", end="output"):
-    """The residual line, from the layer's input above to its output below."""
+    """Draw the residual line, from the layer's input above to its output below."""
     ax.text(x, top + 0.17, start, ha="center", va="center", fontweight="bold")
     ax.plot([x, x], [top, bottom + 0.2], color=VERMILLION, linewidth=2.6, zorder=0)
     arrow(ax, (x, bottom + 0.2), (x, bottom), VERMILLION, 2.6)
@@ -23,7 +23,8 @@ def _stream(ax, x, top, bottom, start="x", end="output"):
 
 
 def _branch(ax, x, y, parts, away=1.35, wide=1.2):
-    """Leaves the residual line at (x, y), passes the boxes (name, colour) and is added. Returns the plus's y."""
+    """Leaves the residual line at (x, y), passes the boxes (name, colour) and is added. Returns the plus's
+    y."""
     side = x + away
     ax.plot([x, side], [y, y], color=GREY, linewidth=1.6)
     for name, colour in parts:
@@ -39,13 +40,13 @@ def _branch(ax, x, y, parts, away=1.35, wide=1.2):
 
 
 def _norm(ax, x, y, name="norm"):
-    """A norm that stands on the residual line."""
+    """Draw a norm that stands on the residual line."""
     box(ax, x, y, name, "", GREEN, width=0.9, height=0.42)
 
 
 @styled
 def decoder_flow() -> Picture:
-    """The pre-norm decoder layer, and the same parts in post-norm order."""
+    """Draw the pre-norm decoder layer, and the same parts in post-norm order."""
     figure = card(6.0, 5.9, "One decoder layer, in two orders")
     ax = canvas(figure, 0, 0, 6.0, 5.9)
     norm, attend, network = ("norm", GREEN), ("attention", BLUE), ("network", ORANGE)
@@ -75,7 +76,7 @@ def decoder_flow() -> Picture:
 
 @styled
 def cross_layer_flow() -> Picture:
-    """The encoder-decoder layer: three sublayers, each followed by plus and norm."""
+    """Draw the encoder-decoder layer: three sublayers, each followed by plus and norm."""
     figure = card(6.0, 6.75, "Three sublayers, each followed by plus and norm")
     ax = canvas(figure, 0, 0, 6.0, 6.75)
     _stream(ax, 0.9, 5.9, 0.47)
@@ -135,7 +136,7 @@ def _gelu(x: float) -> float:
 
 @styled
 def saw_meaning() -> Picture:
-    """One ambiguous vector, and the two adjustments that attention adds to it."""
+    """Draw one ambiguous vector, and the two adjustments that attention adds to it."""
     figure = card(6.0, 4.1, "Attention adds to the word")
     ax = axes(figure, 0.75, 0.65, 4.9, 2.75)
     ax.axhline(0, color=GREY, linewidth=0.8)

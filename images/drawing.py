@@ -23,7 +23,7 @@ def arrow(
     bend: float = 0.0,
     alpha: float = 1.0,
 ) -> None:
-    """An arrow from one point to another."""
+    """Draw an arrow from one point to another."""
     ax.add_patch(
         FancyArrowPatch(
             start,
@@ -50,7 +50,7 @@ def box(
     width: float = 1.25,
     height: float = 0.62,
 ) -> None:
-    """A named box with its centre at (x, y), its shape in small letters below the name."""
+    """Draw a named box with its centre at (x, y), its shape in small letters below the name."""
     ax.add_patch(
         FancyBboxPatch(
             (x - width / 2, y - height / 2),
@@ -77,7 +77,9 @@ def squares(
     colours: dict[tuple[int, int], str] | None = None,
     fill: str = PALE,
 ) -> None:
-    """An n_rows x n_columns grid with its upper left corner at (x, y); `colours` maps (i, j) to a colour."""
+    """Draw an n_rows x n_columns grid with its upper left corner at (x, y); `colours` maps (i, j) to a
+    colour.
+    """
     for i in range(n_rows):
         for j in range(n_columns):
             colour = (colours or {}).get((i, j), fill)
@@ -102,7 +104,7 @@ def cells(
     width: float = 0.52,
     height: float = 0.4,
 ) -> None:
-    """A small table of texts, its upper left corner at (x, y); colours[i][j] fills a cell."""
+    """Draw a small table of texts, its upper left corner at (x, y); colours[i][j] fills a cell."""
     for i, line in enumerate(lines):
         for j, text in enumerate(line):
             corner = (x + j * width, y - (i + 1) * height)
@@ -114,5 +116,5 @@ def cells(
 
 
 def softmax(values: Sequence[float]) -> list[float]:
-    """The softmax of plain numbers, computed in float64."""
+    """Return the softmax of plain numbers, computed in float64."""
     return torch.softmax(torch.tensor(values, dtype=torch.float64), dim=0).tolist()

@@ -12,7 +12,7 @@ TARGET = TOKENS[::-1]
 
 @styled
 def shifted_target() -> Picture:
-    """What the decoder reads, above what it is to say at the same place."""
+    """Draw the decoder's input, above the token that it must predict at each position."""
     figure = card(6.0, 3.0, "The target, shifted right by one")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     read, say = ("bos", *TARGET), (*TARGET, "eos")
@@ -43,7 +43,7 @@ def shifted_target() -> Picture:
 
 @styled
 def three_masks() -> Picture:
-    """Who may attend to whom in the three attentions of an encoder-decoder."""
+    """Draw the masks of the three attentions of an encoder-decoder."""
     source, target = (*TOKENS, "pad"), ("bos", *TARGET[:3])
     real = [token != "pad" for token in source]
     masks = (
@@ -76,7 +76,7 @@ def three_masks() -> Picture:
 
 @styled
 def encoder_decoder_flow() -> Picture:
-    """The whole model: two streams, and the memory between them."""
+    """Draw the whole model: two streams, and the memory between them."""
     figure = card(6.0, 5.2, "The whole model: two streams and one memory")
     ax = canvas(figure, 0, 0, 6.0, 5.2)
     rows = (
@@ -108,7 +108,7 @@ def encoder_decoder_flow() -> Picture:
 
 @styled
 def greedy_steps() -> Picture:
-    """A target that grows by one token per call of the model."""
+    """Draw a target that grows by one token per call of the model."""
     said = ["cat", "the", "saw", "dog", "the", "eos"]
     figure = card(6.0, 3.95, "One call of the model per token")
     ax = canvas(figure, 0, 0, 6.0, 3.95)

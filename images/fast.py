@@ -15,7 +15,7 @@ LIGHT = "#D1D5DB"
 
 @styled
 def two_parts() -> Picture:
-    """The five scores of *cat* in two parts, the sum of exponentials of each, and the share of each."""
+    """Draw the five scores of *cat* in two parts, the sum of exponentials of each, and the share of each."""
     x = embed()
     scores = (x[4] @ x.T / math.sqrt(4)).tolist()
     parts, colours = ((0, 1), (2, 3, 4)), (BLUE, ORANGE)
@@ -49,7 +49,7 @@ def two_parts() -> Picture:
 
 @styled
 def table_or_tiles() -> Picture:
-    """The whole table of scores, and one block of its columns with what is carried along."""
+    """Draw the whole table of scores, and one block of its columns with what is carried along."""
     figure = card(6.0, 3.75, "The whole table, or a block of keys at a time")
     ax = canvas(figure, 0, 0, 6.0, 3.75)
     size, top = 0.22, 2.72
@@ -103,7 +103,9 @@ def table_or_tiles() -> Picture:
 
 @styled
 def running_sum() -> Picture:
-    """The sum of exponentials for the scores 1, 3 and 5: what is there shrinks when a larger score comes."""
+    """Draw the sum of exponentials for the scores 1, 3 and 5: what is there shrinks when a larger score
+    comes.
+    """
     figure = card(6.0, 3.4, "A larger score comes: everything before it shrinks")
     ax = axes(figure, 0.7, 0.75, 4.9, 1.85)
     colours, scores = (BLUE, ORANGE, GREEN), (1, 3, 5)
@@ -128,7 +130,8 @@ def running_sum() -> Picture:
 
 @styled
 def backward_in_tiles() -> Picture:
-    """One block of keys on the way back: what each query brings, and where the gradients go."""
+    """Draw one block of keys in the backward pass: what each query contributes, and where the gradients
+    go."""
     figure = card(6.0, 3.9, "The way back, a block of keys at a time")
     ax = canvas(figure, 0, 0, 6.0, 3.9)
     size, left, top = 0.22, 2.3, 2.75
@@ -160,7 +163,7 @@ def backward_in_tiles() -> Picture:
 
 @styled
 def window_reach() -> Picture:
-    """What the last token of the top layer can reach through three layers with a window of three."""
+    """Draw what the last token of the top layer can reach through three layers with a window of three."""
     figure = card(6.0, 3.75, "Three layers, each with a window of three")
     ax = canvas(figure, 0, 0, 6.0, 3.75)
     count, step, low, high = 9, 0.55, 0.75, 0.72
@@ -202,7 +205,7 @@ def window_reach() -> Picture:
 
 @styled
 def carried_state() -> Picture:
-    """A cache that grows with the text, beside two sums that do not."""
+    """Draw a cache that grows with the text, next to two sums that do not."""
     figure = card(6.0, 3.6, "What is kept while a text is written")
     ax = canvas(figure, 0, 0, 6.0, 3.6)
     for line, (name, y) in enumerate((("softmax: a cache", 2.45), ("linear: two sums", 1.05))):

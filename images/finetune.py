@@ -10,7 +10,7 @@ WEIGHTS = ((0.95, -0.4, 1.4, 0.2), (20.0, -7.0, 28.0, 3.0))
 
 @styled
 def quantise_blocks() -> Picture:
-    """Two blocks of a row, each with a scale of its own."""
+    """Draw two blocks of a row, each with its own scale."""
     figure = card(6.0, 3.0, "Each block is divided by a scale of its own")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     told = []
@@ -32,7 +32,7 @@ def quantise_blocks() -> Picture:
 
 @styled
 def lora_layer() -> Picture:
-    """The frozen layer and the update beside it."""
+    """Draw the frozen layer and its low-rank update."""
     figure = card(6.0, 2.9, "A frozen layer, and a small update beside it")
     ax = canvas(figure, 0, 0, 6.0, 2.9)
     ax.text(0.35, 1.35, "x", fontsize=13, va="center")

@@ -10,7 +10,7 @@ from autograder.notebook.figures.style import Picture, axes, canvas, card, style
 
 @styled
 def computed_again() -> Picture:
-    """Which tokens are computed in each step, without and with a cache."""
+    """Draw which tokens are computed in each step, without and with a cache."""
     figure = card(6.0, 3.5, "Which tokens are computed in each step?")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     kinds = (("without a cache", GREY, "1 + 2 + \u2026 + 6 = 21 tokens"), ("with a cache", PALE, "6 tokens"))
@@ -48,7 +48,7 @@ def computed_again() -> Picture:
 
 @styled
 def offset_triangle() -> Picture:
-    """The causal mask of two new tokens after a cache of three, right and wrong."""
+    """Draw the causal mask of two new tokens after a cache of three, right and wrong."""
     figure = card(6.0, 2.75, "Two new tokens after a cache of three")
     ax = canvas(figure, 0, 0, 6.0, 2.75)
     kinds = (("from the lower right", 3, GREEN), ("from the upper left", 0, VERMILLION))
@@ -73,7 +73,7 @@ def offset_triangle() -> Picture:
 
 @styled
 def two_tails() -> Picture:
-    """A sure and an unsure distribution, cut by the same k and the same p."""
+    """Draw a sure and an unsure distribution, cut by the same k and the same p."""
     sure, unsure = (0.82, 0.1, 0.04, 0.02, 0.01, 0.01), (0.22, 0.2, 0.18, 0.16, 0.14, 0.1)
     figure = card(6.0, 3.5, "The same k and the same p, twice")
     for k, (name, probs) in enumerate((("a sure model", sure), ("an unsure model", unsure))):
@@ -139,7 +139,7 @@ def end_to_end() -> Picture:
 
 @styled
 def writing_loop() -> Picture:
-    """The loop that writes: text, model, last row of logits, choose, append."""
+    """Draw the loop that writes: text, model, last row of logits, choose, append."""
     figure = card(6.0, 2.7, "The loop that writes")
     ax = canvas(figure, 0, 0, 6.0, 2.7)
     steps = (("ids", "(B, N)"), ("model", "(B, N, V)"), ("last row", "(B, V)"), ("choose", "(B,)"))
@@ -169,7 +169,7 @@ def _bars(
 
 @styled
 def accept_or_redraw() -> Picture:
-    """What a draft brings, what is accepted of it, and what the second draw adds."""
+    """Draw what a draft brings, what is accepted of it, and what the second draw adds."""
     figure = card(6.0, 3.2, "Accept what both agree on, draw the rest")
     ax = canvas(figure, 0, 0, 6.0, 3.2)
     p, q = [0.1, 0.5, 0.15, 0.25], [0.4, 0.3, 0.2, 0.1]

@@ -15,7 +15,8 @@ PALE_OF = {BLUE: HEADS[0], ORANGE: HEADS[1], GREEN: HEADS[2]}
 
 @styled
 def reshaping(x, tokens, n_heads=2) -> Picture:
-    """Splitting queries (N, d_model) into H tables (N, d_head) and merging them again, with the sentence's numbers."""
+    """Splitting queries (N, d_model) into H tables (N, d_head) and merging them again, with the sentence's
+    numbers."""
     x = rows(x)
     n, d_model = len(x), len(x[0])
     d_head, wide, top = d_model // n_heads, 0.46, 3.0
@@ -65,7 +66,7 @@ def _features(ax, x, top, features, wide):
 
 @styled
 def split_trap(tokens, n_heads=2, d_head=2) -> Picture:
-    """What a reshape without a transpose does: tokens torn apart. Cells are coloured by token."""
+    """Draw what a reshape without a transpose does: tokens torn apart. Cells are coloured by token."""
     n, wide = len(tokens), 0.62
     short = [f"{token}{'' if tokens.index(token) == i else chr(39)}" for i, token in enumerate(tokens)]
     flat = [(i, f) for i in range(n) for f in range(n_heads * d_head)]

@@ -23,7 +23,8 @@ PIXELS = [[str(4 * i + j) for j in range(4)] for i in range(4)]
 
 @styled
 def scrambled_digits() -> Picture:
-    """Handwritten digits, and below each the same sixteen squares in another order, the same order for all."""
+    """Handwritten digits, and below each the same sixteen squares in another order, the same order for
+    all."""
     digits = torch.tensor(load_digits().images[:6])
     order = torch.randperm(16, generator=torch.Generator().manual_seed(1))
     squares = digits.unflatten(2, (4, 2)).unflatten(1, (4, 2)).transpose(2, 3).flatten(1, 2)
@@ -75,7 +76,7 @@ def patch_orders() -> Picture:
 
 @styled
 def patch_axes() -> Picture:
-    """The six axes of an image in pieces, and how they move there and back."""
+    """Draw the six axes of an image in pieces, and how they move there and back."""
     figure = card(6.0, 3.5, "Six axes, in another order")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     names = {"B": "B", "C": "C", "i": "H / P", "a": "P", "j": "W / P", "b": "P "}
@@ -116,7 +117,7 @@ def patch_axes() -> Picture:
 
 @styled
 def conv_as_layer() -> Picture:
-    """A kernel on one patch, and the same numbers as a row of a linear layer."""
+    """Draw a kernel on one patch, and the same numbers as a row of a linear layer."""
     figure = card(6.0, 3.4, "A kernel on a patch is a row of a linear layer")
     ax = canvas(figure, 0, 0, 6.0, 3.4)
     first = [[HEADS[0] if i < 2 and j < 2 else PALE for j in range(4)] for i in range(4)]
@@ -142,7 +143,7 @@ def conv_as_layer() -> Picture:
 
 @styled
 def vit_flow() -> Picture:
-    """From an image to logits."""
+    """Draw the path from an image to logits."""
     figure = card(6.0, 4.55, "A vision transformer")
     ax = canvas(figure, 0, 0, 6.0, 4.55)
     box(ax, 1.35, 3.65, "image", "(B, C, H, W)", GREY, width=1.7)
@@ -172,7 +173,7 @@ def vit_flow() -> Picture:
 
 @styled
 def rollout_paths() -> Picture:
-    """Two tokens through two layers: every path back to the input, with its share."""
+    """Draw two tokens through two layers: every path back to the input, with its share."""
     figure = card(6.0, 3.5, "Follow every path back, and multiply along it")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     x, y = (0.9, 2.75, 4.6), (2.35, 1.05)

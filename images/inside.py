@@ -18,7 +18,7 @@ from autograder.notebook.figures.style import Picture, canvas, card, styled
 
 @styled
 def forward_hook() -> Picture:
-    """A hook listens at the exit of one part."""
+    """Draw a hook at the exit of one part."""
     figure = card(6.0, 2.6, "A hook listens at the exit of one part")
     ax = canvas(figure, 0, 0, 6.0, 2.6)
     for k, name in enumerate(("embedding", "layer 0", "layer 1", "logits")):
@@ -37,7 +37,7 @@ def forward_hook() -> Picture:
 
 @styled
 def induction() -> Picture:
-    """What an induction head does, and the head before it that makes it possible."""
+    """Draw what an induction head does, and the head before it that makes it possible."""
     figure = card(6.0, 3.2, "Two heads that copy together")
     ax = canvas(figure, 0, 0, 6.0, 3.2)
     letters = ["A", "B", "C", "D", "A"]
@@ -73,7 +73,7 @@ def induction() -> Picture:
 
 @styled
 def heads_add_up() -> Picture:
-    """The output of attention is a sum over heads."""
+    """Draw the output of attention as a sum over heads."""
     figure = card(6.0, 3.1, "What a layer adds is a sum over its heads")
     ax = canvas(figure, 0, 0, 6.0, 3.1)
     for h in range(3):
@@ -97,7 +97,7 @@ def heads_add_up() -> Picture:
 
 @styled
 def lens() -> Picture:
-    """Every hidden state is sent through the last norm and the table."""
+    """Draw the logit lens: every hidden state is sent through the last norm and the output layer."""
     figure = card(6.0, 3.0, "The logit lens: every state as if it were the last")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     for k in range(3):
@@ -121,7 +121,7 @@ def lens() -> Picture:
 
 @styled
 def patching() -> Picture:
-    """Two runs, and one hidden state carried from one to the other."""
+    """Draw two runs, and one hidden state carried from one to the other."""
     figure = card(6.0, 3.4, "One hidden state of the other run")
     ax = canvas(figure, 0, 0, 6.0, 3.4)
     for row, (words, colour, answer) in enumerate(
@@ -148,6 +148,6 @@ def patching() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """The pictures of the lesson, by name."""
+    """Return the pictures of the lesson, by name."""
     drawn = (forward_hook, induction, heads_add_up, lens, patching)
     return {one.__name__: one() for one in drawn}

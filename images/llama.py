@@ -10,7 +10,7 @@ from autograder.notebook.figures.style import Picture, axes, canvas, card, style
 
 @styled
 def four_bit_block() -> Picture:
-    """What the twenty bytes of a block hold."""
+    """Draw what the twenty bytes of a block hold."""
     figure = card(6.4, 2.75, "Twenty bytes hold thirty-two weights")
     ax = canvas(figure, 0, 0, 6.4, 2.75)
     names = ["d", "d", "m", "m", *[str(j) for j in range(4, 9)], "\u2026", "19"]
@@ -34,7 +34,7 @@ def four_bit_block() -> Picture:
 
 @styled
 def open_gate() -> Picture:
-    """The curve of SiLU, and the two ways that meet in a SwiGLU."""
+    """Draw the curve of SiLU, and the two ways that meet in a SwiGLU."""
     figure = card(6.4, 2.9, "A gate decides how much of each feature goes through")
     ax = canvas(figure, 0, 0, 6.4, 2.9)
     box(ax, 0.6, 1.3, "x", "(\u2026, D)", GREY, 0.8)
@@ -68,7 +68,7 @@ def open_gate() -> Picture:
 
 @styled
 def order_of_steps() -> Picture:
-    """The order in which a Llama's attention treats its keys."""
+    """Draw the order in which a Llama's attention treats its keys."""
     figure = card(6.4, 2.6, "Turn, keep, share: in this order")
     ax = canvas(figure, 0, 0, 6.4, 2.6)
     steps = (
@@ -105,7 +105,7 @@ def order_of_steps() -> Picture:
 
 @styled
 def llama_flow() -> Picture:
-    """One layer of a Llama, and the whole model around thirty of them."""
+    """Draw one layer of a Llama, and the whole model around thirty of them."""
     figure = card(6.4, 2.9, "A layer, and thirty of them")
     ax = canvas(figure, 0, 0, 6.4, 2.9)
     arrow(ax, (0.2, 2.0), (6.2, 2.0), INK)
@@ -136,7 +136,7 @@ def llama_flow() -> Picture:
 
 @styled
 def text_or_ids() -> Picture:
-    """One message, written as a text and as ids."""
+    """Draw one message, written as a text and as ids."""
     figure = card(6.4, 2.75, "Who ends the message?")
     ax = canvas(figure, 0, 0, 6.4, 2.75)
     start, end, said = HEADS[1], HEADS[3], HEADS[0]
@@ -189,7 +189,7 @@ def _line(colour):
 
 @styled
 def one_token_a_call() -> Picture:
-    """What the model reads in each call of a text with caches."""
+    """Draw what the model reads in each call of a text with caches."""
     figure = card(6.4, 2.6, "What the model reads in each call")
     ax = canvas(figure, 0, 0, 6.4, 2.6)
     words = ["The", "capital", "of", "France", "is", "Paris", "."]
@@ -219,7 +219,7 @@ def one_token_a_call() -> Picture:
 
 @styled
 def evening_chat() -> Picture:
-    """The conversation of lesson 20: the first two sentences that the model answers there."""
+    """Draw the conversation of lesson 20: the first two sentences that the model answers there."""
     figure = card(6.4, 2.6, "In lesson 20: a real language model, on your code")
     ax = canvas(figure, 0, 0, 6.4, 2.6)
     answer = (

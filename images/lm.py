@@ -13,7 +13,7 @@ PI = ("3", "1", "4", "1", "5", "9", "2", "6")
 
 @styled
 def next_token_windows() -> Picture:
-    """A text cut into windows: what is given, and what is asked one token later."""
+    """Draw a text cut into windows: what is given, and what is asked one token later."""
     figure = card(6.0, 3.55, "Windows of three tokens, and what comes next")
     ax = canvas(figure, 0, 0, 6.0, 3.55)
     left, wide = 1.15, 0.56
@@ -71,7 +71,7 @@ def surprise() -> Picture:
 
 @styled
 def gpt_flow() -> Picture:
-    """The whole model: from ids to logits, one table used at both ends."""
+    """Draw the whole model: from ids to logits, one table used at both ends."""
     figure = card(6.0, 5.3, "A GPT: one table at both ends")
     ax = canvas(figure, 0, 0, 6.0, 5.3)
     steps = (
@@ -105,7 +105,9 @@ def gpt_flow() -> Picture:
 
 @styled
 def clipped_together() -> Picture:
-    """A gradient clipped by its whole norm keeps its direction; clipped entry by entry it does not."""
+    """Draw two ways to clip a gradient: by its whole norm, which keeps its direction, and entry by entry,
+    which does not.
+    """
     figure = card(6.0, 3.3, "Clip the whole gradient, not its parts")
     ways = (("the whole: (0.6, 0.8)", (0.6, 0.8), GREEN), ("each entry: (1, 1)", (1.0, 1.0), VERMILLION))
     for k, (name, end, colour) in enumerate(ways):
@@ -129,7 +131,8 @@ def clipped_together() -> Picture:
 
 @styled
 def reversal_test() -> Picture:
-    """Six digits and the same backwards: which tokens can be predicted, and what the mean loss must then be."""
+    """Six digits and the same backwards: which tokens can be predicted, and what the mean loss must then
+    be."""
     figure = card(6.0, 3.3, "Six digits, then the same six backwards")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     digits, left, wide = ("7", "2", "9", "4", "0", "5"), 0.3, 0.45

@@ -17,7 +17,8 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 @styled
 def softmax_steps(scores, tokens, title="From scores to weights") -> Picture:
-    """The three steps of softmax for one row: scores, their exponentials, each one's share of the sum."""
+    """Draw the three steps of softmax for one row: scores, their exponentials, each one's share of the
+    sum."""
     scores = row(scores)
     exps, shares = [math.exp(value) for value in scores], softmax(scores)
     figure = card(6.05, 3.3, title)
@@ -43,7 +44,7 @@ def softmax_steps(scores, tokens, title="From scores to weights") -> Picture:
 
 @styled
 def scales(scores, tokens, factors, title="One row of scores, multiplied before softmax") -> Picture:
-    """The weights of one row when its scores are multiplied by each of the factors."""
+    """Draw the weights of one row when its scores are multiplied by each of the factors."""
     scores, told = row(scores), []
     n_rows = -(-len(factors) // 2)
     figure = card(5.9, 0.6 + 2.3 * n_rows, title)
@@ -60,7 +61,7 @@ def scales(scores, tokens, factors, title="One row of scores, multiplied before 
 
 @styled
 def dot_product(a, b, names, features) -> Picture:
-    """Two words multiplied feature by feature, and the products added up."""
+    """Draw two words multiplied feature by feature, and the products added up."""
     products = [x * y for x, y in zip(a, b, strict=True)]
     figure = card(6.0, 2.85, f"\u201c{names[0]}\u201d times \u201c{names[1]}\u201d, feature by feature")
     ax = canvas(figure, 0, 0, 6.0, 2.85)
@@ -82,7 +83,7 @@ def dot_product(a, b, names, features) -> Picture:
 
 
 def _number_cell(ax, x, y, value, colour):
-    """A number in a frame of the word's colour; a product is filled by its sign."""
+    """Draw a number in a frame of the word's colour; a product is filled by its sign."""
     fill = "white" if colour else "#CFE6F5" if value > 0 else "#F9D9BD" if value < 0 else PALE
     ax.add_patch(Rectangle((x, y - 0.22), 0.8, 0.44, facecolor=fill, edgecolor=colour or GREY, linewidth=1.5))
     ax.text(x + 0.4, y, number(value), ha="center", va="center", fontsize=11)
@@ -90,7 +91,8 @@ def _number_cell(ax, x, y, value, colour):
 
 @styled
 def lengths_and_angles(pairs) -> Picture:
-    """Pairs of vectors, (names, a, b) each, as two arrows with their lengths, their angle and their dot product.
+    """Pairs of vectors, (names, a, b) each, as two arrows with their lengths, their angle and their dot
+    product.
 
     Two vectors of any width lie in one plane, so lengths and angle are drawn as they are.
     """
@@ -117,7 +119,9 @@ def lengths_and_angles(pairs) -> Picture:
 
 
 def _arrow_of_length(ax, x, y, angle, length, name, colour, aside):
-    """An arrow from (x, y) with its name at its tip, drawn `aside` of its true place where another would cover it."""
+    """Draw an arrow from (x, y) with its name at its tip, drawn `aside` of its true place where another would
+    cover it.
+    """
     turn, size = math.radians(angle), 0.42 * length
     tip = x + size * math.cos(turn), y + size * math.sin(turn) + aside
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.4, "shrinkA": 0, "shrinkB": 0}
@@ -128,7 +132,7 @@ def _arrow_of_length(ax, x, y, angle, length, name, colour, aside):
 
 @styled
 def scores_to_fill(scores, tokens, blank) -> Picture:
-    """The score matrix without one row, which is for the reader to fill in."""
+    """Draw the score matrix without one row, which is for the reader to fill in."""
     n, scores = len(tokens), rows(scores)
     figure = card(2.0 + 0.72 * n, 0.5 * n + 1.45, "Every token scored against every token")
     ax = axes(figure, 1.4, 0.3, n * 0.72, n * 0.5)

@@ -4,8 +4,9 @@
     python images/make_images.py --timing    measure and draw those too (they differ from run to run)
     python images/make_images.py --check     name what is stale, exit 1 if anything is
 
-images/TOPIC.py holds the drawings of one lesson, found by being here: its `pictures()` maps a name to a picture. The
-measured ones are those of the lessons' `timing: NN_name` cells; each is the variable `name` of its lesson.
+images/TOPIC.py holds the drawings of one lesson, found by being here: its `pictures()` maps a name to a
+picture. The measured ones are those of the lessons' `timing: NN_name` cells; each is the variable `name` of
+its lesson.
 
 Each picture is written twice: NAME.svg for print and the README, NAME.png for notebooks (JupyterLab shows
 no SVG attachments). The SVG is compared byte for byte; the PNG carries the SVG's hash.

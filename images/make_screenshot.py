@@ -2,8 +2,8 @@
 
     python images/make_screenshot.py
 
-Two cells are run in a real kernel, and what a notebook shows of them is photographed by headless Chromium (which
-must be installed). Not part of the build: the picture changes only when check does.
+Two cells are run in a real kernel, and what a notebook shows of them is photographed by headless Chromium
+(which must be installed). Not part of the build: the picture changes only when check does.
 """
 
 import shutil
@@ -40,7 +40,7 @@ BROWSER = [
 
 
 def run_cells() -> nbformat.NotebookNode:
-    """The two checks with their outputs; the answers themselves are not shown."""
+    """Return the two checks with their outputs; the answers themselves are not shown."""
     cells = [nbformat.v4.new_code_cell(source) for source in (WRONG, FIRST, RIGHT, SECOND)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=120, allow_errors=True, kernel_name="python3").execute()
@@ -49,7 +49,7 @@ def run_cells() -> nbformat.NotebookNode:
 
 
 def photograph(page: Path, picture: Path, width: int, height: int) -> None:
-    """A screenshot of a local page."""
+    """Take a screenshot of a local page."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("Chromium is needed for this picture; install it and try again.")

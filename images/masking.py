@@ -16,7 +16,7 @@ from autograder.notebook.sentence import TOKENS, embed
 
 @styled
 def four_exercises(allowed, tokens, title="A causal mask makes four exercises of one sentence") -> Picture:
-    """A causal mask, and beside each row the token that is to be predicted there."""
+    """Draw a causal mask, and next to each row the token to be predicted there."""
     allowed, n, wide, high = rows(allowed), len(tokens), 0.62, 0.44
     figure = card(6.0, 3.95, title)
     ax = axes(figure, 1.1, 0.5, n * wide, n * high)
@@ -68,7 +68,7 @@ def mask_patterns(patterns, title="Masks: blue may be attended to, hatched may n
 
 @styled
 def mask_conventions(allowed, tokens, title="One mask, written in three ways") -> Picture:
-    """The same mask as True = may attend, as True = blocked, and as numbers added to the scores."""
+    """Draw the same mask as True = may attend, as True = blocked, and as numbers added to the scores."""
     allowed = rows(allowed)
     n, width, height = len(tokens), 5.1 / (3 * len(tokens)), 0.42
     panel = width * n + 0.1
@@ -131,7 +131,7 @@ def mask_broadcasting(causal, padding, names) -> Picture:
 
 
 def _small(ax, x, y, allowed, size):
-    """A mask in small squares, its upper left corner at (x, y)."""
+    """Draw a mask in small squares, its upper left corner at (x, y)."""
     for i, line in enumerate(allowed):
         for j, may in enumerate(line):
             ax.add_patch(
@@ -155,7 +155,7 @@ def _under(ax, x, bottom, name, shape, becomes):
 
 @styled
 def mask_before_or_after(scores, allowed, tokens, query) -> Picture:
-    """One row of weights: without a mask, zeroed after softmax, masked before softmax."""
+    """Draw one row of weights: without a mask, zeroed after softmax, masked before softmax."""
     scores, allowed = row(scores), row(allowed)
     free = softmax(scores)
     after = [w if may else 0.0 for w, may in zip(free, allowed, strict=True)]
@@ -179,7 +179,8 @@ def mask_before_or_after(scores, allowed, tokens, query) -> Picture:
 
 @styled
 def padded_batch(sentences) -> Picture:
-    """Sentences of different lengths in one tensor, filled up, and the mask that tells real tokens from padding."""
+    """Sentences of different lengths in one tensor, filled up, and the mask that tells real tokens from
+    padding."""
     longest, wide = max(map(len, sentences)), 0.74
     figure = card(6.0, 4.4, "Two sentences in one tensor, one of them padded")
     ax = canvas(figure, 0, 0, 6.0, 4.4)
@@ -210,7 +211,7 @@ def padded_batch(sentences) -> Picture:
 
 
 def _place(ax, x, y, wide, text, real):
-    """One position of a sentence: pale blue for a real token, hatched for padding."""
+    """Draw one position of a sentence: pale blue for a real token, hatched for padding."""
     if not real:
         return _hatched(ax, x, y, wide, 0.42, text)
     ax.add_patch(Rectangle((x, y), wide, 0.42, facecolor=HEADS[0], edgecolor="white"))

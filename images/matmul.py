@@ -14,7 +14,7 @@ PALE_BLUE, PALE_ORANGE, PALE_RED = "#CFE6F5", "#FBE3B5", "#F9D9BD"
 
 @styled
 def attention_flow() -> Picture:
-    """From queries, keys and values to the output, with the shape of every result."""
+    """Draw the path from queries, keys and values to the output, with the shape of every result."""
     figure = card(5.4, 4.9, "Attention, with the shape of everything")
     ax = canvas(figure, 0, 0, 5.4, 4.9)
     boxes = (
@@ -49,7 +49,8 @@ def attention_flow() -> Picture:
 
 @styled
 def loops_and_matmul() -> Picture:
-    """Two loops fill the score matrix cell by cell; one matrix product fills it at once."""
+    """Draw two loops that fill the score matrix cell by cell, and one matrix product that fills it at
+    once."""
     figure = card(5.85, 4.7)
     ax = canvas(figure, 0, 0, 5.85, 4.7)
     size, i, j, left, right = 0.32, 2, 3, 0.5, 2.55
@@ -104,7 +105,7 @@ def loops_and_matmul() -> Picture:
 
 @styled
 def self_attention() -> Picture:
-    """One input, three weight matrices, three roles, one attention."""
+    """Draw one input, three weight matrices, three roles, one attention."""
     figure = card(5.7, 5.6, "Self-attention: one input in three roles")
     ax = canvas(figure, 0, 0, 5.7, 5.6)
     box(ax, 2.85, 4.65, "x", "(N, d_in)", INK)
@@ -137,7 +138,7 @@ def self_attention() -> Picture:
 
 
 def _state(ax, x, y, colour):
-    """A small box for what a network holds at one token, with its centre at (x, y)."""
+    """Draw a small box for what a network holds at one token, with its centre at (x, y)."""
     style = {"facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
     ax.add_patch(
         FancyBboxPatch((x - 0.2, y - 0.17), 0.4, 0.34, boxstyle="round,pad=0,rounding_size=0.08", **style)
@@ -146,7 +147,9 @@ def _state(ax, x, y, colour):
 
 @styled
 def recurrence(tokens) -> Picture:
-    """A recurrent network passes a state from token to token; attention connects every pair directly."""
+    """Draw a recurrent network, which passes a state from token to token, and attention, which connects every
+    pair directly.
+    """
     step, right = 0.92, 0.6 + 0.92 * len(tokens)
     figure = card(right, 4.3)
     ax = canvas(figure, 0, 0, right, 4.3)
@@ -177,7 +180,7 @@ def recurrence(tokens) -> Picture:
 
 
 def _numbers(ax, x, y, values, size, bold=()):
-    """The numbers of a table whose upper left corner is at (x, y)."""
+    """Draw the numbers of a table whose upper left corner is at (x, y)."""
     for i, line in enumerate(values):
         for j, value in enumerate(line):
             weight = "bold" if (i, j) in bold else "normal"
@@ -228,7 +231,7 @@ def weights_times_values(weights, values, tokens, features, row=1, column=2) -> 
 
 @styled
 def learned_matrices(d_in=4, d_out=4) -> Picture:
-    """A self-attention module: the three matrices that it owns, and what goes in and comes out."""
+    """Draw a self-attention module: the three matrices that it owns, and what goes in and comes out."""
     figure = card(6.05, 3.1, "What a self-attention owns: three matrices, no more")
     ax = canvas(figure, 0, 0, 6.05, 3.1)
     frame = {

@@ -24,7 +24,9 @@ KEY, VALUE, LATENT, TURNED = SKY, "#F2C46B", "#E3B5CF", "#C9EBDD"
 
 @styled
 def kept_of_a_token() -> Picture:
-    """What one token leaves behind in one layer, in four kinds of attention, and how many different keys it makes."""
+    """Draw the cache entry of one token in one layer, in four kinds of attention, and how many different keys
+    and values the heads read from it.
+    """
     figure = card(6.0, 3.3, "What one token leaves behind in a layer")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     kinds = (("MHA", 8, 8), ("GQA", 2, 2), ("MQA", 1, 1), ("MLA", 0, 8))
@@ -60,7 +62,7 @@ def kept_of_a_token() -> Picture:
 
 @styled
 def latent_flow() -> Picture:
-    """The five layers: x goes down to a latent, and from it come the keys and values of all heads."""
+    """Draw the five layers: x goes down to a latent, and from it come the keys and values of all heads."""
     figure = card(6.0, 3.5, "Down to a latent, up to keys and values")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     box(ax, 0.75, 1.65, "x", "(N, d_model)", GREY, 1.1)
@@ -94,7 +96,7 @@ def latent_flow() -> Picture:
 
 @styled
 def two_ways_to_a_score() -> Picture:
-    """The same score through the key and through the latent, with the numbers of the sentence."""
+    """Draw the same score through the key and through the latent, with the numbers of the sentence."""
     figure = card(6.0, 3.2, "One score, two ways")
     ax = canvas(figure, 0, 0, 6.0, 3.2)
     ways = (
@@ -195,7 +197,7 @@ def mix_first() -> Picture:
 
 @styled
 def position_key() -> Picture:
-    """Each head has a content part and a position part; the position key is one for all heads."""
+    """Draw heads with a content part and a position part; all heads share one position key."""
     figure = card(6.0, 3.6, "Content from the latent, position from a key of its own")
     ax = canvas(figure, 0, 0, 6.0, 3.6)
     for h in range(3):

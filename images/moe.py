@@ -14,7 +14,7 @@ CHOICES = ((3, 1), (0, 2), (1, 3), (3, 1), (0, 3))
 
 @styled
 def gate_steps() -> Picture:
-    """From four logits to two experts and their weights."""
+    """Draw the steps from four logits to two experts and their weights."""
     figure = card(6.0, 3.0, "Two experts of four, and their weights")
     logits = (3.0, 0.0, 2.0, 1.0)
     weights = softmax((3.0, 2.0))
@@ -36,7 +36,7 @@ def gate_steps() -> Picture:
 
 @styled
 def dense_and_sparse() -> Picture:
-    """One dense layer, all of which every token meets, and eight experts, of which it meets two."""
+    """Draw one dense layer, all of which every token meets, and eight experts, of which it meets two."""
     figure = card(6.0, 3.2, "The same parameters, a quarter of the work")
     ax = canvas(figure, 0, 0, 6.0, 3.2)
     for k, (name, chosen) in enumerate((("dense", set(range(8))), ("mixture of experts", {1, 6}))):
@@ -67,7 +67,7 @@ def dense_and_sparse() -> Picture:
 
 @styled
 def dispatch() -> Picture:
-    """Each token goes to its two experts; each expert gets its tokens as one small batch."""
+    """Draw each token on its way to its two experts; each expert gets its tokens as one small batch."""
     figure = card(6.0, 4.0, "Each expert works on its own tokens, in one call")
     ax = canvas(figure, 0, 0, 6.0, 4.0)
     for e in range(4):
@@ -103,7 +103,7 @@ def dispatch() -> Picture:
 
 @styled
 def rich_get_richer() -> Picture:
-    """The loop by which a router comes to love one expert, and where the loss cuts it."""
+    """Draw the loop by which a router comes to prefer one expert, and where the loss cuts it."""
     figure = card(6.0, 3.0, "Why a router falls for one expert")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     spots = {
@@ -131,7 +131,7 @@ def rich_get_richer() -> Picture:
 
 @styled
 def capacity() -> Picture:
-    """Two experts with room for two tokens; the third token of an expert skips the layer."""
+    """Draw two experts with room for two tokens; the third token of an expert skips the layer."""
     figure = card(6.0, 3.4, "Room for two: latecomers skip the layer")
     ax = canvas(figure, 0, 0, 6.0, 3.4)
     experts, room = (1, 0, 1, 1, 0), {0: 0, 1: 0}

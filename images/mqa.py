@@ -22,7 +22,9 @@ from autograder.notebook.sentence import TOKENS
 
 @styled
 def writing(tokens) -> Picture:
-    """A model that writes: at each step one new query meets all keys kept so far, and one column is added."""
+    """Draw a model that writes: at each step one new query meets all keys kept so far, and one column is
+    added.
+    """
     n, pitch = len(tokens), 0.62
     figure = card(6.0, 3.6, "One token at a time: new, kept, read")
     ax = canvas(figure, 0, 0, 6.0, 3.6)
@@ -45,7 +47,7 @@ def writing(tokens) -> Picture:
 
 
 def _pair(ax, left, y, token, new):
-    """A token's key and value, blue where they have just been computed."""
+    """Draw a token's key and value, blue where they have just been computed."""
     fill, edge, ink = (SKY, BLUE, INK) if new else (PALE, "#9CA3AF", GREY)
     ax.add_patch(Rectangle((left, y - 0.17), 0.57, 0.34, facecolor=fill, edgecolor=edge, linewidth=1.2))
     ax.text(left + 0.285, y, f"k, v {token}", ha="center", va="center", fontsize=8, color=ink)
@@ -74,7 +76,7 @@ def kv_sharing(n_heads=8, n_groups=2) -> Picture:
 
 
 def _sharing(ax, low, name, n_heads, count):
-    """One way to share in a row 1.5 high: its name, how much it keeps, and which head uses which."""
+    """Draw one way to share in a row 1.5 high: its name, how much it keeps, and which head uses which."""
     share = "all of it" if count == n_heads else f"1 part in {n_heads // count}"
     ax.text(0.3, low + 1.12, name, fontweight="bold", va="center", fontsize=10)
     ax.text(0.3, low + 0.8, f"{count} key/value head{'s' if count > 1 else ''}", fontsize=9.5, va="center")
@@ -120,7 +122,7 @@ def sharing_order(n_heads=6, n_kv_heads=3) -> Picture:
 
 @styled
 def cache_block(tokens, n_layers=4, n_kv_heads=2) -> Picture:
-    """What is kept: for each token and each layer, keys and values of all key/value heads."""
+    """Draw the cache: for each token and each layer, keys and values of all key/value heads."""
     figure = card(6.0, 5.4, "What is kept of a text")
     ax = canvas(figure, 0, 0, 6.0, 5.4)
     columns = [1.25 + 0.88 * j for j in range(len(tokens))]
@@ -156,7 +158,7 @@ def cache_block(tokens, n_layers=4, n_kv_heads=2) -> Picture:
 
 
 def _keys_and_values(ax, x, y, n_kv_heads, wide, high):
-    """A token's cell in one layer: a row for each key/value head, its key blue and its value orange."""
+    """Draw a token's cell in one layer: a row for each key/value head, its key blue and its value orange."""
     for g in range(n_kv_heads):
         for part, colour in enumerate((BLUE, ORANGE)):
             corner = (x + wide * part, y + high * g)
@@ -165,7 +167,7 @@ def _keys_and_values(ax, x, y, n_kv_heads, wide, high):
 
 @styled
 def pooled_heads() -> Picture:
-    """Two heads of width 2 become one: rows of the same feature meet."""
+    """Draw two heads of width 2 that become one: rows of the same feature are averaged."""
     figure = card(6.0, 2.9, "Each feature meets the same feature of the other head")
     ax = canvas(figure, 0, 0, 6.0, 2.9)
     weight, fills = [["1", "2"], ["3", "4"], ["5", "6"], ["7", "8"]], [HEADS[0], HEADS[1]] * 2

@@ -14,7 +14,7 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 @styled
 def norm_steps() -> Picture:
-    """What a LayerNorm does to *dog*, step by step."""
+    """Draw what a LayerNorm does to *dog*, step by step."""
     dog = embed(["dog"])[0]
     centred = dog - dog.mean()
     normed = centred / dog.std(correction=0)
@@ -31,7 +31,9 @@ def norm_steps() -> Picture:
 
 @styled
 def norm_axes() -> Picture:
-    """Which numbers share a mean: those of one token in a LayerNorm, those of one feature in a BatchNorm."""
+    """Draw which numbers share a mean: those of one token in a LayerNorm, those of one feature in a
+    BatchNorm.
+    """
     figure = card(6.0, 3.55, "Which numbers share a mean?")
     ax = canvas(figure, 0, 0, 6.0, 3.55)
     kinds = (
@@ -98,7 +100,7 @@ def norm_geometry() -> Picture:
 
 @styled
 def norm_fold() -> Picture:
-    """The weight and bias of a norm move into the linear layer behind it."""
+    """Draw the weight and bias of a norm moving into the linear layer behind it."""
     figure = card(6.0, 3.3, "Scale and shift move into the next layer")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     pale = [[PALE] * 4]

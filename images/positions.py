@@ -13,7 +13,7 @@ from autograder.notebook.sentence import TOKENS, embed
 
 @styled
 def one_bag() -> Picture:
-    """Two sentences that say the opposite, and the one bag of tokens that attention makes of both."""
+    """Draw two sentences that say the opposite, and the one bag of tokens that attention makes of both."""
     figure = card(6.0, 2.7, "Two sentences, one bag")
     ax = canvas(figure, 0, 0, 6.0, 2.7)
     for y, words in ((1.75, TOKENS), (0.65, TOKENS[3:] + TOKENS[2:3] + TOKENS[:2])):
@@ -30,7 +30,7 @@ def one_bag() -> Picture:
 
 @styled
 def position_clocks() -> Picture:
-    """Each pair of features is a clock: its hand at positions 0 to 4."""
+    """Draw each pair of features as a clock: its hand at positions 0 to 4."""
     figure = card(6.0, 3.9, "A position is read from several clocks")
     ax = canvas(figure, 0, 0, 6.0, 3.9)
     for i, (rate, name) in enumerate(zip((1.0, 0.1), ("1 radian", "0.1 radian"), strict=True)):
@@ -51,7 +51,7 @@ def position_clocks() -> Picture:
 
 @styled
 def learned_rows() -> Picture:
-    """A table with one row for each position; the rows of a short sentence are added to its tokens."""
+    """Draw a table with one row for each position; the rows of a short sentence are added to its tokens."""
     figure = card(6.0, 3.3, "One row for each position")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     x, learned = embed().tolist(), [[0.0] * 4 for _ in range(7)]
@@ -78,7 +78,7 @@ def learned_rows() -> Picture:
 
 @styled
 def same_angle() -> Picture:
-    """A query and a key two positions apart, at three places: the same angle between them."""
+    """Draw a query and a key two positions apart, at three places: the same angle between them."""
     figure = card(6.0, 2.75, "Two positions apart: always the same angle")
     ax = canvas(figure, 0, 0, 6.0, 2.75)
     for k, (query, key) in enumerate(((2, 0), (3, 1), (5, 3))):
@@ -99,7 +99,7 @@ def _hand(angle):
 
 @styled
 def rope_layouts() -> Picture:
-    """One head of six features: which two make a pair, in either layout, and where each row goes."""
+    """Draw one head of six features: which two make a pair, in either layout, and where each row goes."""
     figure = card(6.0, 3.0, "Which features make a pair?")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     layouts = (("neighbours", 2.1, [0, 1, 2, 3, 4, 5]), ("halves", 0.95, [0, 2, 4, 1, 3, 5]))
@@ -128,7 +128,7 @@ def rope_layouts() -> Picture:
 
 @styled
 def distance_bias() -> Picture:
-    """The last row of the sentence: scores, minus a slope times the distance."""
+    """Draw the last row of the sentence: scores, minus a slope times the distance."""
     figure = card(6.0, 2.75, "ALiBi: a penalty that grows with distance")
     ax = canvas(figure, 0, 0, 6.0, 2.75)
     scores, slope, left = (0, 2, -2, 0, 3), 0.5, 1.9

@@ -22,7 +22,7 @@ from autograder.notebook.figures.words import number
 
 @styled
 def two_ways() -> Picture:
-    """From pairs to a tuned model: by a reward model and reinforcement, or by one loss."""
+    """Draw two ways from pairs to a tuned model: a reward model and reinforcement, or one loss."""
     figure = card(6.0, 3.5, "Two ways from pairs to a tuned model")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     ax.text(0.25, 2.82, "by reinforcement", fontweight="bold", va="center", fontsize=10)
@@ -51,7 +51,7 @@ def two_ways() -> Picture:
 
 @styled
 def answer_log_prob() -> Picture:
-    """Which tokens count, and which logits speak about them."""
+    """Draw the tokens that count, and the logits that predict them."""
     figure = card(6.0, 3.0, "Only the tokens of the answer count")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     left, wide = 0.55, 0.82
@@ -104,7 +104,7 @@ def answer_log_prob() -> Picture:
 
 @styled
 def four_log_probs() -> Picture:
-    """Two models and two answers: four log-probabilities, two gains, one margin."""
+    """Draw two models and two answers: four log-probabilities, two gains, one margin."""
     figure = card(6.0, 3.35, "Two models, two answers, one margin")
     ax = canvas(figure, 0, 0, 6.0, 3.35)
     left, wide, high = 1.75, 1.3, 0.44
@@ -148,7 +148,7 @@ def four_log_probs() -> Picture:
 
 @styled
 def dpo_curve() -> Picture:
-    """The loss over the margin, and how hard it pulls at three margins."""
+    """Draw the loss over the margin, and how hard it pulls at three margins."""
     figure = card(6.0, 3.5, "The loss over the margin, and its slope")
     ax = axes(figure, 0.85, 0.7, 4.85, 2.2)
     margins = [k / 20 for k in range(-100, 101)]

@@ -79,7 +79,7 @@ def episode_as_text() -> Picture:
 
 @styled
 def decision_flow() -> Picture:
-    """From returns, states and actions to logits of actions."""
+    """Draw the path from returns, states and actions to logits of actions."""
     figure = card(6.0, 4.5, "A decision transformer")
     ax = canvas(figure, 0, 0, 6.0, 4.5)
     kinds = (
@@ -110,7 +110,7 @@ def decision_flow() -> Picture:
 
 @styled
 def asking_loop() -> Picture:
-    """How one asks for a return: act, earn, and want that much less."""
+    """Draw the loop that asks for a return: act, earn, and ask for that much less."""
     figure = card(6.0, 3.0, "Ask, act, earn, and ask for that much less")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     box(ax, 1.05, 1.5, "wanted", "100, 99, 98, ...", ORANGE, width=1.5)
@@ -158,7 +158,7 @@ def group_of_answers() -> Picture:
 
 @styled
 def clipped_gain() -> Picture:
-    """The gain over the ratio, for a good and for a bad action."""
+    """Draw the gain over the ratio, for a good and for a bad action."""
     figure = card(6.0, 3.25, "Where the gain is flat, nothing pulls")
     ratios = [k / 100 for k in range(40, 171)]
     for k, (name, advantage) in enumerate((("a good action, A = 1", 1), ("a bad action, A = \u22121", -1))):

@@ -11,7 +11,9 @@ from autograder.notebook.figures.style import Picture, axes, canvas, card, style
 
 @styled
 def one_answer() -> Picture:
-    """From the tokens of a padded text to one answer: padding is blocked in the layers and left out of the mean."""
+    """Draw the path from the tokens of a padded text to one answer: padding is blocked in the layers and left
+    out of the mean.
+    """
     figure = card(6.0, 3.7, "One answer for a padded text")
     ax = canvas(figure, 0, 0, 6.0, 3.7)
     words, left = ("a", "fine", "film", "pad", "pad"), 0.9
@@ -45,7 +47,8 @@ def one_answer() -> Picture:
 
 @styled
 def known_and_held_out() -> Picture:
-    """A series whose level rises: mean and spread of the known part, and those of the whole."""
+    """Draw a series whose level rises: mean and standard deviation of the known part, and those of the
+    whole."""
     figure = card(6.0, 3.3, "Mean and spread of what is known")
     ax = axes(figure, 0.55, 0.75, 5.1, 1.9)
     series = [math.sin(t / 3) + (0 if t < 60 else (t - 60) / 12) for t in range(90)]
@@ -70,7 +73,7 @@ def known_and_held_out() -> Picture:
 
 @styled
 def cut_windows() -> Picture:
-    """The series 1 to 6 cut into windows of three with two values ahead."""
+    """Draw the series 1 to 6 cut into windows of three with two values ahead."""
     figure = card(6.0, 3.0, "Windows of three, two values ahead")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     left, wide = 1.6, 0.6
@@ -96,7 +99,9 @@ def cut_windows() -> Picture:
 
 @styled
 def two_splits() -> Picture:
-    """Where the examples to test on come from: shuffled, each between its neighbours; at the end, after all others."""
+    """Draw where the examples to test on come from: shuffled, each between its neighbours; at the end, after
+    all others.
+    """
     figure = card(6.0, 2.9, "Which examples are held out?")
     ax = canvas(figure, 0, 0, 6.0, 2.9)
     chosen = {2, 7, 11, 14, 19, 22}
@@ -124,7 +129,7 @@ def two_splits() -> Picture:
 
 @styled
 def numbers_as_tokens() -> Picture:
-    """A window of numbers on its way to the next value, read at its last token."""
+    """Draw a window of numbers on its way to the next value, read at its last token."""
     figure = card(6.0, 3.85, "From a window of numbers to the next one")
     ax = canvas(figure, 0, 0, 6.0, 3.85)
     numbers, left, step = ("5", "11", "16", "23"), 1.65, 0.88
@@ -164,7 +169,9 @@ def numbers_as_tokens() -> Picture:
 
 @styled
 def three_parts() -> Picture:
-    """The years to learn from, to choose by, and to test on; and what is learned from once the choice is made."""
+    """Draw the years to learn from, to choose by, and to test on; and what is learned from once the choice is
+    made.
+    """
     figure = card(6.0, 2.75, "Three parts: learn, choose, test")
     ax = canvas(figure, 0, 0, 6.0, 2.75)
     marks = (1700, 1909, 1949, 2009)

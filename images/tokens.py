@@ -10,7 +10,7 @@ from autograder.notebook.lessons.tokens import draw_tokens
 
 @styled
 def token_levels() -> Picture:
-    """One text as bytes, as words, and as pieces."""
+    """Draw one text as bytes, as words, and as pieces."""
     figure = card(6.0, 3.1, "One text, cut in three ways")
     ax = canvas(figure, 0, 0, 6.0, 3.1)
     text = "the·dog·saw·the·catfish"
@@ -42,7 +42,7 @@ def token_levels() -> Picture:
 
 @styled
 def word_boundaries() -> Picture:
-    """Where the word boundaries of a short text are."""
+    """Draw where the word boundaries of a short text are."""
     figure = card(6.0, 2.6, "Where are the word boundaries?")
     ax = canvas(figure, 0, 0, 6.0, 2.6)
     text, size = "Hi, you", 0.5
@@ -114,7 +114,7 @@ def _column(ax: Axes, x: float, title: str, steps: list[list[str]], notes: list[
 
 @styled
 def merge_order() -> Picture:
-    """The same word encoded in the order of learning and from left to right."""
+    """Draw the same word encoded in the order of learning and from left to right."""
     figure = card(6.0, 3.2, "Learned first: bc. Learned second: ab.")
     ax = canvas(figure, 0, 0, 6.0, 3.2)
     _column(

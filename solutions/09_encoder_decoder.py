@@ -13,7 +13,7 @@ writes it can attend to any token of the source. In this lesson you will **build
 1. the input from which a decoder learns,
 2. the encoder layer,
 3. the whole Transformer of 2017, verified against PyTorch's in three ways,
-4. the loop that writes, one token at a time.
+4. the **autoregressive** loop, which writes one token at a time, each from those before it.
 
 Then your model learns, in seconds, to write eight digits backwards, and you look inside. Does it read from
 right to left?

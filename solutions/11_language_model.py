@@ -1046,7 +1046,7 @@ loss_between(lines, steps, levels, title)
 r"""
 Read the plot from top to bottom. A fresh model begins at the level of one that knows nothing. Within the
 first fifty steps it has passed the unigrams, so it knows more than which characters are frequent. Some
-hundred steps later it passes the bigrams, and goes on.
+hundred steps later it passes the bigrams, and keeps improving.
 
 Is that the luck of one seed? Two more GPTs, from two other seeds, 300 steps each:
 """

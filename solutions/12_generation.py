@@ -728,8 +728,8 @@ rarely, make up for it in a second draw.
 By hand: the draft proposes *a* with $q = 0.4$, and the target wants it with $p = 0.1$. Accept it with
 probability $p / q = 0.25$. Then it comes with $0.4 \cdot 0.25 = 0.1$, just as the target wants. The draft
 proposes *b* with 0.3, and the target wants 0.5. Always accept it, and 0.2 is missing. In all, $0.1 + 0.3 +
-0.15 + 0.1 = 0.65$ is accepted. The remaining 0.35 of the time, draw from what is missing, $(0, 0.2, 0, 0.15)$
-divided by 0.35.
+0.15 + 0.1 = 0.65$ is accepted, the **acceptance rate**. The remaining 0.35 of the time, draw from what is
+missing, $(0, 0.2, 0, 0.15)$ divided by 0.35.
 """
 
 # %%
@@ -745,10 +745,10 @@ print("accepted and redrawn:", [round(share, 2) for share in together.tolist()])
 
 # %% [markdown]
 r"""
-The same sums prove it for every token $v$. It comes by acceptance with $q_v \cdot \min(1, p_v / q_v) =
-\min(p_v, q_v)$. It comes by the second draw with $\max(0, p_v - q_v)$, because a rejection happens exactly as
-often as something is missing. Together, $\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad
-draft costs time, never quality.
+This is a form of **rejection sampling**. The same sums prove it for every token $v$. It comes by acceptance
+with $q_v \cdot \min(1, p_v / q_v) = \min(p_v, q_v)$. It comes by the second draw with $\max(0, p_v - q_v)$,
+because a rejection happens exactly as often as something is missing. Together,
+$\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad draft costs time, never quality.
 
 **The formula.** With a draft $t_1, \dots, t_K$ (probabilities $q_i$) that the target (probabilities $p_i$)
 checks in one call, $n$ is the number of tokens before the first with $u_i \ge p_i(t_i) / q_i(t_i)$. The next
@@ -1051,10 +1051,10 @@ In your own words, for someone who has a model and wants a text.
 
 # %% [markdown] written: generation.which_dial (3 points, 8 minutes)
 r"""
-### Which dial would you turn?
+### Which sampling parameter would you change?
 
 1. A model writes dull texts that go round in circles. Another writes well, but every few sentences a word
-   makes no sense. Which dial would you turn for each, and in which direction?
+   makes no sense. Which parameter would you change for each, and in which direction?
 2. Why does top-p often do better than top-k with one fixed k?
 3. Why is speculation faster, although the large model computes no less for each token?
 
@@ -1215,7 +1215,7 @@ empty](../images/continuous_batching.svg)
 - **A prompt that comes again.** Many requests begin alike, with the same instructions or the same conversation so
   far. Under a causal mask the keys and values of a beginning do not depend on what follows, so that a service keeps
   them for the next request that begins in the same way (**prefix caching**, Zheng et al. 2024).
-- **Which dials.** GPT-2's published samples were drawn with k = 40 (Radford et al. 2019). Holtzman et al.
+- **Which parameters.** GPT-2's published samples were drawn with k = 40 (Radford et al. 2019). Holtzman et al.
   (2020) recommend top-p between 0.9 and 1. Min-p (Nguyen et al. 2024) is in Transformers, vLLM and other
   libraries; whether it writes better than a tuned top-p is disputed.
 - **Speculation.** The two papers that introduced it report texts written two to three times as fast, with

@@ -183,7 +183,8 @@ print("rank of all these keys together:", torch.linalg.matrix_rank(all_keys).ite
 
 # %% [markdown]
 r"""
-That is the bargain of this lesson. Sharing keeps few keys, whole. Latents keep many keys, squeezed.
+That is the bargain of this lesson. Sharing stores a few keys at full size. A latent stores them all,
+compressed: as a matrix, they are **low-rank**.
 
 ## 2. Must the keys be made at all?
 
@@ -191,7 +192,7 @@ That is the bargain of this lesson. Sharing keeps few keys, whole. Latents keep 
 of full width? Then we save memory but lose time.
 
 Look at one score with both weights written out. The latent of *cat* can go up to a key and meet the query
-of *dog* there. Or the query of *dog* can come down and meet the latent:
+of *dog* there. Or the query of *dog* can be projected down to meet the latent:
 
 ![Through the key: the latent of cat, 2 and -1, goes up to the key 2, 0, -1, 0 and meets dog, 2, -1, 1, 0:
 score 3. Through the latent: dog comes down to 2 and 1 and meets the latent: score 3
@@ -211,7 +212,7 @@ print(f"{query @ latents[cat]:.0f}")
 # %% [markdown]
 r"""
 The same number, because three matrices in a row can be multiplied from the left or from the right. The cost
-differs. Every latent in the cache has to go up, and the query comes down only once per step.
+differs. Every latent in the cache has to be projected up, and the query is projected down only once per step.
 
 **The formula.** For head $h$, with $W_q^{(h)}$ and $W_{k,\text{up}}^{(h)}$, the rows of the two weights that
 belong to it:
@@ -955,8 +956,8 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** The weight of the queries and the weight that projects latents up to keys are multiplied
-into one matrix per head. With it, the query comes down to the latents once per step, and no latent is ever
-projected up, which would take time for every token in the cache.
+into one matrix per head. With it, the query is projected down to the latents once per step, and no latent is
+ever projected up, which would take time for every token in the cache.
 
 A rotation depends on the positions of both tokens. It would stand between the two weights, so the product would
 be another matrix for every distance. With a separate key for positions, the content is not rotated, and its

@@ -16,7 +16,7 @@ In this lesson you will **build**
 2. the layer, in which every expert works on its own tokens only, in one call,
 3. the loss that keeps all experts busy,
 4. the gate of DeepSeek-V3, which keeps them busy without that loss,
-5. the rule for experts that have room for only so many tokens.
+5. the rule for experts with a limited capacity.
 
 Then you watch a router as it learns, unbalanced and balanced in both ways, time the layer against a dense
 one, and find out what a full expert costs.

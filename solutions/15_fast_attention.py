@@ -1,13 +1,13 @@
 # %% [markdown]
 r"""
-# 15 Make attention fast: must the table of scores ever exist?
+# 15 Make attention fast: must the score matrix ever exist?
 
-A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, which models have been able to read since
-2024, the scores of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text means four times the
-table, so memory is full long before the arithmetic takes too long. Yet such texts are read, on single GPUs,
-with exactly the softmax attention of lesson 02. How?
+A text of $N$ tokens has $N^2$ scores, the table that we call the score matrix. For a text of 131,072 tokens,
+which models have been able to read since 2024, the scores of *one* head in one layer fill 32 GiB, at two
+bytes each. Twice the text means four times the table, so memory is full long before the arithmetic takes too
+long. Yet such texts are read, on single GPUs, with exactly the softmax attention of lesson 02. How?
 
-Nobody wants the table. What we want is the outputs. In this lesson you will **build**
+We do not need the table, only the outputs. In this lesson you will **build**
 
 1. the step that merges attention over two sets of keys into attention over both,
 2. with it, exact attention, one block of keys at a time and without a table, which is the idea of FlashAttention,
@@ -182,8 +182,8 @@ time: the blocks that are done are forgotten, one block is held now, the others 
 z and o are carried along](../images/table_or_tiles.svg)
 
 Three things per query: the largest score so far, $m$; the sum of exponentials, $z$; and the weighted sum of
-values, $o$. Both sums are measured relative to $m$, so that `exp` cannot overflow. If a block brings a
-larger score, both sums are now too large, and have to shrink:
+values, $o$. Both sums are measured relative to $m$, so that `exp` cannot overflow. If a block has a
+larger score, both sums are now too large, and have to shrink. That is the **online softmax**:
 
 ![Three stacked bars: the sum of exponentials is 1.000 after the score 1, 1.135 after the score 3 and 1.154
 after the score 5. With every larger score the parts of the earlier ones
@@ -341,12 +341,12 @@ chart the lines therefore have different slopes, and no constant factor ever mak
 opening question. At 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB.
 
 What about time? A processor computes far faster than it can fetch numbers from its main memory, so it keeps a
-little fast memory close by: the **cache** of a CPU, the on-chip memory of a GPU. What fits in there is read
-again at almost no cost. What does not fit has to travel. Keep this **memory hierarchy** in mind. Before you
-look, will the tiles be faster than the table, or slower? There is another competitor, too. `torch.compile`
-reads a function of Python and generates one program for all of it. It gets the four operations of
-`table_attention`, which know nothing of tiles. It needs a C++ compiler (on a GPU, Triton), and a few seconds
-for each length. Where it does not work, the chart has one line fewer.
+little fast memory close by: the **cache** of a CPU, the on-chip memory (**SRAM**) of a GPU, whose main memory
+is called **HBM**. What fits in there is read again at almost no cost. What does not fit has to travel. Keep
+this **memory hierarchy** in mind. Before you look, will the tiles be faster than the table, or slower? There
+is another competitor, too. `torch.compile` reads a function of Python and generates one program for all of
+it. It gets the four operations of `table_attention`, which know nothing of tiles. It needs a C++ compiler (on
+a GPU, Triton), and a few seconds for each length. Where it does not work, the chart has one line fewer.
 """
 
 # %%

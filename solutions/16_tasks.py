@@ -564,9 +564,9 @@ for seed in range(3):
 
 # %% [markdown]
 r"""
-In the shuffled test, memory beats the naive forecast by far. It forecasts what cannot be forecast. In the
-honest test at the end it is worse. The model is the same. Only the question differs. (The honest split also
-leaves 39 windows out between the two sides, because they share values with the windows of the test.)
+In the shuffled test, memory beats the naive forecast by far, as if it could forecast what cannot be known. In
+the honest test at the end it is worse. The model is the same. Only the question differs. (The honest split
+also leaves 39 windows out between the two sides, because they share values with the windows of the test.)
 
 Choose a length and a horizon. How many examples does the series 1 to 6 give?
 """
@@ -889,9 +889,9 @@ print("1949 to 2008, self-scaled:", *(f"{value:.1f}" for value in at_own_scale),
 r"""
 Now it is level with the linear method on one seed and ahead on the others. So the Transformer wins after all?
 It is no longer a fair test. You had the idea *because* you had looked at those 60 years. They have
-become years to choose by, and the only new test is the years since 2008. A fair report says all this: the
-rivals, the seeds, that three seeds repeat the training but nobody can repeat the Sun, and how often the test
-was looked at.
+become **validation** data, by which you choose, and the only new test is the years since 2008. A fair report
+says all this: the rivals, the seeds, that three seeds repeat the training but nobody can repeat the Sun, and
+how often the test was looked at.
 
 ### Too good to be true
 

@@ -3,11 +3,12 @@ r"""
 # 17 Act with a Transformer: can you ask for success, and get it?
 
 A pole stands upright on a cart, and someone pushes the cart left or right to keep the pole from falling. You
-get the notes of 200 players. They lose interest, and sooner or later each of them lets the pole fall, after
-some 66 steps on average. None of the notes is longer than 100. A language model reads them as a text and
-learns to continue it, and nothing else. Then you begin a new text with "still to come: 20 steps", and let it
-play; then with "still to come: 100"; then with 150, which has never been reached. Will it give you what you
-ask for? How could a model that only imitates do better than the players it imitates?
+get the notes of 200 players (in the field's word, their **trajectories**). They lose interest, and sooner or
+later each of them lets the pole fall, after some 66 steps on average. None of the notes is longer than 100. A
+language model reads them as a text and learns to continue it, and nothing else. Then you begin a new text
+with "still to come: 20 steps", and let it play; then with "still to come: 100"; then with 150, which has
+never been reached. Will it give you what you ask for? How could a model that only imitates do better than the
+players it imitates?
 
 A model that is asked in this way is a **decision transformer**. There is another way to get from rewards to
 behaviour. Try something, and make whatever went well a little more likely. Today's language models are tuned
@@ -402,8 +403,9 @@ print("share of players who reach it:", *(f"{share:.0%}" for share in shares))
 # %% [markdown]
 r"""
 The model reads windows of four consecutive steps, so twelve tokens. Returns are divided by 100, because a
-network likes its inputs around 1. There is also a rival, **plain imitation**, which is the same model with
-the same training, but always given a return of 0. What it reaches is what pure imitation is worth.
+network likes its inputs around 1. There is also a rival, plain imitation (**behaviour cloning**): the same
+model with the same training, but always given a return of 0. What it reaches is what imitation alone is
+worth.
 """
 
 # %%
@@ -715,7 +717,8 @@ But how far may a step go? The answers were drawn from the policy as it *was*. T
 less they say about it. New answers are expensive, though, and we would like to take many steps with the old
 ones.
 
-That is why there is a bound. The **ratio** says how much more likely an action has become since it was drawn.
+That is why the gain is **clipped** at a bound. The **importance ratio** says how much more likely an action has
+become since it was drawn.
 Beyond a ratio of $1 + \epsilon$ a good action gains nothing more, and below $1 - \epsilon$ nothing more is
 gained by getting rid of a bad one. But if a step went the *wrong* way, the loss must still say so, however
 far it went:
@@ -783,8 +786,8 @@ r"""
 - *Old log-probabilities that are recomputed at each step.* Then the ratio is always 1, and the bound never
   acts.
 
-**See it run.** The gradient of a good action and of a bad one at three ratios. Where it is 0, nothing pulls any
-more:
+**See it run.** The gradient of a good action and of a bad one at three ratios. Where it is 0, the action no
+longer changes the policy:
 """
 
 # %%
@@ -876,12 +879,13 @@ figures.curves(lines, title=title, reference={"best machine": 1.0}, **options)
 r"""
 Without the bound they are far ahead after one round, but soon they are stuck. After sixty steps on sixteen
 noisy payments nearly half of them are sure of one machine. In the end nearly all are, and most of them prefer
-a wrong one, which happened to pay well. A gambler who is sure no longer pulls anything else. Then a group
+a wrong one, which happened to pay well. A gambler who is sure no longer tries anything else. Then a group
 holds a single machine, its advantages are pure noise, and nothing better is ever found.
 
-With the bound a round cannot do much harm. After some twenty steps hardly anything pulls any more, and the
-other forty change next to nothing. The gamblers learn slowly and none is sure after one round, yet they
-overtake the others. A hundred gamblers are a hundred seeds, so this is no accident of one run.
+With the bound a round cannot do much harm. After some twenty steps almost every term is clipped and has no
+gradient, and the other forty change next to nothing. The gamblers learn slowly and none is sure after one
+round, yet they overtake the others. A hundred gamblers are a hundred seeds, so this is no accident of one
+run.
 
 Is it the bound that they need, though, or just fewer steps? The simplest rival takes ten steps per round and
 has no bound:

@@ -8,8 +8,9 @@ new pair. Does it also show which of them can still speak its language? In secti
 that does.
 
 Nobody can say how many points an answer is worth, but people can say which of two answers they prefer. With
-many such pairs a language model can be tuned, without a reward model and without generating any text during
-training: **direct preference optimisation**, DPO. In this lesson you will **build**
+many such pairs a language model can be tuned. Reinforcement learning from human feedback (**RLHF**) first
+trains a reward model on them. **Direct preference optimisation**, DPO, needs no reward model, and generates
+no text during training. In this lesson you will **build**
 
 1. the log-probability of a whole answer,
 2. the loss that compares two answers, and two models,
@@ -237,7 +238,7 @@ When is it enough? The loss falls to 0 as the margin grows, and its gradient fad
 ![The curve of minus log sigmoid over the margin, from 4 at -4 to almost 0 at 4, with the slope at three
 margins: -0.98 at -4, -0.50 at 0, -0.02 at 4](../images/dpo_curve.svg)
 
-A pair that is right by a margin of 4 pulls with about a fiftieth of the force of a pair that is wrong by as
+The gradient of a pair that is right by a margin of 4 is about a fiftieth of that of a pair that is wrong by as
 much. Learning therefore ends at a margin of about 4, and **$\beta$ decides how far the model must move to get
 there**. The difference of the gains must reach $4 / \beta$. With $\beta = 0.1$ the chosen answer must become
 $e^{40}$ times likelier relative to the rejected one, with $\beta = 1$ only $e^4 = 55$ times."""
@@ -296,8 +297,8 @@ r"""
 - *`log(sigmoid(x))` in two steps.* Far below zero the first gives 0, the second minus infinity.
 - *A sum over the pairs.* Then the learning rate depends on the batch size.
 
-**See it run.** The loss, and how hard it pulls, for a pair that is far wrong, undecided, and far right, and
-finally for one that is wrong beyond measure:
+**See it run.** The loss, and the size of its gradient, for a pair that is far wrong, undecided, and far
+right, and finally for one that is wrong beyond measure:
 """
 
 # %%
@@ -310,7 +311,7 @@ for gained in (-100.0, 0.0, 100.0, -1e5):
 
 # %% [markdown]
 r"""
-The pull is never stronger than $\beta$, however wrong a pair may be.
+The gradient is never larger than $\beta$, however wrong a pair may be.
 
 ## 3. Does it agree with people?
 
@@ -667,7 +668,7 @@ Read the charts together. Judged only by accuracy, all four look like a success.
 nine in ten new pairs or more, on every seed. Now look at the drift. For *just push* it is more than twenty
 times as large as for $\beta = 5$, and its line keeps climbing to the end, as does the line for
 $\beta = 0.05$. The line for $\beta = 5$ is flat after some forty steps, because the margins are reached and
-nothing pulls any more.
+the gradients vanish.
 
 The gains hold a surprise. The *chosen* answer has become less likely, too, in all twelve runs. The loss does
 not mind, because the rejected answer has fallen further and only the difference counts. For $\beta = 5$ the
@@ -678,13 +679,13 @@ nothing.
 
 <details><summary>What the formula says about the four lines</summary>
 
-The pull of a pair on the policy is $\beta\,\sigma(-\text{margin})$, and the margin is $\beta$ times the
+The gradient of a pair has the factor $\beta\,\sigma(-\text{margin})$, and the margin is $\beta$ times the
 difference of the gains. It fades once that difference is about $4 / \beta$: $0.8$ for $\beta = 5$, $8$ for
 $\beta = 0.5$, and $80$ for $\beta = 0.05$. The first is passed within a few steps, but the last is not
-reached in a hundred. *Just push* has no end at all, because every pair pulls as hard at the end as at the
-beginning. As long as the margins are small, there is therefore little difference between $\beta = 0.05$ and
-*just push*. Adam makes that even more so, since it divides each gradient by its usual size, and a constant
-factor such as $\beta$ does not make the steps smaller.
+reached in a hundred. *Just push* has no end at all, because the gradient of every pair is as large at the end
+as at the beginning. As long as the margins are small, there is therefore little difference between $\beta =
+0.05$ and *just push*. Adam makes that even more so, since it divides each gradient by its usual size, and a
+constant factor such as $\beta$ does not make the steps smaller.
 
 </details>
 
@@ -739,11 +740,11 @@ r"""
 The farther right, the more of what was wanted; the higher, the more it cost. All twelve models start on the
 same road, close to the cheapest drift. **Beta decides where it ends.** *Just push*, stopped after ten steps,
 would have been nearly as good as $\beta = 5$ after a hundred, but nothing in its loss says when to stop.
-Twenty steps later it is past the bend, where drift still grows and rising does not. $\beta = 0.5$ goes
-through the bend and slows down after it. $\beta = 5$ stops by itself on the straight part. After 300 steps it
-is nearly where it was after 100.
+Twenty steps later it is past the bend, where the drift still grows but the share of rising steps does not.
+$\beta = 0.5$ goes through the bend and slows down after it. $\beta = 5$ stops by itself on the straight part.
+After 300 steps it is nearly where it was after 100.
 
-Stopping early can therefore take the place of a large $\beta$, if you know when to stop. Accuracy and loss
+**Early stopping** can therefore replace a large $\beta$, if you know when to stop. Accuracy and loss
 cannot tell you. The drift can, which is why people who tune a model plot it.
 
 ## 5. What if a program can check the answer?
@@ -902,7 +903,7 @@ r"""
 
 For two rises apart the difference of the gains is $2 \log(p / (1 - p))$. With $\beta = 5$ a loss of 0.1 is
 reached at about $p = 0.56$, where the drift can hardly be seen; with $\beta = 0.5$ at about $p = 0.90$, with
-a drift of about 0.5 per token; with $\beta = 0.05$ the loss is still 0.5 at $p = 0.98$, and keeps pulling.
+a drift of about 0.5 per token; with $\beta = 0.05$ the loss is still 0.5 at $p = 0.98$, and keeps its gradient.
 
 </details>
 """

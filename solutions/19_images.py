@@ -635,7 +635,8 @@ model with positions gets.
 
 Compare this with a convolution whose kernels overlap. It knows beforehand that neighbouring pixels belong
 together, and that a stroke is the same stroke wherever it is. Move the image, and what it returns moves, too.
-That is called **translation equivariance**. A vision transformer can only learn it:
+That is called **translation equivariance**; such built-in knowledge is an **inductive bias**. A vision
+transformer can only learn it:
 """
 
 # %%

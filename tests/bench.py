@@ -1,7 +1,8 @@
-"""How long `python -m autograder check` takes on the worked answers. Run by `make bench`; asserts nothing.
+"""Measures how long `python -m autograder check` takes on the worked answers. Run by `make bench`; asserts
+nothing.
 
-One file a call is what a learner waits for at the command line, the import of torch included. What each
-further file adds, in a call with many, is the judging itself.
+One file per call is what a learner waits for at the command line, including the import of torch. The time
+that each further file adds, in a call with many, is that of judging alone.
 """
 
 import subprocess
@@ -18,7 +19,7 @@ FILES = 20
 
 
 def seconds(exercise_id: str, files: list[Path]) -> float:
-    """The wall time of one call."""
+    """Return the wall time of one call."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "autograder", "check", exercise_id, *files]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

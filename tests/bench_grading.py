@@ -1,9 +1,9 @@
-"""How fast a class is graded: stock `nbgrader autograde`, as it is called and in as many processes as ours, against
-ours, in one run; and what endless loops cost. Part of `make bench`; asserts nothing.
+"""Compares the speed of grading a class: stock `nbgrader autograde`, alone and in as many processes as ours,
+with ours; and measures what endless loops cost. Part of `make bench`; asserts nothing.
 
-One class of submissions of lesson 01 (the made-up class, each with a cell of its own, so that no two are the
+One class of submissions of lesson 01 (the made-up class, each with an extra cell, so that no two are the
 same) is graded with both, the stock one on a course with nbgrader's own settings, whose checks run in the
-students' kernels. Then ours alone on ten times as many.
+students' kernels. Then ours runs on ten times as many.
 """
 
 import os
@@ -47,7 +47,7 @@ HONEST = [work for work in CLASS if work.lesson == FIRST and work.file is None a
 
 
 def fill(folder: Path, size: int, works: list[SampleSubmission] = HONEST) -> None:
-    """A class of that size hands in."""
+    """Hand in for a class of that size."""
     for number in range(size):
         work = works[number % len(works)]
         path = hand_in(folder, replace(work, student=f"{number:04}_{work.student}"))
@@ -57,7 +57,7 @@ def fill(folder: Path, size: int, works: list[SampleSubmission] = HONEST) -> Non
 
 
 def seconds(command: list[str], folder: Path) -> tuple[float, float, float]:
-    """(wall, CPU of all its processes, largest process in MB) of a command that has to succeed."""
+    """Return (wall, CPU of all its processes, largest process in MB) of a command that has to succeed."""
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -82,8 +82,9 @@ def make_stock(folder: Path) -> None:
 
 
 def stock_side_by_side(folder: Path, processes: int) -> float:
-    """The wall time of stock commands side by side, each for a share of the students, by the last digit of their
-    numbers."""
+    """Return the wall time of stock commands in parallel, each for a share of the students, by the last digit
+    of their numbers.
+    """
     make_stock(folder)
     start = time.perf_counter()
     shares = [f"???[{DIGITS[first::processes]}]_*" for first in range(processes)]
@@ -107,7 +108,7 @@ def scores(folder: Path) -> dict:
 
 
 def parts(folder: Path) -> dict[str, float]:
-    """Wall seconds of the parts of all runs, summed."""
+    """Return the wall seconds of the parts of all runs, summed."""
     total = {}
     for submission in find_submissions(folder, FIRST, [FIRST]):
         result = results.load(folder, last_outcome(submission).result)

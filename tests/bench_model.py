@@ -1,7 +1,8 @@
-"""Tokens per second of the real model on the worked answers of lesson 20, beside a plain PyTorch one. Run by `make
-bench`; asserts nothing.
+"""Measures tokens per second of the real model on the worked answers of lesson 20, and of a plain PyTorch
+one. Run by `make bench`; asserts nothing.
 
-Both write from the same prompt with caches, in turns, so that a busy machine slows both; the medians are printed.
+Both write from the same prompt with caches, in turns, so that a busy machine slows both; the medians are
+printed.
 """
 
 import statistics

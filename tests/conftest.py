@@ -1,4 +1,5 @@
-"""How the tests are shared out among processes (`make test` starts one a core), and how long the trial may take."""
+"""Distributes the tests over processes (`make test` starts one per core), and limits the time of the
+trial."""
 
 import functools
 import os
@@ -9,17 +10,19 @@ from pathlib import PurePath
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes share the cores
-# PyTorch imports this with the first optimiser. Cut off halfway by a time limit, it could not be imported again.
+# PyTorch imports this with the first optimiser. Cut off halfway by a time limit, it could not be imported
+# again.
 import torch._dynamo  # noqa: F401
 
-# The exercise that a test is about, where its parameters name one first.
+# The exercise that a test is about, if its parameters name one first.
 EXERCISE = re.compile(r"\[([a-z]\w*\.[A-Za-z]\w*)")
-# The trial of an exercise: these share what its answers and mistakes do. What the other files share is their own.
+# The trial of an exercise: these files share the records of its answers and mistakes; other files share
+# nothing.
 TRIAL = re.compile(r"test_(bundle|judge|mutants)\.py::")
 # The lesson that a test runs or reads.
 LESSON = re.compile(r"test_(?:lessons|lessons_run|bundle_runs)\.py::.*\[(\d\d_\w+)")
 
-# What these set up takes minutes, most of which other processes work or sleep: it is begun at once, side by side.
+# Setting these up takes minutes, in which this process mostly waits; so they begin at once, in parallel.
 FIRST = ("test_bundle_file.py", "test_red_team.py")
 BEGAN = pytest.StashKey[float]()
 
@@ -38,8 +41,7 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """With `--minutes`, a sample is left out in favour of the whole proof. When the time is over, it is the other way
-    round, and the summary says so."""
+    """Skip samples in favour of whole proofs while there is time, and whole proofs afterwards; the summary says so."""
     minutes = item.config.getoption("minutes")
     if minutes is None:
         return
@@ -52,8 +54,9 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """What takes longest comes first, and the rest fills up what is left. What asks the student bundle is of the trial,
-    because every mistake is run for it; so is what asks a browser."""
+    """Sort tests so that the longest come first, and the rest fills up what is left. Mark tests of the student bundle
+    as trial, because every mistake is run for it, and tests in a browser.
+    """
     for item in items:
         if "bundle_folder" in getattr(item, "fixturenames", ()) or "tests/browser/" in item.nodeid:
             item.add_marker("trial")
@@ -69,13 +72,15 @@ def _turn(item) -> tuple:
     if LESSON.search(item.nodeid):
         return 2, False, group
     if not group.endswith(".py"):
-        # The trial of an exercise takes the longer the more mistakes it knows. Its bundle comes last: it is being made.
+        # The trial of an exercise takes the longer the more mistakes it knows. Its bundle comes last: it is
+        # being made.
         return 1, -_mistakes(group), group, "bundle_folder" in needs
     return 2, "tests/browser/" not in item.nodeid
 
 
 def _turn_in_limited_time(item) -> tuple:
-    """What `make test` runs comes first, and a sample after the whole. The judge's proofs come last."""
+    """Return the place in a run of limited time: first what `make test` runs, last the judge's proofs, and a sample
+    after its whole."""
     is_sample = bool(item.get_closest_marker("sample"))
     is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
     return bool(TRIAL.search(item.nodeid)), is_sample, is_long
@@ -90,16 +95,19 @@ def _mistakes(exercise_id: str) -> int:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """One process more than there are cores: much of the time one waits for a browser, a sandbox or a sleeper."""
+    """Return one process more than there are cores: a process often waits for a browser, a sandbox or a
+    sleeper.
+    """
     return (yield) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Tests of one exercise, of one lesson, or else of files of one name, stay together: what they share is made once.
+    """Keep tests of one exercise, of one lesson, or else of files of one name, together, so that what they
+    share is made once.
 
-    subtle: xdist 3.8 looks for its own groups in a field that pytest 9 no longer has, and would share out every
-    test on its own.
+    subtle: xdist 3.8 looks for its own groups in a field that pytest 9 no longer has, and would distribute
+    every test separately.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -112,7 +120,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say where the pictures are that the browser tests took."""
+    """Print where the pictures are that the browser tests took."""
     from browser.screenshots import FOLDER
 
     if any("tests/browser/" in report.nodeid for report in terminalreporter.stats.get("passed", ())):

@@ -4,7 +4,7 @@
     python tests/dense.py --show    list them, with their lines
     python tests/dense.py --write   lower the numbers in tests/dense.json; it never raises one
 
-`make lint` runs it. The numbers are those of the day on which the rule came in: they only go down.
+`make lint` runs it. The numbers date from the day on which the rule was introduced: they only go down.
 """
 
 import ast

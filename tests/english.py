@@ -1,11 +1,11 @@
-"""Counts turns of phrase that a reader of English papers would not search for, or would not write.
+"""Counts turns of phrase that are unusual in English papers.
 
     python tests/english.py              how often each occurs, over all that people read
     python tests/english.py --show NAME  the places of one of them
     python tests/english.py --in FOLDER  in another copy of the repository, such as a git worktree of an older commit
 
-People read the markdown of lessons, pages (*.md), hints, messages and docstrings. Not every hit is a fault ("letter" is
-right for letters): a page that has far more than its neighbours is worth a second reading.
+People read the markdown of lessons, pages (*.md), hints, messages and docstrings. Not every hit is a fault
+("letter" is right for letters): a page that has far more than its neighbours is worth a second reading.
 """
 
 import argparse
@@ -61,7 +61,9 @@ def main() -> None:
 
 
 def prose(root: Path) -> Iterator[tuple[str, str]]:
-    """(place, paragraph) of all that people read, without code and formulas, each paragraph on one line."""
+    """Yield (place, paragraph) of all that people read, without code and formulas, each paragraph on one
+    line.
+    """
     for folder in FOLDERS:
         pattern = "*" if folder in (".", "solutions", "book") else "**/*"
         for path in sorted((root / folder).glob(pattern)):
@@ -73,14 +75,16 @@ def prose(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def strings(source: str) -> Iterator[tuple[int, str]]:
-    """(line, text) of the strings of a program that look like sentences: docstrings, markdown, messages, hints."""
+    """Yield (line, text) of the strings of a program that look like sentences: docstrings, markdown,
+    messages, hints.
+    """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") > 2:
             yield node.lineno, node.value
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Paragraphs without code, formulas, pictures, examples and links' addresses."""
+    """Yield paragraphs without code, formulas, pictures, examples and links' addresses."""
     text = re.sub(r"(?s)```.*?```|\$\$.*?\$\$|\]\([^)]*\)", " ", text)
     text = re.sub(r"`[^`]*`|\$[^$]*\$", "X", text)
     for part in re.split(r"\n\s*\n|\n(?=\s*[-|#*] )|\n(?=\s*\w+: )", text):

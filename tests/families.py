@@ -1,7 +1,8 @@
-"""How much each family of cases is needed: `python tests/families.py [EXERCISE_ID...]` prints, for every exercise and
-family, how many known mistakes and wrong answers it shows, and how many no other family does.
+"""Prints how much each family of cases is needed: `python tests/families.py [EXERCISE_ID...]` shows, for
+every exercise and family, how many known mistakes and wrong answers it reveals, and how many no other family
+does.
 
-A metric, not a test: a family that shows nothing alone may still say where an answer goes wrong.
+A metric, not a test: a family that reveals nothing by itself may still say where an answer goes wrong.
 """
 
 import sys
@@ -17,7 +18,7 @@ from autograder.exercises import find
 
 
 def families(exercise_id: str) -> dict[str, tuple[int, int]]:
-    """By family: (answers that it shows to be wrong, those that it alone does)."""
+    """Return by family: (answers that it shows to be wrong, those that it alone does)."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     wrong = [cases for _, cases in map(expected.run, range(len(exercise.mistakes)))]
     for answer in answers(exercise)[1].values():

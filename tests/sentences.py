@@ -1,7 +1,8 @@
-"""Prints what the bank of other wrong answers is told: `python tests/sentences.py [BEGINNING OF IDS ...]`.
+"""Prints the messages for the bank of other wrong answers: `python tests/sentences.py [BEGINNING OF IDS
+...]`.
 
-For each exercise the share that is named or told something fitting, and the sentences that would fit any wrong answer,
-each with the names of the answers that still get it.
+For each exercise it shows the share that is named or gets a fitting message, and the sentences that would fit
+any wrong answer, each with the names of the answers that still get it.
 """
 
 import sys
@@ -11,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).with_name("support")))
 
 from judged import IDS, wrong_verdicts
 
-# What these ask can be asked of any answer: nobody learns from it where to look.
+# These questions fit any answer, so they show nobody where to look.
 GENERIC = (
     "Work this one out by hand",
     "Work this one entry out by hand",
@@ -23,7 +24,7 @@ GENERIC = (
 
 
 def generic(judged) -> str | None:
-    """The sentence of a verdict that says nothing about its answer, or None."""
+    """Return the sentence of a verdict that says nothing about its answer, or None."""
     return None if judged.mistake else next((text for text in GENERIC if text in judged.message), None)
 
 

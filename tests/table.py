@@ -1,7 +1,8 @@
 """Prints the proof as a table, one line an exercise: `python tests/table.py [BEGINNING OF IDS]`.
 
-Right forms accepted, known mistakes caught and named, other wrong answers caught and named, mutants killed (of
-those that are not equivalent), and the median CPU time of a visible and of a hidden check of the worked answer.
+Right forms accepted, known mistakes caught and named, other wrong answers caught and named, mutants killed
+(of those that are not equivalent), and the median CPU time of a visible and of a hidden check of the worked
+answer.
 """
 
 import statistics
@@ -39,7 +40,8 @@ def share(part: int, whole: int) -> str:
 
 
 def median_time(exercise_id: str, hidden: bool) -> str:
-    """The time of a check of the worked answer, with drawing its cases and running the reference."""
+    """Return the time of a check of the worked answer, including drawing its cases and running the
+    reference."""
     exercise, answer, times = find(exercise_id), worked_answer(exercise_id), []
     for seed in range(TIMES):
         start = time.process_time()
@@ -71,7 +73,7 @@ def row(exercise_id: str) -> tuple[str, ...]:
 
 
 def total(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """The shares of all rows together."""
+    """Return the shares of all rows together."""
     columns = zip(*(one[1:7] for one in rows), strict=True)
     pairs = ([tuple(map(int, cell.split("/"))) for cell in column] for column in columns)
     sums = (share(sum(part for part, _ in column), sum(whole for _, whole in column)) for column in pairs)

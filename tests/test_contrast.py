@@ -1,4 +1,4 @@
-"""Text in pictures stands out from its ground as WCAG 2 asks at level AA: axe cannot look into pictures."""
+"""Text in pictures has the contrast that WCAG 2 asks for at level AA: axe cannot look into pictures."""
 
 import pytest
 

@@ -1,7 +1,8 @@
-"""Versions: pyproject.toml asks in ranges, requirements.lock pins, .venv and environment.yml follow the lock.
+"""Versions: pyproject.toml declares ranges, requirements.lock pins, .venv and environment.yml follow the
+lock.
 
-Each checker is a function that returns its complaints. It is tried on the real files, where there is none,
-and on doctored ones, where there must be one.
+Each checker is a function that returns its complaints. It is tried on the real files, where there must be
+none, and on doctored ones, where there must be one.
 """
 
 import ast
@@ -47,17 +48,17 @@ GPU_PACKAGES = ("cuda-", "nvidia-", "triton")
 
 
 def pins(text: str) -> dict[str, str]:
-    """Name -> version of every line `name==version`."""
+    """Return name -> version of every line `name==version`."""
     return dict(re.findall(r"^([a-z0-9-]+)==(\S+)(?: ; .*)?$", text, flags=re.MULTILINE))
 
 
 def markers(text: str) -> dict[str, Marker]:
-    """Name -> the machines that a line of the lock is for, where it is not for all."""
+    """Return name -> the machines that a line of the lock is for, if it is not for all."""
     lines = re.findall(r"^([a-z0-9-]+)==\S+ ; (.*)$", text, flags=re.MULTILINE)
     return {name: Marker(marker) for name, marker in lines}
 
 
-# What is for other machines than this one cannot be looked at.
+# Packages for other machines cannot be inspected here.
 NOT_HERE = {name for name, marker in markers(LOCK_TEXT).items() if not marker.evaluate()}
 LOCK = {name: version for name, version in pins(LOCK_TEXT).items() if name not in NOT_HERE}
 
@@ -67,7 +68,7 @@ def without(name: str) -> dict[str, str]:
 
 
 def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
-    """Complaints where the lock does not meet a requirement."""
+    """Return complaints where the lock does not meet a requirement."""
     version = lock.get(canonicalize_name(requirement.name))
     if version is None:
         return [f"{requirement.name} is not locked"]
@@ -77,7 +78,7 @@ def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
 
 
 def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
-    """Walk from the direct dependencies, on Linux: complaints, and the names that were reached."""
+    """Walk from the direct dependencies, on Linux: return complaints, and the names that were reached."""
     linux = default_environment() | {
         "os_name": "posix",
         "sys_platform": "linux",
@@ -103,19 +104,19 @@ def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
 
 
 def left_over(lock: dict[str, str]) -> set[str]:
-    """Locked names that nothing asks for, with any Python."""
+    """Return locked names that nothing requires, with any Python."""
     return lock.keys() - set().union(*(closure(lock, python)[1] for python in PYTHONS))
 
 
 def differences(lock: dict[str, str], version_of) -> list[str]:
-    """Complaints where an installed version is not the locked one; 2.13.0+cpu is a build of 2.13.0."""
+    """Return complaints where an installed version is not the locked one; 2.13.0+cpu is a build of 2.13.0."""
     installed = {name: Version(version_of(name)).public for name in lock}
     wrong = [name for name, pin in lock.items() if installed[name] != pin]
     return [f"{name}: {installed[name]} instead of {lock[name]}" for name in wrong]
 
 
 def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
-    """Complaints where environment.yml is not the direct dependencies at their locked versions."""
+    """Return complaints where environment.yml is not the direct dependencies at their locked versions."""
     by_pip = [line for entry in entries if isinstance(entry, dict) for line in entry["pip"]]
     by_conda = [entry for entry in entries if isinstance(entry, str)]
     complaints = [f"{line} is missing" for line in CONDA_ONLY if line not in by_conda]
@@ -133,7 +134,9 @@ def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
 
 
 def wheel_complaints(table: dict[str, list[str]], lock: dict[str, str]) -> list[str]:
-    """Complaints where tests/wheels.json (see wheels.py) names no wheel of a pinned direct dependency for a system."""
+    """Return complaints where tests/wheels.json (see wheels.py) names no wheel of a pinned direct dependency
+    for a system.
+    """
     needed = {canonicalize_name(need.name) for need in RUNTIME if need.marker is None}
     complaints = []
     for system, python in itertools.product(SYSTEMS, PYTHONS):
@@ -153,7 +156,7 @@ def wheel_complaints(table: dict[str, list[str]], lock: dict[str, str]) -> list[
 
 
 def not_portable(text: str) -> list[str]:
-    """Lines of a lock that name a host, a folder, an option or a build for one machine."""
+    """Return lines of a lock that name a host, a folder, an option or a build for one machine."""
     return [line for line in text.splitlines() if re.search(r"[/\\@+]|^-", line)]
 
 
@@ -161,7 +164,8 @@ _homes = cache(metadata.packages_distributions)  # module -> the packages that b
 
 
 def undeclared(source: str, declared: list[Requirement]) -> set[str]:
-    """Modules that a Python source imports from packages that are not among the declared requirements."""
+    """Return modules that a Python source imports from packages that are not among the declared
+    requirements."""
     modules = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

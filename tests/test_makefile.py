@@ -1,7 +1,7 @@
-"""The Makefile: its help, and its set-up, which must happen once, notice what has changed and repair itself.
+"""The Makefile: its help, and its set-up, which must happen once, notice changes and repair itself.
 
-The real Makefile runs in a folder of its own, on a stand-in for Python that writes down what it is asked
-to do and installs nothing.
+The real Makefile runs in a temporary folder, on a stand-in for Python that writes down its arguments and
+installs nothing.
 """
 
 import json
@@ -59,7 +59,7 @@ def course(tmp_path):
 
 
 def make(folder, *arguments):
-    """Run make as a person would: (exit code, what was done, everything printed)."""
+    """Run make as a person would: return (exit code, what was done, everything printed)."""
     from_outside = ("MAKE", "MFLAGS", "ARGS", "DIR", "TORCH_INDEX", "PYTHON")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(from_outside)}
     command = ["make", f"PYTHON={folder.parent / 'python'}", *arguments]
@@ -73,7 +73,7 @@ def make(folder, *arguments):
 
 
 def age(path, seconds):
-    """Give a file a time that is so many seconds before now."""
+    """Give a file a time so many seconds ago."""
     then = path.stat().st_mtime - seconds
     os.utime(path, (then, then))
 
@@ -117,7 +117,7 @@ def test_a_folder_set_up_as_it_should_be_is_left_alone_here():
     assert "pip" not in make(ROOT, "-n", "test")[2]
 
 
-# What happens to a folder that was set up, and what make does then: in a new .venv, or in the one that is there.
+# What happens to a folder after set-up, and what make does then: in a new .venv, or in the existing one.
 CHANGES = {
     "an interrupted set-up": (lambda venv: (venv / "set-up-done").rename(venv / "set-up-unfinished"), SET_UP),
     "a python that has gone": (lambda venv: (venv / "bin" / "python").unlink(), SET_UP),
@@ -128,7 +128,7 @@ CHANGES = {
 
 
 def renew(venv, name):
-    """Everything is older than it was, but for the file of that name."""
+    """Make everything older, except the file of that name."""
     age(venv / "set-up-done", 60)
     for source in {"requirements.lock", "pyproject.toml"} - {name}:
         age(venv.parent / source, 120)

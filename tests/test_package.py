@@ -52,7 +52,8 @@ def pip(*words):
 
 
 def run(site, cwd, *words):
-    """A command of the installed package. -S leaves .pth files aside, by which the clone would be found."""
+    """Run a command of the installed package. -S leaves .pth files aside, by which the clone would be
+    found."""
     paths = os.pathsep.join((str(site), sysconfig.get_path("purelib")))
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     return subprocess.run(
@@ -137,7 +138,7 @@ make.bundle(Path("mine.zip"), progress=False)
 
 
 def test_a_bundle_is_made(site, tmp_path):
-    """Of all lessons, but with the checks of one exercise: the others are made in the same way."""
+    """Make it of all lessons, but with the checks of one exercise: the others are made in the same way."""
     done = run(site, tmp_path, "-c", BUNDLE)
     assert done.returncode == 0, done.stderr
     names = {name.partition("/")[2] for name in zipfile.ZipFile(tmp_path / "mine.zip").namelist()}

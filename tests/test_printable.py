@@ -1,4 +1,4 @@
-"""Names and texts of students move no cursor, forge no row and turn no words round."""
+"""Names and texts of students move no cursor, forge no row and reverse no words."""
 
 import json
 from argparse import Namespace

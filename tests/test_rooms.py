@@ -1,4 +1,5 @@
-"""The rooms of the package import from each other one way only. (Those of grading: tests/grading/test_rooms.py.)"""
+"""The rooms of the package import from each other one way only. (Those of grading:
+tests/grading/test_rooms.py.)"""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +10,8 @@ import pytest
 import autograder
 
 ROOT = Path(autograder.__file__).parent
-# From below to above: each room (a folder, or a single file), and all that it imports from. The website's pages are one
+# From below to above: each room (a folder, or a single file), and all that it imports from. The website's
+# pages are one
 # of their own: they need the formulas of grading, which needs the lessons.
 NEEDS = {
     "errors": set(),
@@ -94,7 +96,7 @@ NEEDS = {
 
 
 def room_of(parts: tuple[str, ...]) -> str:
-    """The room of a module, whose parts come after `autograder`; "" for the package's own names."""
+    """Return the room of a module, whose parts come after `autograder`; "" for the package's own names."""
     return ".".join(parts[:2]) if ".".join(parts[:2]) in NEEDS else parts[0] if parts else ""
 
 
@@ -106,7 +108,7 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 def imported(path: Path) -> set[str]:
-    """The rooms that a module imports from, also within its functions; not for types alone."""
+    """Return the rooms that a module imports from, also within its functions; not for types alone."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
@@ -118,7 +120,7 @@ def imported(path: Path) -> set[str]:
 
 
 def names_of(node: ast.ImportFrom) -> list[tuple[str, ...]]:
-    """What is imported, each as far as it could be a module."""
+    """Return the imported names, each as far as it could be a module."""
     return [(*(node.module or "").split("."), alias.name) for alias in node.names]
 
 

@@ -1,4 +1,4 @@
-"""The form of the code, beyond what ruff sees: dense expressions, docstrings, replacements that do nothing."""
+"""The form of the code, beyond what ruff sees: dense expressions, docstrings, broad excepts, vain replacements."""
 
 import ast
 import os
@@ -13,6 +13,11 @@ import yaml
 
 FILES = [path for folder in dense.FOLDERS for path in sorted((dense.ROOT / folder).rglob("*.py"))]
 MISSPELT = "rec" + "ieved"
+# A function's docstring begins with a verb: not with one of these. (Answers are written as learners write.)
+NO_VERB = re.compile(
+    r"(A|All|An|And|Another|At|Both|Each|Every|How|In|Its|Of|One|The|These|This|Those|Two|What|When|Whether|Which|Who) "
+)
+AUTHORS = ("answers", "exercises")
 WRAPPED_AS_LITERALS = re.compile(r'"\n\s*"')  # in a docstring: it was taken for several texts side by side
 
 
@@ -22,11 +27,40 @@ def wrapped_docstrings(source: str) -> list[str]:
     return [text for text in map(ast.get_docstring, nodes) if text and WRAPPED_AS_LITERALS.search(text)]
 
 
+def docstrings_without_a_verb(source: str) -> list[str]:
+    """Return the docstrings of functions, properties and fixtures aside, that begin with no verb."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    texts = [ast.get_docstring(node) for node in functions if not _is_named_like_a_value(node)]
+    return [text for text in texts if text and NO_VERB.match(text)]
+
+
+def _is_named_like_a_value(function: ast.FunctionDef) -> bool:
+    decorators = " ".join(map(ast.unparse, function.decorator_list))
+    return "property" in decorators or "fixture" in decorators
+
+
+def broad_excepts_without_a_reason(source: str) -> list[str]:
+    """Return the lines that catch every exception and do not say why."""
+    caught = [line for line in source.splitlines() if re.match(r" *except (Base)?Exception\b", line)]
+    return [line for line in caught if "  # " not in line]
+
+
 def replacements_of_nothing(source: str) -> list[int]:
-    """The lines on which a text is replaced by itself."""
+    """Return the lines on which a text is replaced by itself."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     replaces = [call for call in calls if getattr(call.func, "attr", "") == "replace" and len(call.args) == 2]
     return [call.lineno for call in replaces if ast.dump(call.args[0]) == ast.dump(call.args[1])]
+
+
+@pytest.mark.parametrize(
+    "check, folders",
+    [(docstrings_without_a_verb, dense.FOLDERS), (broad_excepts_without_a_reason, ["autograder"])],
+)
+def test_docstrings_begin_with_a_verb_and_broad_excepts_have_a_reason(check, folders):
+    parts = {path: path.relative_to(dense.ROOT).parts for path in FILES}
+    files = [path for path, (top, below, *_) in parts.items() if top in folders and below not in AUTHORS]
+    found = {path: check(path.read_text(encoding="utf-8")) for path in files}
+    assert {str(path): some for path, some in found.items() if some} == {}
 
 
 @pytest.mark.parametrize("check", [wrapped_docstrings, replacements_of_nothing])
@@ -36,6 +70,11 @@ def test_no_source_has_a_broken_docstring_or_a_replacement_of_nothing(check):
 
 
 def test_they_are_seen():
+    assert docstrings_without_a_verb('def f():\n    """What it is."""') == ["What it is."]
+    assert not docstrings_without_a_verb('@property\ndef f(self):\n    """The size."""')
+    assert broad_excepts_without_a_reason("try:\n    f()\nexcept Exception:\n    pass") == [
+        "except Exception:"
+    ]
     assert wrapped_docstrings('"""One thing and "\n"another."""')
     assert replacements_of_nothing('x = "a".replace("\\n", "\\n")') == [1]
 
@@ -97,7 +136,7 @@ def test_a_commit_is_stopped_by_what_make_lint_would_find(repository, hook, text
 
 
 def test_every_check_of_make_lint_but_the_types_is_a_hook():
-    """The types are those of the whole package, and take too long for a commit."""
+    """Leave out the types, which are checked for the whole package and take too long for a commit."""
     hooks = yaml.safe_load((dense.ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     entries = " ".join(hook["entry"] for hook in hooks)
     linted = re.search(r"^lint:.*\n((?:\t.*\n)+)", (dense.ROOT / "Makefile").read_text(), re.M)[1]

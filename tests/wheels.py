@@ -1,7 +1,7 @@
 """Writes tests/wheels.json: which wheel pip takes for each pinned direct dependency on Windows and on a Mac.
 
-It asks the package index, so it is no test: call `python tests/wheels.py` after `make lock`. test_environment.py
-compares the file with the lock.
+It asks the package index, so it is no test: run `python tests/wheels.py` after `make lock`.
+test_environment.py compares the file with the lock.
 """
 
 import json
@@ -20,7 +20,7 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def chosen(platforms: tuple[str, ...], python: str) -> list[str]:
-    """The wheels that pip takes there, by file name. Raises CalledProcessError if one is missing."""
+    """Return the wheels that pip takes there, by file name. Raises CalledProcessError if one is missing."""
     pins = [
         f"{need.name}=={test_environment.LOCK[need.name]}"
         for need in test_environment.RUNTIME

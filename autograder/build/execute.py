@@ -1,8 +1,8 @@
 """Runs a lesson's notebook and keeps the outputs that are the same on every run.
 
-Left out of what is stored: everything on stderr, live widgets (their static picture stays), the times of a
-`timing` cell (the committed picture is stored instead). A cell that fails, or that shows a memory
-address, is an error of the lesson.
+Not stored: everything on stderr, live widgets (their static picture stays), and the times of a `timing` cell
+(the committed picture is stored instead). A cell that fails, or that shows a memory address, is an error of
+the lesson.
 """
 
 import os
@@ -30,7 +30,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
-    """Puts outputs into `notebook`, whose cells are those of `cells`. Raises UserError if a cell fails."""
+    """Put outputs into `notebook`, whose cells are those of `cells`. Raises UserError if a cell fails."""
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +55,7 @@ def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
 
 
 def put_beside(lesson: Lesson, cells: list[Cell], folder: Path) -> None:
-    """Put the worked notebooks that the lesson asks `mine` for beside it, with their ticks."""
+    """Put the worked notebooks that the lesson asks `mine` for next to it, with their ticks."""
     asked = [find(name) for cell in cells for name in MINE.findall(cell.text) if cell.is_code]
     for name in {exercise.lesson for exercise in asked} - {lesson.name}:
         worked = replace(lesson, name=name).executed
@@ -82,7 +82,9 @@ def _client(notebook, folder: str):
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """The same environment on every machine: fixed hashes, nobody's profile, the figures of notebooks."""
+    """Return the same environment on every machine: fixed hashes, no user's profile, the figures of
+    notebooks.
+    """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     new = {
         "PYTHONHASHSEED": "0",
@@ -96,7 +98,7 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def stored_outputs(lesson: Lesson, cell: Cell, outputs: list) -> list:
-    """Return what is stored of a cell's outputs."""
+    """Return the part of a cell's outputs that is stored."""
     if cell.kind == "timing":
         return timing_output(lesson, cell)
     kept = []
@@ -105,19 +107,21 @@ def stored_outputs(lesson: Lesson, cell: Cell, outputs: list) -> list:
             continue
         if "data" in output and output.data.pop(WIDGET, None) is not None and "image/png" not in output.data:
             continue
-        if output.get("data", {}).get("text/html") == "":  # a progress bar that has gone
+        if output.get("data", {}).get("text/html") == "":  # a progress bar that has disappeared
             continue
         kept.append(output)
     return kept
 
 
 def timing_output(lesson: Lesson, cell: Cell) -> list:
-    """Return what is stored of a `timing` cell: the committed picture."""
+    """Return the stored output of a `timing` cell: the committed picture."""
     return [_picture(lesson.images / f"{cell.name}.png")]
 
 
 def _picture(path: Path):
-    """A picture of the course as a notebook shows it, with the description from its file as alternative text."""
+    """Return a picture of the course as a notebook shows it, with the description from its file as
+    alternative text.
+    """
     from PIL import Image
 
     with Image.open(path) as image:
@@ -134,7 +138,7 @@ def _texts(outputs: list) -> list[str]:
 
 
 def _failure(lesson: Lesson, cells: list[Cell], notebook, error: Exception) -> UserError:
-    """Names the cell that failed: the last one that was started."""
+    """Return an error that names the cell that failed: the last one that was started."""
     started = [
         number
         for number, made in enumerate(notebook.cells, start=1)

@@ -8,8 +8,8 @@ A cell's title says what the cell is (see CONTRIBUTING.md):
     explore                                  an explorer; the stored output is its static picture
     (no title)                               an ordinary cell
 
-After the answer cell of an exercise stands its check, graded automatically. Nobody writes it: it is made here, and so
-is the table of exercises in the first cell.
+The answer cell of an exercise is followed by its check, graded automatically. Nobody writes it: it is made
+here, and so is the table of exercises in the first cell.
 """
 
 import re
@@ -22,7 +22,7 @@ from autograder.build.minutes import with_exercises
 from autograder.errors import UserError
 from autograder.marks import MARK_SCHEME, SOLUTION, SourceError, find_regions
 
-# An installed package holds the lessons' sources and pictures (setup.py); otherwise this is a clone.
+# An installed package contains the lessons' sources and pictures (setup.py); otherwise this is a clone.
 INSTALLED = Path(__file__).resolve().parents[1] / "lessons"
 ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 SPENT = r"(?: \((?P<points>\d+) points?, (?P<minutes>\d+) minutes?\))?"
@@ -72,7 +72,7 @@ class Cell:
 
 
 def lesson_names(root: Path = ROOT) -> list[str]:
-    """The names of all lessons with a source, in order. Raises UserError if there are none."""
+    """Return the names of all lessons with a source, in order. Raises UserError if there are none."""
     names = sorted(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))
     if not names:
         raise UserError(f"there are no lessons in {root / 'solutions'}; run this from a clone of the course.")
@@ -80,7 +80,7 @@ def lesson_names(root: Path = ROOT) -> list[str]:
 
 
 def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
-    """The lessons of these names, all of them if None. Raises UserError for an unknown one."""
+    """Return the lessons of these names, all of them if None. Raises UserError for an unknown one."""
     known = lesson_names(root)
     for name in names or []:
         if name not in known:
@@ -89,8 +89,10 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 
 def read_cells(lesson: Lesson) -> list[Cell]:
-    """The cells of the lesson's source, each with its kind, and the checks; the first says how many minutes the lesson
-    takes, and lists its exercises. Raises UserError, naming lesson and cell, if a title or a mark is wrong."""
+    """Return the cells of the lesson's source, each with its kind, and the checks; the first says how many
+    minutes the lesson takes, and lists its exercises. Raises UserError, naming lesson and cell, if a title or
+    a mark is wrong.
+    """
     import jupytext
 
     try:
@@ -111,13 +113,13 @@ def read_cells(lesson: Lesson) -> list[Cell]:
 
 
 def complain(lesson: Lesson, cell: str, problem: str) -> UserError:
-    """An error in a source, in the one form that all such messages have."""
+    """Return an error in a source, in the form that all such messages share."""
     return UserError(f"lesson {lesson.name}, {cell}: {problem}.")
 
 
 @contextmanager
 def naming(lesson: Lesson, cell: str) -> Iterator[None]:
-    """Turns a SourceError of the block into one for the user that names lesson and cell."""
+    """Turn a SourceError of the block into an error for the user that names lesson and cell."""
     try:
         yield
     except SourceError as error:
@@ -137,7 +139,7 @@ def _read_cell(lesson: Lesson, raw, title: str, number: int) -> Cell:
 
 
 def _check_of(answer: Cell) -> Cell:
-    """The check of an exercise's answer."""
+    """Return the check of an exercise's answer."""
     text = check_text(answer.name.partition(".")[2])
     return Cell("check", True, text, _grade_id("check", answer.name), answer.name, answer.points)
 
@@ -173,7 +175,7 @@ def _check_marks(kind: str, text: str) -> None:
 
 
 def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
-    """The points and minutes of an exercise of this lesson."""
+    """Return the points and minutes of an exercise of this lesson."""
     from autograder.exercises import find
 
     try:
@@ -186,14 +188,14 @@ def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
 
 
 def check_text(name: str) -> str:
-    """The text of the check cell for an object of that name."""
+    """Return the text of the check cell for an object of that name."""
     return "\n".join(
         [f"check({name})", "### BEGIN HIDDEN TESTS", f"check({name}, hidden=True)", "### END HIDDEN TESTS"]
     )
 
 
 def check_complete(lesson: Lesson, cells: list[Cell]) -> None:
-    """Raises UserError if an exercise of the lesson has no cell."""
+    """Raise UserError if an exercise of the lesson has no cell."""
     from autograder.exercises import exercises_of
 
     there = {cell.name for cell in cells if cell.kind == "exercise"}
@@ -203,6 +205,6 @@ def check_complete(lesson: Lesson, cells: list[Cell]) -> None:
 
 
 def _grade_id(kind: str, name: str) -> str:
-    """What nbgrader calls the cell; empty for cells that nbgrader does not know."""
+    """Return nbgrader's name for the cell; empty for cells that nbgrader does not know."""
     plain = name.replace(".", "-")
     return {"exercise": plain, "written": plain, "check": f"check-{plain}"}.get(kind, "")

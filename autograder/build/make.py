@@ -11,11 +11,10 @@ def build(
     names: list[str] | None, check: bool = False, progress: bool = True, root: Path = ROOT
 ) -> list[str]:
     """Make the notebooks of these lessons (if None: of all, and the tables in README and CONTRIBUTING).
+    Return the files that were written.
 
-    Returns the files that were written.
-
-    Only what is out of date is run or written; a student notebook that somebody worked in is left alone.
-    With `check` nothing is run or written: the files that would be are returned. Raises UserError for an unknown
+    Only what is out of date is run or written; a student notebook that somebody worked in is left alone. With
+    `check` nothing is run or written: the files that would be are returned. Raises UserError for an unknown
     lesson, a source with a mistake, or a cell that fails.
     """
     from tqdm import tqdm
@@ -46,7 +45,9 @@ def _pages(root: Path, check: bool) -> list[str]:
 
 
 def _stale_files(lesson: Lesson) -> list[str]:
-    """The notebooks of the lesson that are not what `build` would write, as far as can be told without running it."""
+    """Return the notebooks of the lesson that differ from what `build` would write, as far as can be known
+    without running it.
+    """
     from autograder.build.notebooks import as_text
     from autograder.build.stale import with_stored_outputs
 
@@ -62,7 +63,8 @@ def _build_lesson(lesson: Lesson) -> list[str]:
 
 
 def _build_executed(lesson: Lesson) -> list[str]:
-    """Writes the executed notebook if it would be another one; runs the lesson only if its outputs could be."""
+    """Write the executed notebook if it would change; run the lesson only if its outputs could have
+    changed."""
     from autograder.build.notebooks import as_text
     from autograder.build.stale import is_run, record_run, with_stored_outputs
 
@@ -95,7 +97,8 @@ def _name(lesson: Lesson, path: Path) -> str:
 
 
 def student_text(lesson: Lesson) -> str:
-    """The text of the lesson's student notebook, signed so that a learner's changes can be seen."""
+    """Return the text of the lesson's student notebook, signed so that a learner's changes can be
+    detected."""
     from autograder.build.notebooks import as_text, student_notebook
     from autograder.build.stale import sign_text
 
@@ -103,8 +106,9 @@ def student_text(lesson: Lesson) -> str:
 
 
 def executed_text(lesson: Lesson) -> str:
-    """The text of the lesson's executed notebook: runs the lesson, and keeps the stored outputs of each cell that gives
-    the same again. Raises UserError if a cell fails."""
+    """Return the text of the lesson's executed notebook: run the lesson, and keep the stored outputs of each
+    cell that gives the same again. Raises UserError if a cell fails.
+    """
     from autograder.build.execute import execute
     from autograder.build.lesson import read_cells
     from autograder.build.notebooks import as_text, reading_notebook

@@ -1,4 +1,4 @@
-"""What a lesson's first cell says of its exercises: their points, and how long the lesson takes.
+"""Writes a lesson's first cell: the points of its exercises, and how long the lesson takes.
 
 The minutes are one number, computed from the lesson, for its text, the README and the book.
 """
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from autograder.build.lesson import Cell
 
-READING = 130  # words per minute, with a look at the pictures and at what the cells print
+READING = 130  # words per minute, including a look at the pictures and at the cells' output
 CODE = 25  # lines of given code per minute
 RUNNING = 3  # minutes to wait for the experiments, and to try the explorer
-STEP = 5  # minutes; nobody knows it more exactly
+STEP = 5  # minutes; the estimate is no more exact than this
 SPENT = re.compile(r"^\*\*You spend\*\* about N minutes.*?$(?=\n\n)", flags=re.M | re.S)
 HEADING = re.compile(r"^#+ (.+)$", flags=re.M)
 HEAD = "| exercise | points | minutes |"
 ROW = re.compile(r"^\| (?P<title>.+) \| [\d.]+ \| (?P<minutes>\d+) \|$", flags=re.M)
-# What is read only after one has answered, or not at all.
+# Sections that are read only after answering, or not at all.
 LATER = re.compile(
     rf"### BEGIN .*?### END [A-Z ]+|<details>.*?</details>|!\[.*?\]\(.*?\)|{re.escape(HEAD)}.*?\n\n",
     flags=re.S,
@@ -27,8 +27,8 @@ LATER = re.compile(
 def minutes_of(cells: "list[Cell]") -> int:
     """Return the minutes that a lesson with these cells takes.
 
-    They are those of its exercises and written questions, and the time to read its text and the code that is given, and
-    to wait for what runs. The code of an exercise is in the minutes of the exercise.
+    They include its exercises and written questions, the time to read its text and the code that is given,
+    and to wait for what runs. The code of an exercise counts in the exercise's minutes.
     """
     work = sum(cell.minutes for cell in cells)
     words = sum(len(LATER.sub("", cell.text).split()) for cell in cells if not cell.is_code)
@@ -38,7 +38,9 @@ def minutes_of(cells: "list[Cell]") -> int:
 
 
 def with_exercises(text: str, cells: "list[Cell]") -> str:
-    """A lesson's first cell with its minutes, in the place of N, and with the table of its exercises behind them."""
+    """Return a lesson's first cell with its minutes in the place of N, followed by the table of its
+    exercises.
+    """
     rows = [HEAD, "|---|---|---|"]
     rows += [f"| {_title(cell)} | {cell.points} | {cell.minutes} |" for cell in cells if cell.minutes]
     table = "\n".join(rows)
@@ -46,7 +48,8 @@ def with_exercises(text: str, cells: "list[Cell]") -> str:
 
 
 def with_points(text: str, points: dict[str, float]) -> str:
-    """A lesson's first cell with other points in its table of exercises, by the titles of the rows."""
+    """Return a lesson's first cell with changed points in its table of exercises, by the titles of the
+    rows."""
 
     def row(found: re.Match) -> str:
         known = points.get(found["title"])
@@ -62,11 +65,11 @@ def _title(cell: "Cell") -> str:
 
 
 def title_of_exercise(exercise_id: str) -> str:
-    """The title of an exercise's row in the table."""
+    """Return the title of an exercise's row in the table."""
     return f"`{exercise_id.partition('.')[2]}`"
 
 
 def title_of_question(text: str) -> str:
-    """The title of a written question's row in the table."""
+    """Return the title of a written question's row in the table."""
     heading = HEADING.findall(text)[0]
     return f"a written question: {heading[0].lower()}{heading[1:]}"

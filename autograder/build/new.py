@@ -1,4 +1,6 @@
-"""`python -m autograder new TOPIC.NAME`: the files of a new exercise, small but whole, for its author to change."""
+"""`python -m autograder new TOPIC.NAME`: the files of a new exercise, small but complete, for its author to
+change.
+"""
 
 import re
 from pathlib import Path
@@ -11,7 +13,7 @@ from autograder.errors import UserError
 from autograder.exercises import all_exercises, exercises_of, find_by_name
 from autograder.files import write_whole
 
-FIRST_OF_ONES_OWN = 80  # the course goes on below
+FIRST_OF_ONES_OWN = 80  # the course's own lessons use lower numbers
 NUMBERED = re.compile(r"^## \d+\. ", re.M)
 CLOSING = '# %% [markdown]\nr"""\n## On your own\n'
 
@@ -96,23 +98,23 @@ EXERCISE = Exercise(
              "What is the mean of two equal numbers?"),
         edit("the mean is added", {"$v - mean": "$v + mean"},
              "You add the mean to each entry.",
-             "What should a row add up to afterwards?"),
+             "What should each row add up to afterwards?"),
         edit("the other way round", {"$v - mean": "mean - $v"},
              "Every sign of your result is reversed.",
              "Is an entry above the mean positive afterwards, or negative?"),
         edit("the mean alone", {"$v - mean": "mean + 0 * $v"},
-             "You return the mean in the place of each entry.",
-             "What is left of an entry when the mean is taken away?"),
+             "You return the mean in place of each entry.",
+             "What remains of an entry when the mean is subtracted?"),
     ),
     needs={
-        "several rows": ("A single row comes out right, several do not.",
-                         "Which of your steps takes several rows together?"),
-        "several entries": ("A row of one entry comes out right, longer rows do not.",
-                            "Which of your steps looks at one entry only?"),
+        "several rows": ("A single row is right, several rows are not.",
+                         "Which of your steps combines several rows?"),
+        "several entries": ("A row of one entry is right, longer rows are not.",
+                            "Which of your steps uses only one entry?"),
     },
     hints=(
-        "Where to look: what should each row add up to afterwards?",
-        "What to use: the method that gives the mean along one axis, and its option that keeps this axis.",
+        "What should each row add up to afterwards?",
+        "Which method takes the mean along one axis, and which of its options keeps that axis?",
         "In outline: take the mean of each row as a column, and subtract that column from all columns.",
     ),
 )
@@ -135,7 +137,7 @@ CELLS = '''\
 r"""
 ## $section. A heading that says what this is about
 
-**The question.** What is asked, and why anybody would want to know.
+**The question.** What the section answers, and why that matters.
 """
 
 # %%
@@ -144,13 +146,13 @@ figures.table(numbers, ["first", "second"], ["a", "b", "c"], title="Two rows")
 
 # %% [markdown]
 r"""
-By hand: the mean of the first row is 3, and -2, -1 and 3 are left of it.
+By hand: the mean of the first row is 3; subtracting it leaves -2, -1 and 3.
 
 **The formula**: `y = x - mean(x)`.
 
 ### Exercise: `$name`
 
-What is to be written here.
+What to write here.
 """
 
 # %% exercise: $id
@@ -158,7 +160,7 @@ $cell
 
 # %% [markdown]
 r"""
-**What goes wrong.** Which wrong answers look right at first, and how one tells.
+**What goes wrong.** Which wrong answers look right at first, and how to recognise them.
 
 **See it run.** What the next cell shows.
 """
@@ -168,7 +170,7 @@ print(tuple($call.shape))
 '''
 FUNCTION_CELL = '''\
 def $name(x):
-    """What it returns, and where that comes from.
+    """Return each row less its mean (source: paper, equation).
 
     Shapes:
         x: (..., N, d)
@@ -184,7 +186,7 @@ def $name(x):
 '''
 CLASS_CELL = '''\
 class $name(nn.Module):
-    """What it computes, and where that comes from.
+    """Project x, and subtract the mean of each row (source: paper, equation).
 
     Parts: proj, an nn.Linear(d_in, d_out)
 
@@ -233,7 +235,7 @@ LESSON = '''\
 r"""
 # $title
 
-What you will **build**, and what you will be able to say in the end.
+What you will **build**, and what you will be able to explain afterwards.
 
 **You need** the lessons before this one.
 
@@ -257,7 +259,7 @@ from autograder import check, compare, draw, explore, figures, hint, progress
 $cells
 # %% [markdown] written: $topic.why (2 points, 5 minutes)
 r"""
-### A question in writing?
+### A question to answer in words?
 
 ### BEGIN SOLUTION
 A worked answer.
@@ -308,9 +310,9 @@ progress()
 
 
 def new_exercise(exercise_id: str, root: Path) -> list[Path]:
-    """Writes the stubs of an exercise under the folder `root`: its file, its answers and its cells in the lesson (and
-    the topic and the lesson, if they are new): the repository, or a folder of an instructor's own lessons. Returns the
-    files that were written or changed.
+    """Write the stubs of an exercise under the folder `root`: its file, its answers and its cells in the
+    lesson (and the topic and the lesson, if they are new). `root` is the repository, or a folder of an
+    instructor's own lessons. Return the files that were written or changed.
 
     Raises UserError if the id is none, or taken.
     """
@@ -341,7 +343,7 @@ def new_exercise(exercise_id: str, root: Path) -> list[Path]:
 
 
 def _with_cells(source: Path, words: dict[str, str]) -> str:
-    """The lesson's source with the exercise's cells, before its closing sections."""
+    """Return the lesson's source with the exercise's cells, before its closing sections."""
     cells = _filled(CELLS, words)
     if not source.exists():
         return _filled(LESSON, words | {"cells": cells})
@@ -350,17 +352,19 @@ def _with_cells(source: Path, words: dict[str, str]) -> str:
 
 
 def _sections(source: Path) -> int:
-    """How many numbered sections a lesson has."""
+    """Return how many numbered sections a lesson has."""
     return len(NUMBERED.findall(source.read_text(encoding="utf-8"))) if source.exists() else 0
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
-    """The template with its words, some of which are templates, too."""
+    """Return the template with its words filled in, some of which are templates, too."""
     return Template(Template(template).substitute(words)).substitute(words)
 
 
 def _lesson_of(topic: str, root: Path) -> str:
-    """The lesson of a topic; for a new topic one with the next free number, in a folder of one's own a high one."""
+    """Return the lesson of a topic; for a new topic one with the next free number, in an instructor's own
+    folder a high one.
+    """
     lessons = {exercise.topic: exercise.lesson for exercise in all_exercises()}
     known = [*lessons.values(), *(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))]
     last = max([0 if root == ROOT else FIRST_OF_ONES_OWN - 1, *(int(lesson[:2]) for lesson in known)])

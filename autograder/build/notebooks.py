@@ -1,8 +1,8 @@
-"""Notebooks made from the cells of a lesson, without running anything.
+"""Makes notebooks from the cells of a lesson, without running anything.
 
     teacher_notebook   all marks and nbgrader's metadata: the `source` of an nbgrader course
-    student_notebook   what students get, made from the teacher's by nbgrader's own preprocessors
-    reading_notebook   what self-learners read once it is executed: answers in place, no marks
+    student_notebook   the students' version, made from the teacher's by nbgrader's own preprocessors
+    reading_notebook   the self-learners' version once it is executed: answers in place, no marks
 
 The same cells always give the same bytes.
 """
@@ -26,7 +26,8 @@ HEADINGS = {MARK_SCHEME: ["", "**How it is marked**", ""]}
 
 
 def teacher_notebook(lesson: Lesson) -> NotebookNode:
-    """The lesson with answers, hidden tests and marking schemes, as an instructor's nbgrader source."""
+    """Return the lesson with answers, hidden tests and marking schemes, as an instructor's nbgrader
+    source."""
     cells = read_cells(lesson)
     notebook = _notebook(lesson, cells, lambda cell: cell.text)
     for cell, made in zip(cells, notebook.cells, strict=True):
@@ -36,7 +37,7 @@ def teacher_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def student_notebook(lesson: Lesson) -> NotebookNode:
-    """The lesson without answers, hidden tests, marking schemes and outputs."""
+    """Return the lesson without answers, hidden tests, marking schemes and outputs."""
     from nbgrader import preprocessors as nbgrader
 
     notebook = teacher_notebook(lesson)
@@ -54,7 +55,7 @@ def student_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def reading_notebook(lesson: Lesson) -> NotebookNode:
-    """The lesson as one reads it: answers and marking schemes in place, without marks."""
+    """Return the lesson for readers: answers and marking schemes in place, without marks."""
     return _notebook(
         lesson,
         read_cells(lesson),
@@ -65,7 +66,7 @@ def reading_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def as_text(notebook: NotebookNode) -> str:
-    """The notebook as the text of its file. Raises nbformat's ValidationError for one that is not valid."""
+    """Return the notebook as the text of its file. Raises nbformat's ValidationError for an invalid one."""
     nbformat.validate(notebook)
     return nbformat.writes(notebook, version=4) + "\n"
 

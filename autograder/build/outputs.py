@@ -1,12 +1,12 @@
-"""Whether two runs of a lesson gave the same, as far as a reader can tell.
+"""Decides whether two runs of a lesson gave the same, as far as a reader can see.
 
-Words must be the same, and numbers as close as two processors agree: kernels for other instructions add in another
-order, and what is printed is rounded. A number may differ by one unit of its last printed digit, by a share of CLOSE,
-or by NOISE. The pixels of a picture are not compared: its description says what it shows.
+Words must be the same, and numbers as close as two processors agree: kernels for other instructions add in
+another order, and what is printed is rounded. A number may differ by one unit of its last printed digit, by a
+share of CLOSE, or by NOISE. The pixels of a picture are not compared: its description says what it shows.
 
-Training multiplies what rounding leaves, on another processor until every digit is another one, and a text that a
-trained model writes is another text. So of a cell that shows what was trained, only the words are asked for that its
-own code writes.
+Training amplifies rounding differences, on another processor until every digit differs, and a trained model
+writes a different text. So in the output of a cell that shows something trained, only the words of the cell's
+own code are compared.
 """
 
 import ast
@@ -20,7 +20,7 @@ from autograder.build.lesson import Cell
 
 # Float32 keeps seven digits, and the lessons' longest sums lose three of them.
 CLOSE = 1e-3
-# What rounding leaves of two equal numbers of size 1 is printed, too: 3e-08 with one kernel, 0 with another.
+# The difference of two equal numbers of size 1 is printed as 3e-08 with one kernel, as 0 with another.
 NOISE = 1e-6
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 # Tables are laid out by the widths of their numbers, and rules drawn as long as their lines.
@@ -30,7 +30,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
-    """Give each cell of `fresh` the outputs that are stored, where the run gave the same again."""
+    """Give each cell of `fresh` the stored outputs, if the run gave the same again."""
     known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"} if stored else {}
     for cell in fresh.cells:
         old = known.get(cell.id)
@@ -39,7 +39,7 @@ def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
 
 
 def differences(cells: Iterable[Cell], stored: NotebookNode, fresh: NotebookNode) -> list[str]:
-    """Return a sentence on each cell of a lesson whose stored output is not what a run of it has given."""
+    """Return a sentence on each cell of a lesson whose stored output a run of it has not reproduced."""
     cells, found = list(cells), []
     loose = trained(cells)
     for number, (cell, old, new) in enumerate(zip(cells, stored.cells, fresh.cells, strict=True), start=1):
@@ -50,7 +50,7 @@ def differences(cells: Iterable[Cell], stored: NotebookNode, fresh: NotebookNode
 
 
 def difference(stored: NotebookNode, fresh: NotebookNode) -> str:
-    """Return what differs first in the outputs of two cells; empty if they are the same."""
+    """Return the first difference between the outputs of two cells; empty if they are the same."""
     old, new = text_of(stored), text_of(fresh)
     if (words := _words(old)) != (others := _words(new)):
         ends = (old[-80:], new[-80:])
@@ -63,7 +63,9 @@ def difference(stored: NotebookNode, fresh: NotebookNode) -> str:
 
 
 def trained(cells: Iterable[Cell]) -> set[str]:
-    """Return the ids of the cells that train, and of those that use what such a cell binds; a check is none of them."""
+    """Return the ids of the cells that train, and of those that use what such a cell binds; checks are
+    excluded.
+    """
     found, names = set(), set[str]()
     for cell in cells:
         if cell.is_code and cell.kind != "check" and (TRAINS.search(cell.text) or _used(cell.text) & names):
@@ -73,7 +75,7 @@ def trained(cells: Iterable[Cell]) -> set[str]:
 
 
 def text_of(cell: NotebookNode) -> str:
-    """Return what the outputs of a cell say: what was printed, and the text of what was displayed."""
+    """Return the text of a cell's outputs: what was printed, and the text of what was displayed."""
     parts = [
         output.text if output.output_type == "stream" else output.get("data", {}).get("text/plain", "")
         for output in cell.outputs
@@ -82,12 +84,12 @@ def text_of(cell: NotebookNode) -> str:
 
 
 def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
-    """The ways in which each output of a cell can be shown."""
+    """Return the formats in which each output of a cell can be shown."""
     return [(output.output_type, *sorted(output.get("data", {}))) for output in cell.outputs]
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """The words of the cell's own code that its stored output has and a run has not, or the other way round."""
+    """Return the words of the cell's own code that only one of its stored output and its new output has."""
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}
     old, new = (own & {*WORD.findall(text_of(one))} for one in (stored, fresh))
@@ -105,7 +107,7 @@ def _close(one: str, other: str) -> bool:
 
 
 def _last_digit(text: str) -> float:
-    """The unit of the last printed digit; 0 of a whole number, which is counted."""
+    """Return the unit of the last printed digit; 0 for a whole number, which must be exact."""
     digits, _, exponent = text.lstrip("-−").partition("e")
     decimals = len(digits.partition(".")[2])
     return 10.0 ** (int(exponent or 0) - decimals) if decimals or exponent else 0.0

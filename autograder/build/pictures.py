@@ -1,7 +1,7 @@
-"""Pictures of a lesson, put into the notebook itself so that it travels alone.
+"""Puts the pictures of a lesson into the notebook itself, so that it is one file.
 
-subtle: JupyterLab does not show an SVG that is an attachment (PNG, JPEG, GIF, BMP and WebP only), so the PNG that
-images/make_images.py draws beside each SVG is embedded instead.
+subtle: JupyterLab does not show an SVG that is an attachment (PNG, JPEG, GIF, BMP and WebP only), so the PNG
+that images/make_images.py draws for each SVG is embedded instead.
 """
 
 import re
@@ -15,7 +15,7 @@ FOLDER = "../images/"
 
 
 def embed(text: str, images: Path) -> tuple[str, dict]:
-    """The markdown text with its pictures as attachments, and the attachments. Raises SourceError."""
+    """Return the markdown text with its pictures as attachments, and the attachments. Raises SourceError."""
     attachments = {}
 
     def attach(match: re.Match) -> str:
@@ -27,7 +27,7 @@ def embed(text: str, images: Path) -> tuple[str, dict]:
 
 
 def pictures_of(text: str) -> list[str]:
-    """The names, without ending, of the pictures that a markdown text shows."""
+    """Return the names, without ending, of the pictures that a markdown text shows."""
     return [Path(match["path"]).stem for match in PICTURE.finditer(text)]
 
 

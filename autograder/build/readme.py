@@ -1,4 +1,6 @@
-"""What the build writes into pages: the README's table of lessons and its badges, CONTRIBUTING's table of rules."""
+"""Writes the generated parts of pages: the README's table of lessons and its badges, CONTRIBUTING's table of
+rules.
+"""
 
 from pathlib import Path
 
@@ -11,12 +13,12 @@ BADGES = ("<!-- badges: written by `make build` -->", "<!-- end of badges -->")
 
 
 def readme_with_lessons(readme: str, root: Path) -> str:
-    """The README's text with its table of lessons and its badges as they should be."""
+    """Return the README's text with its table of lessons and its badges up to date."""
     return _between(_between(readme, LESSONS, _table(root)), BADGES, badges(repository(root)))
 
 
 def contributing_with_rules(contributing: str, root: Path) -> str:
-    """The guide's text with its table of what is asked of exercises and lessons."""
+    """Return the guide's text with its table of rules for exercises and lessons up to date."""
     from autograder.build.asked.table import table_of_rules
 
     return _between(contributing, RULES, table_of_rules())
@@ -26,7 +28,7 @@ PAGES = {"README.md": readme_with_lessons, "CONTRIBUTING.md": contributing_with_
 
 
 def _between(text: str, marks: tuple[str, str], inside: str) -> str:
-    """The text with other lines between two marks; without the marks, as it is."""
+    """Return the text with other lines between two marks; unchanged if it has no marks."""
     begin, end = marks
     before, found, rest = text.partition(begin)
     if not found:

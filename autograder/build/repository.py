@@ -1,7 +1,7 @@
 """The public address of the course, from which badges and install commands are made.
 
-It is `Repository` under `[project.urls]` in pyproject.toml. As long as there is none, there are no links that would
-lead nowhere: the README has no badges, and the opening of a lesson asks for the course's zip on Colab.
+It is `Repository` under `[project.urls]` in pyproject.toml. As long as there is none, no dead links are made:
+the README has no badges, and the opening of a lesson asks for the course's zip on Colab.
 """
 
 import re
@@ -11,15 +11,15 @@ from pathlib import Path
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 COLAB_PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
 FIRST = "notebooks/01_attention_from_loops.ipynb"
-# Colab has all that a notebook needs but what draws graphs; with its dependencies the course would replace Colab's own
+# Colab lacks only what draws graphs; installed with its dependencies, the course would replace Colab's own
 # IPython and kernel, which Colab warns against.
 INSTALL = "%pip install --no-deps {} pygraphviz torchview"
-# What the opening of a lesson says as long as the address is not known.
+# The text in a lesson's opening as long as the address is unknown.
 BY_HAND = f"upload the course's zip and run `{INSTALL.format('attention*.zip')}`"
 
 
 def repository(root: Path) -> str:
-    """The address of the course's repository; empty if it has none yet."""
+    """Return the address of the course's repository; empty if it has none yet."""
     try:
         settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     except FileNotFoundError:  # an installed package
@@ -28,12 +28,13 @@ def repository(root: Path) -> str:
 
 
 def with_address(text: str, address: str) -> str:
-    """A cell's text that says how to install from the address, if there is one."""
+    """Return a cell's text with the install command for the address, if there is one."""
     return text.replace(BY_HAND, f"run `{INSTALL.format(f'git+{address}')}`") if address else text
 
 
 def colab_badge(address: str, notebook: str) -> str:
-    """A badge in markdown that opens a notebook of the repository in Colab; empty if the address is not on GitHub.
+    """Return a badge in markdown that opens a notebook of the repository in Colab; empty if the address is
+    not on GitHub.
 
     The opening of the notebook has the line that installs what Colab lacks.
     """
@@ -45,12 +46,12 @@ def colab_badge(address: str, notebook: str) -> str:
 
 
 def in_colab(address: str, notebook: str, branch: str = "main") -> str:
-    """The address of a notebook in Colab, for a repository on GitHub."""
+    """Return the address of a notebook in Colab, for a repository on GitHub."""
     return address.replace("github.com", "colab.research.google.com/github", 1) + f"/blob/{branch}/{notebook}"
 
 
 def badges(address: str) -> str:
-    """The README's badges in markdown; empty if the address is not on GitHub."""
+    """Return the README's badges in markdown; empty if the address is not on GitHub."""
     found = GITHUB.fullmatch(address)
     if not found:
         return ""

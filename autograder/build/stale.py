@@ -1,8 +1,9 @@
-"""Whether a notebook is out of date, and whether its lesson must be run again.
+"""Decides whether a notebook is out of date, and whether its lesson must be run again.
 
-An executed notebook is its lesson's cells, which are compared byte by byte, and outputs. These stand until a code cell
-changes, or something that the cells call: `built.json`, beside the notebooks, holds a digest of that for each. Whether
-the outputs are still what the lesson prints is proved by running it (build.outputs says what counts as the same).
+An executed notebook consists of its lesson's cells, which are compared byte by byte, and outputs. Outputs
+stay valid until a code cell changes, or something that the cells call: `built.json`, in the notebooks'
+folder, holds a digest of that for each. Whether the outputs are still what the lesson prints is proved by
+running it (build.outputs says what counts as the same).
 """
 
 import hashlib
@@ -23,7 +24,7 @@ KEY = "attention_by_hand"
 
 
 def with_stored_outputs(lesson: Lesson) -> NotebookNode | None:
-    """Return the lesson's notebook with the outputs that are stored; None if they belong to other code."""
+    """Return the lesson's notebook with the stored outputs; None if they belong to other code."""
     stored, fresh = stored_notebook(lesson), reading_notebook(lesson)
     if stored is None or _code_cells(stored) != _code_cells(fresh):
         return None
@@ -47,12 +48,12 @@ def stored_notebook(lesson: Lesson) -> NotebookNode | None:
 
 
 def is_run(lesson: Lesson) -> bool:
-    """Return whether the lesson was run with its code, and what that calls, as they are now."""
+    """Return whether the lesson was run with its code, and everything that calls, as they are now."""
     return _record(lesson).get(lesson.name) == _digest(lesson)
 
 
 def record_run(lesson: Lesson) -> None:
-    """Write into built.json with which code the lesson was run."""
+    """Record in built.json with which code the lesson was run."""
     record = _record(lesson) | {lesson.name: _digest(lesson)}
     write_whole(_file(lesson), json.dumps(dict(sorted(record.items())), indent=1) + "\n")
 
@@ -64,7 +65,7 @@ def sign_text(notebook: NotebookNode) -> NotebookNode:
 
 
 def is_changed_by_hand(path: Path) -> bool:
-    """Return whether the file is there and is not, to the letter, what `sign_text` signed."""
+    """Return whether the file exists and differs from the text that `sign_text` signed."""
     if not path.exists():
         return False
     try:
@@ -80,7 +81,7 @@ def _code_cells(notebook: NotebookNode) -> list[tuple[str, str]]:
 
 
 def _digest(lesson: Lesson) -> str:
-    """Hex digest of all that the outputs of the lesson depend on, without comments and layout."""
+    """Return a hex digest of everything that the lesson's outputs depend on, without comments and layout."""
     total, roots = hashlib.sha256(), {f"{EXERCISES}.{one.id}" for one in exercises_of(lesson.name)}
     for cell in read_cells(lesson):
         if cell.is_code:

@@ -1,7 +1,7 @@
 """The lessons of a student bundle.
 
-Those of the repository are made anew from their sources, so that text that somebody wrote into a notebook of the clone
-stays out. Those of a course are what it releases, to the letter, with the points that it gives.
+Those of the repository are made from their sources, so that text that somebody wrote into a notebook of the
+clone stays out. Those of a course are what it releases, byte for byte, with the points that it gives.
 """
 
 from dataclasses import dataclass, replace
@@ -24,8 +24,9 @@ class Contents:
 
 
 def contents_of(course: Path | None) -> Contents:
-    """The contents of the bundle of a course, or of all lessons if None. Raises UserError if `course` is no course, or
-    a lesson of it is not released."""
+    """Return the contents of the bundle of a course, or of all lessons if None. Raises UserError if `course`
+    is no course, or one of its lessons is not released.
+    """
     return _of_repository() if course is None else _of_course(course.absolute())
 
 
@@ -57,11 +58,11 @@ def _of_course(course: Path) -> Contents:
 
 
 def _worth(exercise: Exercise, points: float) -> Exercise:
-    """The exercise in a course that gives so many points for it."""
+    """Return the exercise scaled to the points that a course gives for it."""
     if points == exercise.points:
         return exercise
     share = points / exercise.points
     aspects = {name: round(share * worth, 4) for name, worth in exercise.aspects.items()}
     first = next(iter(aspects))
-    aspects[first] = round(aspects[first] + points - sum(aspects.values()), 4)  # what rounding has left
+    aspects[first] = round(aspects[first] + points - sum(aspects.values()), 4)  # the remainder of rounding
     return replace(exercise, aspects=aspects)

@@ -1,8 +1,9 @@
 """Recorded files of earlier bundles, in a cache folder of the user.
 
-The name under which a file is kept is a digest of all that it depends on: the source of every module of this package
-that recording its exercise imports (autograder.dependencies), and the versions of Python and of all packages. So a file
-that would come out otherwise has another name. One that was not used for a month goes.
+The name of a cached file is a digest of everything that it depends on: the source of every module of this
+package that recording its exercise imports (autograder.dependencies), and the versions of Python and of all
+packages. So a file that would come out differently has another name. Files that were not used for a month are
+deleted.
 """
 
 import hashlib
@@ -22,13 +23,13 @@ MONTH = 30 * 24 * 3600
 
 
 def kept_in() -> Path:
-    """The folder, which need not be there yet."""
+    """Return the cache folder, which need not exist yet."""
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches) / "attention-by-hand" / "recorded"
 
 
 def take(name: str, target: Path) -> bool:
-    """Copies a file that is kept to `target`; False if there is none."""
+    """Copy a cached file to `target`; return False if there is none."""
     try:
         shutil.copyfile(kept_in() / name, target)
         os.utime(kept_in() / name)
@@ -39,7 +40,7 @@ def take(name: str, target: Path) -> bool:
 
 
 def keep(name: str, file: Path) -> None:
-    """Keeps a copy of a file. Without room or right to write, nothing is kept."""
+    """Cache a copy of a file. Without room or the right to write, nothing is cached."""
     half = kept_in() / f".{name}.{os.getpid()}"
     with suppress(OSError):
         kept_in().mkdir(parents=True, exist_ok=True)
@@ -51,7 +52,7 @@ def keep(name: str, file: Path) -> None:
 
 
 def forget_old() -> None:
-    """Removes what was not used for a month."""
+    """Delete files that were not used for a month."""
     with suppress(OSError):
         for file in kept_in().iterdir():
             if file.stat().st_mtime < time.time() - MONTH:
@@ -59,18 +60,18 @@ def forget_old() -> None:
 
 
 class Names:
-    """The names under which recorded files are kept, by the sources as they are now."""
+    """The names of cached files, by the sources as they are now."""
 
     def __init__(self) -> None:
         self._versions = [platform.python_version(), platform.machine()]
         self._versions += sorted({f"{one.name} {one.version}" for one in distributions()})
 
     def of(self, exercise_id: str) -> str:
-        """The name of an exercise's recorded file."""
+        """Return the name of an exercise's recorded file."""
         sources = digest(self.needed(exercise_id))
         return hashlib.sha256(repr((self._versions, sources)).encode()).hexdigest()
 
     def needed(self, exercise_id: str) -> frozenset[str]:
-        """The package's modules that recording an exercise may run."""
+        """Return the package's modules that recording an exercise may run."""
         roots = (RECORDS, f"{EXERCISES}.{exercise_id}")
         return closure(roots, without=(BUNDLE,)) | {RECORDS}

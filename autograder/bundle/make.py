@@ -21,15 +21,17 @@ from autograder.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TOP = "attention-by-hand"
-STUDENTS = "+students"  # after its version: pip, which knows two packages of one name, tells this one by it
+STUDENTS = (
+    "+students"  # suffix of its version, by which pip shows which of two packages of one name is installed
+)
 
 
 def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
-    """Writes the zip and prints its contents. Takes some minutes: every known mistake is run once. What was recorded
-    for an earlier bundle, and would come out the same, is taken from there. The lessons are all of the repository's, or
+    """Write the zip and print its contents. Takes some minutes: every known mistake is run once. Records of
+    an earlier bundle that would come out the same are reused. The lessons are all of the repository's, or
     those that the course in the folder `course` releases.
 
-    Raises UserError if the file exists or cannot be written, or `course` is none.
+    Raises UserError if the file exists or cannot be written, or `course` is no course.
     """
     file = Path(file).absolute()
     contents = contents_of(course)
@@ -53,12 +55,12 @@ def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Pat
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """Ends the process as Ctrl-C does, so that temporary files are removed."""
+    """End the process as Ctrl-C does, so that temporary files are removed."""
     raise SystemExit(128 + number)
 
 
 def fill(folder: Path, progress: bool = True, contents: Contents | None = None) -> list[str]:
-    """Puts the contents of the zip into a folder; returns the lessons' names."""
+    """Put the contents of the zip into a folder; return the lessons' names."""
     contents = contents or contents_of(None)
     (folder / "notebooks").mkdir()
     for name, text in contents.notebooks.items():
@@ -79,7 +81,7 @@ def _copy_code(folder: Path, modules: Collection[str]) -> None:
 
 
 def _write_texts(folder: Path, packages: list[str]) -> None:
-    """Licence, README, Makefile and what pip needs."""
+    """Write licence, README, Makefile and the files that pip needs."""
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     known = {
         "VERSION": version("attention-by-hand").partition("+")[0] + STUDENTS,
@@ -93,7 +95,7 @@ def _write_texts(folder: Path, packages: list[str]) -> None:
 
 
 def _zip(folder: Path, file: Path) -> None:
-    """Zips the folder: the same files in the same order, with one date."""
+    """Zip the folder so that equal contents give equal bytes: files sorted, with one date."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = zipfile.ZipInfo(f"{TOP}/{path.relative_to(folder).as_posix()}", (2025, 1, 1, 0, 0, 0))

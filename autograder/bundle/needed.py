@@ -1,6 +1,7 @@
-"""What the notebooks of a bundle need to run: modules of this package, and packages from elsewhere.
+"""Finds what the notebooks of a bundle need to run: modules of this package, and other packages.
 
-Both are read from the imports of the notebooks and of the modules themselves, so that no list can fall behind.
+Both are read from the imports of the notebooks and of the modules themselves, so that no list can become
+outdated.
 """
 
 import sys
@@ -13,9 +14,9 @@ import nbformat
 
 from autograder.dependencies import PACKAGE, ROOT, closure, exercise_modules, file_of, imported, of_package
 
-# How a student calls it from a terminal; nobody imports these.
+# Entry points from a terminal, which nothing imports.
 ENTRIES = (f"{PACKAGE}.__main__", f"{PACKAGE}.cli.learn")
-# Only a clone has these; whatever imports them asks first whether they are there.
+# Only a clone has these; code that imports them checks first that they exist.
 ONLY_IN_A_CLONE = (f"{PACKAGE}.build", f"{PACKAGE}.bundle", f"{PACKAGE}.grading")
 
 
@@ -30,14 +31,15 @@ def imports_of(notebook: str) -> set[str]:
 
 
 def modules_for(notebooks: Iterable[str]) -> frozenset[str]:
-    """Return the package's modules that notebooks and the command line need; no exercise is among them, for these hold
-    the answers."""
+    """Return the package's modules that notebooks and the command line need, without exercises, which hold
+    the answers.
+    """
     used = set().union(*map(imports_of, notebooks))
     return closure({*ENTRIES, *of_package(used)}, without=ONLY_IN_A_CLONE) - exercise_modules()
 
 
 def files_of(modules: Collection[str]) -> list[Path]:
-    """Return the files of modules, with the data that lie in the folder of a package."""
+    """Return the files of modules, with the data files in a package's folder."""
     files = list(filter(None, map(file_of, modules)))
     data = [path for file in files if file.name == "__init__.py" for path in _data_in(file.parent)]
     return sorted({*files, *data})
@@ -54,7 +56,7 @@ def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str
 
 
 def _data_in(folder: Path) -> list[Path]:
-    """The files in a folder that are no code, and those in its folders that are no packages."""
+    """Return the files in a folder that are no code, including those in subfolders that are no packages."""
     if folder == ROOT:
         return []
     data = []

@@ -1,4 +1,6 @@
-"""Records the visible checks of exercises as data: several at a time, and only those that no earlier bundle did."""
+"""Records the visible checks of exercises as data: several at a time, and only those that no earlier bundle
+has recorded.
+"""
 
 import os
 import signal
@@ -24,7 +26,7 @@ Handler = Callable[[int, FrameType | None], Any]
 
 @dataclass(frozen=True)
 class _Task:
-    """One file to be written: of which exercise, and its name among those that are kept."""
+    """One file to be written: its exercise, and its name in the cache."""
 
     file: Path
     exercise_id: str
@@ -32,7 +34,7 @@ class _Task:
 
 
 def record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> None:
-    """Writes the visible checks as data into a new folder."""
+    """Write the visible checks as data into a new folder."""
     folder.mkdir()
     write_exercises(folder, exercises)
     kept.forget_old()
@@ -42,7 +44,7 @@ def record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> Non
 
 
 def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
-    """Every file, those that take longest first."""
+    """Return all files, those that take longest first."""
     names = kept.Names()
     return [
         _Task(folder / f"{one.id}.safetensors", one.id, names.of(one.id))
@@ -51,12 +53,12 @@ def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
 
 
 def _write(tasks: list[_Task], progress: bool) -> None:
-    """Writes and keeps the files, in as many processes as there are cores."""
+    """Write and cache the files, in as many processes as there are cores."""
     context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
     receiver, sender = context.Pipe(duplex=False)
     with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
         try:
-            # Half of a worker or of a bar, left by Ctrl-C, would end in a traceback.
+            # A worker or a progress bar interrupted halfway by Ctrl-C would end in a traceback.
             with _delayed(signal.SIGINT, signal.SIGTERM):
                 running = _submitted(pool, tasks)
                 bar = tqdm(
@@ -65,14 +67,14 @@ def _write(tasks: list[_Task], progress: bool) -> None:
             for done in bar:
                 done.result()
                 kept.keep(running[done].name, running[done].file)
-        except BaseException:
+        except BaseException:  # Ctrl-C as well: this ends the workers
             sender.close()
             raise
 
 
 def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _Task]:
-    """Starts writing every file."""
-    # subtle: workers inherit the mask. Ctrl-C reaches them, too, but this process ends them.
+    """Start writing every file."""
+    # subtle: workers inherit the mask. Ctrl-C reaches them as well, but this process ends them.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return {pool.submit(write_exercise, task.file.parent, task.exercise_id): task for task in tasks}
@@ -82,9 +84,10 @@ def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _T
 
 @contextmanager
 def _delayed(*numbers: signal.Signals) -> Iterator[None]:
-    """Signals that come during the block act after it.
+    """Delay signals that arrive during the block until it ends.
 
-    A mask is not enough: another thread of the process may take the signal, and Python acts in the main thread.
+    A mask is not enough: another thread of the process may take the signal, and Python acts in the main
+    thread.
     """
     received: list[int] = []
     try:
@@ -97,7 +100,9 @@ def _delayed(*numbers: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
-    """During the block the signals call the handler; in another than the main thread, which cannot, nothing changes."""
+    """Handle the signals by this handler during the block; outside the main thread, where that is impossible,
+    change nothing.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -110,7 +115,7 @@ def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
 
 
 def _start(receiver: Connection) -> None:
-    """Prepares a worker, which ends as soon as its parent ends or closes its end of the pipe."""
+    """Prepare a worker, which ends as soon as its parent ends or closes its end of the pipe."""
     import torch
 
     torch.set_num_threads(1)

@@ -1,8 +1,8 @@
 """Writes the visible checks of an exercise as recorded data, which `autograder.schema.recorded` reads.
 
-Every wrong answer with which the judge compares a student's is probed here once, and only its records are kept. Its
-gradients are kept as sketches (autograder.judge.sketch), which is all that is compared of them; those of the reference
-are kept whole.
+Every wrong answer with which the judge compares a student's is probed here once, and only its records are
+stored. Of its gradients only sketches are stored (autograder.judge.sketch), because only those are compared;
+the reference's are stored whole.
 """
 
 import json
@@ -24,7 +24,7 @@ WORDS = ("id", "observation", "question")
 
 
 def write_exercises(folder: Path, exercises: Iterable[Exercise]) -> None:
-    """The exercises' points, hints, rules and words, in the order of the course."""
+    """Write the exercises' points, hints, rules and words, in the order of the course."""
     rows = [{name: getattr(exercise, name) for name in PLAIN} | _further(exercise) for exercise in exercises]
     text = json.dumps(rows, ensure_ascii=False, indent=1)
     (folder / "exercises.json").write_text(text + "\n", encoding="utf-8")
@@ -41,7 +41,7 @@ def _further(exercise: Exercise) -> dict[str, Any]:
 
 
 def write_exercise(folder: Path, exercise_id: str) -> None:
-    """The visible cases with the expected records, and the records of each known mistake."""
+    """Write the visible cases with the expected records, and the records of each known mistake."""
     expected, writer = _expected(exercise_id), Writer(SPECS)
     mistakes = [_run(writer, *expected.run(number)) for number in range(len(expected.exercise.mistakes))]
     right = [_record(writer, record) for record in expected.right]

@@ -1,7 +1,8 @@
 """The command line: `python -m autograder COMMAND`.
 
-Every command exits with 0 if all is well, 1 if an answer is wrong or a notebook is stale, 2 for bad input, with one
-line on stderr. The modules learn, teach and write hold the commands; a student bundle has only the first.
+Every command exits with 0 if all is well, 1 if an answer is wrong or a notebook is stale, 2 for bad input,
+with one line on stderr. The modules learn, teach and write hold the commands; a student bundle has only the
+first.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from autograder.errors import OUR_ERROR, UserError, keep_trace, place_of
 from autograder.files import folder_is_gone
 from autograder.printable import printable
 
-HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where README's lines make `.venv`
+HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where the README's commands make `.venv`
 OWN_PYTHON = (".venv/bin/python", ".venv/Scripts/python.exe")
 OF_STUDENTS = (
     "(This Python has the package that students get. A teacher's commands are in the course's repository, which has "
@@ -38,10 +39,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs one command and returns its exit status."""
+    """Run one command and return its exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a tick where cp1252 goes: on Windows, into a file
+            stream.reconfigure(
+                errors="replace"
+            )  # a tick cannot be written in cp1252, Windows' encoding of files
     if folder_is_gone():
         os.chdir(os.sep)  # subtle: in a folder that was deleted, PyTorch's MKL ends the process
     arguments = _arguments(argv)
@@ -63,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
         # The reader of our output is gone (`... | head`).
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except Exception as error:
+    except Exception as error:  # the last resort: one line instead of a traceback
         why = _lacks(
             error
         ) or f"this is {OUR_ERROR} ({place_of(error)}), not of what it was given." + keep_trace(
@@ -74,7 +77,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _lacks(error: Exception) -> str:
-    """Which package this Python lacks, and the line that mends it; empty if that is not the error.
+    """Return the package that this Python lacks, and the command that installs it; empty if that is not the
+    error.
 
     subtle: PyTorch that does not load raises OSError; on Windows it needs a DLL of Microsoft's.
     """
@@ -95,7 +99,7 @@ def _lacks(error: Exception) -> str:
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
-    """What was asked for; `more` is what a command with `takes_more` passes on."""
+    """Return the parsed arguments; `more` holds what a command with `takes_more` passes on."""
     parser = _parser()
     arguments, more = parser.parse_known_args(argv)
     if more and not getattr(arguments, "takes_more", False):
@@ -117,7 +121,7 @@ def _parser() -> _Parser:
 def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], int | None], text: str
 ) -> argparse.ArgumentParser:
-    """Adds a command that calls `run(arguments)`."""
+    """Add a command that calls `run(arguments)`."""
     command = commands.add_parser(name, help=text, description=text)
     command.set_defaults(command=run)
     return command

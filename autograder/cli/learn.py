@@ -25,7 +25,7 @@ class _Alone(Action):
 
 
 def add_to(commands: Any) -> None:
-    """Adds the commands of this module."""
+    """Add the commands of this module."""
     command = add_command(commands, "lab", _lab, "open JupyterLab on your own copy of the notebooks")
     command.epilog = "More arguments are JupyterLab's, for instance --no-browser or --port=8889."
     text = "your folder, made if it is not there (default: attention-by-hand in this folder)"
@@ -57,7 +57,7 @@ def add_to(commands: Any) -> None:
 
 
 def check(arguments: Namespace) -> None:
-    """Watches a file; to judge files once is for teachers, and not in what students get."""
+    """Watch a file. (Judging files once is for teachers, and not part of the students' bundle.)"""
     from autograder.notebook.watch import watch
 
     if arguments.watch is None:
@@ -91,7 +91,9 @@ def _exercises(arguments: Namespace) -> None:
 
 
 def _mistakes(exercise: Any) -> dict[str, dict[str, str]]:
-    """The known mistakes by the id that `check --json` gives, with a short title (none in what students get)."""
+    """Return the known mistakes by the id that `check --json` prints, with a short title (none in the
+    students' bundle).
+    """
     return {"mistakes": {mistake.id: mistake.title for mistake in exercise.mistakes}}
 
 
@@ -120,7 +122,7 @@ def _doctor(arguments: Namespace) -> int:
 
     found = examine()
     print(format_findings("For learners", found, "Lessons and checks work here."), flush=True)
-    if find_spec("autograder.grading"):  # not in what students of a course get
+    if find_spec("autograder.grading"):  # not in the students' bundle
         if sys.platform == "linux":
             from autograder.grading.course import doctor
 

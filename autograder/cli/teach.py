@@ -20,7 +20,7 @@ DEFAULT_BUNDLE = "attention-by-hand.zip"
 
 
 def add_to(commands: Any) -> None:
-    """Adds the commands of this module."""
+    """Add the commands of this module."""
     _add_check(commands)
     _add_course(commands)
     _add_collect(commands)
@@ -174,7 +174,7 @@ def _add_gradescope(commands: Any) -> None:
 
 
 def _needs_fork(what: str, instead: str) -> None:
-    """Raises UserError on Windows, which has none of what a sandbox is made of."""
+    """Raise UserError on Windows, which has nothing to make a sandbox of."""
     if not hasattr(os, "fork"):
         raise UserError(f"{what} needs Linux or macOS; {instead}")
 
@@ -320,7 +320,7 @@ def _print_row(file: str, verdict: Any) -> None:
 
 
 def _to_fit(text: str) -> str:
-    """The text, wrapped between words in a terminal."""
+    """Return the text, wrapped between words in a terminal."""
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns

@@ -8,7 +8,7 @@ from autograder.cli import add_command
 
 
 def add_to(commands: Any) -> None:
-    """Adds the commands of this module."""
+    """Add the commands of this module."""
     command = add_command(commands, "build", _build, "make the notebooks from the lessons' sources")
     command.add_argument(
         "lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)"
@@ -54,7 +54,7 @@ def _build(arguments: Namespace) -> int:
 
 
 def _faults_in(folder: Path) -> list[str]:
-    """Proves the exercises in a folder of one's own, and says what is wrong with them."""
+    """Prove the exercises in an author's own folder, and print what is wrong with them."""
     from autograder.build.asked import faults_in_folder
 
     faults = faults_in_folder(folder)

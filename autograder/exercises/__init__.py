@@ -1,8 +1,9 @@
 """Every exercise of the course, by id and by lesson.
 
-An exercise is one file, found by its path: `TOPIC/NAME.py` defines `EXERCISE`, whose id is `TOPIC.NAME`. A topic's
-`__init__.py` names its `LESSON`. Files and folders whose names begin with `_` are shared by several exercises. Those of
-an instructor's own are in folders of theirs (own.py). Loading an exercise imports PyTorch; importing this does not.
+An exercise is one file, found by its path: `TOPIC/NAME.py` defines `EXERCISE`, whose id is `TOPIC.NAME`. A
+topic's `__init__.py` names its `LESSON`. Files and folders whose names begin with `_` are shared by several
+exercises. Those of an instructor's own are in folders of theirs (own.py). Loading an exercise imports
+PyTorch; importing this does not.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ RECORDED = FOLDER / "recorded"
 
 
 def all_exercises() -> tuple[Exercise, ...]:
-    """Every exercise, in the order of the course. In a student bundle they are recorded data."""
+    """Return every exercise, in the order of the course. In a student bundle they are recorded data."""
     if RECORDED.is_dir():
         return _recorded()
     from autograder.exercises.own import folders
@@ -55,7 +56,7 @@ def _files(further: tuple[Path, ...]) -> list[Path]:
 
 
 def _read(file: Path) -> Exercise:
-    """The exercise of a file. Raises UserError if its author is to change something."""
+    """Return the exercise in a file. Raises UserError if its author must change something."""
     from autograder.schema.guards import refuse_names_of_code
 
     topic, name = file.parent.name, file.stem
@@ -65,7 +66,7 @@ def _read(file: Path) -> Exercise:
         raise UserError(f"{topic}.{name}: {error}") from None
     exercise = module.EXERCISE
     if exercise.reference.__module__ == module.__name__:
-        exercise.reference.__name__ = exercise.reference.__qualname__ = name  # the title of its graph
+        exercise.reference.__name__ = exercise.reference.__qualname__ = name  # used as the title of its graph
     if exercise.worked.__name__ != name:
         raise UserError(
             f"{topic}.{name}: its worked answer is named {exercise.worked.__name__}; name it {name}."
@@ -78,7 +79,7 @@ def _read(file: Path) -> Exercise:
 
 
 def _with_ids(exercise: Exercise) -> Exercise:
-    """The exercise with an id for each mistake that has none."""
+    """Return the exercise with an id for each mistake that has none."""
     from autograder.schema.mistake import own_id
 
     mistakes = tuple(replace(one, id=one.id or own_id(exercise.id, one.title)) for one in exercise.mistakes)
@@ -95,7 +96,7 @@ def _with_words(exercise: Exercise, known: Mapping[str, Mistake]) -> Exercise:
 
 
 def ids() -> frozenset[str]:
-    """The ids of all exercises, by the names of their files: none is loaded."""
+    """Return the ids of all exercises, by the names of their files: none is loaded."""
     from autograder.exercises.own import folders
 
     return _ids(folders())
@@ -107,22 +108,22 @@ def _ids(further: tuple[Path, ...]) -> frozenset[str]:
 
 
 def lessons() -> list[str]:
-    """The lessons' file names without ending, in the order of the course."""
+    """Return the lessons' file names without ending, in the order of the course."""
     return list(dict.fromkeys(exercise.lesson for exercise in all_exercises()))
 
 
 def exercises_of(lesson: str) -> list[Exercise]:
-    """The exercises of a lesson, given by its file name without ending, in their order."""
+    """Return the exercises of a lesson, given by its file name without ending, in their order."""
     return [exercise for exercise in all_exercises() if exercise.lesson == lesson]
 
 
 def format_lesson(lesson: str) -> str:
-    """The file name of a lesson as a person writes it: "05 multi-query attention"."""
+    """Return the file name of a lesson as people write it: "05 multi-query attention"."""
     return lesson.replace("multi_", "multi-").replace("_", " ")
 
 
 def find(exercise_id: str) -> Exercise:
-    """The exercise with that id. Raises UserError if there is none, naming the nearest."""
+    """Return the exercise with that id. Raises UserError if there is none, naming the nearest."""
     for exercise in all_exercises():
         if exercise.id == exercise_id:
             return exercise
@@ -135,5 +136,5 @@ def find(exercise_id: str) -> Exercise:
 
 
 def find_by_name(name: str) -> Exercise | None:
-    """The exercise that asks for an object of that name, or None."""
+    """Return the exercise that asks for an object of that name, or None."""
     return next((exercise for exercise in all_exercises() if exercise.name == name), None)

@@ -1,4 +1,4 @@
-"""Lessons of an instructor's own, in a folder outside this package.
+"""An instructor's own lessons, in a folder outside this package.
 
     FOLDER/solutions/NN_topic.py       a lesson, as its author writes it
     FOLDER/exercises/TOPIC/NAME.py     its exercises; TOPIC/__init__.py names the LESSON
@@ -6,8 +6,8 @@
     FOLDER/images/NAME.png             its pictures
     FOLDER/notebooks, FOLDER/solutions/*.ipynb    what `build --in FOLDER` makes
 
-A course keeps a copy in COURSE/lessons, and is graded with that. Nobody has to say which folder is meant: it is the
-course's, or the one that one works in. Processes that this one starts learn it from an environment variable.
+A course keeps a copy in COURSE/lessons, and is graded with that. The folder need not be named: it is the
+course's, or the current one. Child processes read it from an environment variable.
 """
 
 import os
@@ -28,13 +28,13 @@ LESSON = re.compile(r"""^LESSON\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
 def folders() -> tuple[Path, ...]:
-    """The folders of topics that are used beside the package's own."""
+    """Return the folders of topics in use besides the package's own."""
     if (told := os.environ.get(VARIABLE)) is not None:
         return tuple(Path(folder) for folder in told.split(os.pathsep) if folder)
     if folder_is_gone():
         return ()
     here = Path.cwd()
-    if SUBMITTED in here.parts:  # of a course: what lies there is a student's
+    if SUBMITTED in here.parts:  # in a course, files below this folder are students'
         return ()
     for place in (here, *here.parents)[:NEARBY]:
         for folder in (place, place / COPY):
@@ -44,27 +44,31 @@ def folders() -> tuple[Path, ...]:
 
 
 def is_own(folder: Path) -> bool:
-    """Whether lessons of an instructor's own are in the folder: a topic that names one whose source is there."""
+    """Return whether the folder holds an instructor's own lessons: a topic that names a lesson whose source
+    is there.
+    """
     return any((folder / "solutions" / f"{name}.py").is_file() for name in _topics(folder).values())
 
 
 def use(folder: Path | None) -> None:
-    """Uses the lessons in this folder, or none but the package's, in this process and in those that it starts."""
+    """Use the lessons in this folder, or only the package's, in this process and its children."""
     os.environ[VARIABLE] = str(folder / "exercises") if folder else ""
     package = __name__.rpartition(".")[0]
     for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
         file = getattr(sys.modules[name], "__file__", None)
         if file and Path(__file__).parent not in Path(file).parents:
-            del sys.modules[name]  # of another folder, where a topic may have the same name
+            del sys.modules[name]  # from another folder, where a topic may have the same name
 
 
 def use_course(course: Path) -> None:
-    """Uses what the course in this folder keeps."""
+    """Use the lessons that the course in this folder keeps."""
     use(course / COPY if is_own(course / COPY) else None)
 
 
 def packed() -> dict[str, str]:
-    """The exercises in use beside the package's own, as texts by their paths, for a process on another machine."""
+    """Return the exercises in use besides the package's own, as texts by their paths, for a process on
+    another machine.
+    """
     return {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
         for folder in folders()
@@ -73,7 +77,7 @@ def packed() -> dict[str, str]:
 
 
 def use_packed(files: dict[str, str]) -> bool:
-    """Uses the exercises that `packed` gave there; returns whether they are others than before."""
+    """Use the exercises that `packed` returned there; return whether they differ from the previous ones."""
     if files == packed():
         return False
     place = Path(tempfile.mkdtemp(prefix="own-lessons-"))
@@ -84,7 +88,7 @@ def use_packed(files: dict[str, str]) -> bool:
 
 
 def check_names(folder: Path) -> None:
-    """Raises UserError if the folder holds no lessons, or one with the name of what the package has."""
+    """Raise UserError if the folder holds no lessons, or one whose name the package already has."""
     if not is_own(folder):
         raise UserError(
             f"there is no lesson in {folder}: it needs solutions/NN_topic.py, and exercises/TOPIC/__init__.py with "
@@ -109,7 +113,7 @@ def check_names(folder: Path) -> None:
 
 
 def _topics(folder: Path) -> dict[str, str]:
-    """The lessons of the folder's topics. Nothing is run."""
+    """Return the lessons of the folder's topics. Nothing is run."""
     found = {}
     for path in sorted((folder / "exercises").glob("[!_]*/__init__.py")):
         if name := LESSON.search(path.read_text(encoding="utf-8", errors="replace")):
@@ -118,7 +122,8 @@ def _topics(folder: Path) -> dict[str, str]:
 
 
 def _is_mine(folder: Path) -> bool:
-    """Whether nobody else can have put it there: in a folder that all may write to, anybody could."""
+    """Return whether only this user can have put it there: in a folder that all may write to, anybody
+    could."""
     if not hasattr(os, "geteuid"):
         return True
     states = [part.stat() for part in (folder, folder / "exercises")]

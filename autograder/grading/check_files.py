@@ -26,7 +26,9 @@ SKIPPED_TITLES = ("timing:", "explore")
 
 @dataclass(frozen=True)
 class NotJudged:
-    """A file that could not be judged: why, in one sentence; `trace` is the traceback if it is an error of ours."""
+    """A file that could not be judged: the reason, in one sentence; `trace` is the traceback if it is an
+    error of ours.
+    """
 
     reason: str
     trace: str = ""
@@ -41,9 +43,9 @@ def check_files(
     server: ForkServer | None = None,
     why: bool = False,
 ) -> Iterator[Verdict | NotJudged]:
-    """The result for each file, in their order. Each runs in a process of its own, in a sandbox if this machine can
-    make one (the command says so if not). `server` is a fork server that is warming up already. With `why`, a message
-    ends with how it was chosen.
+    """Yield the result for each file, in their order. Each runs in a separate process, in a sandbox if this
+    machine can make one (the command says so if not). `server` is a fork server that is warming up already.
+    With `why`, a message ends with how it was chosen.
 
     Raises UserError for an unknown exercise.
     """
@@ -64,7 +66,7 @@ def check_files(
 
 
 def _read(file: str) -> list[str] | NotJudged:
-    """The text of a Python file, or those of the code cells of a notebook."""
+    """Return the text of a Python file, or of a notebook's code cells."""
     if not os.path.isfile(file):
         return NotJudged("this is not a file." if os.path.exists(file) else "there is no such file.")
     if not file.endswith((".py", ".ipynb")):
@@ -86,7 +88,7 @@ def _read(file: str) -> list[str] | NotJudged:
 
 
 def _cells(text: str) -> list[str] | NotJudged:
-    """Checks, timings and explorers are left out."""
+    """Return the code cells of a notebook without checks, timings and explorers."""
     try:
         cells = [cell for cell in json.loads(text)["cells"] if isinstance(cell, dict)]
         code = [cell for cell in cells if cell.get("cell_type") == "code"]
@@ -123,14 +125,14 @@ def _check(
         return unable_to_run(questions.exercise, f"Your code could not be judged: {ended}.")
     except (OSError, ForkServerDied):
         raise
-    except Exception as error:
+    except Exception as error:  # ours: this file is reported, and the next one judged
         return NotJudged(
             f"this is {OUR_ERROR} ({place_of(error)}), not of the answer.", traceback.format_exc()
         )
 
 
 def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
-    """Runs the file. Returns the error that stopped a .py file, or the first one of a notebook's cells.
+    """Run the file. Return the error that stopped a .py file, or the first error in a notebook's cells.
 
     A notebook's cells run in order, and one that fails does not stop the next.
     """
@@ -141,7 +143,7 @@ def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
 
 
 def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[str]) -> Verdict:
-    """The verdict, with a line about suspicious names if it earned points under a rule of form."""
+    """Return the verdict, with a line about suspicious names if it earned points under a rule of form."""
     if exercise.rules == Rules() or not verdict.points:
         return verdict
     binds = re.compile(rf"\b(?:def|class)\s+{exercise.name}\b|^[ \t]*{exercise.name}\b.*=", re.MULTILINE)

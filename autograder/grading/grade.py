@@ -1,7 +1,7 @@
 """Grades all that is under DIR/submitted, and prints the grades.
 
-Every submission is read, run in a sandbox and judged, several at a time; this process alone writes the gradebook.
-No submission stops the others, and none is ever changed.
+Every submission is read, run in a sandbox and judged, several at a time; this process alone writes the
+gradebook. No submission stops the others, and none is ever changed.
 """
 
 import json
@@ -42,12 +42,13 @@ def grade(
     cluster: str | None = None,
     server: ForkServer | None = None,
 ) -> list[Row]:
-    """Grades what is new or changed, prints all grades, with `as_json` as one JSON object a line, and returns them.
-    `allowance` is what each submission may use; `cluster` the address of a Dask scheduler whose workers run them;
-    `server` a fork server that is warming up already.
+    """Grade what is new or changed, print all grades (with `as_json` as one JSON object a line), and return
+    them. `allowance` limits each submission; `cluster` is the address of a Dask scheduler whose workers run
+    them; `server` a fork server that is warming up already.
 
-    Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in, if there
-    is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed` is False.
+    Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in,
+    if there is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed`
+    is False.
     """
     folder = Path(folder).absolute()
     if workers is not None and workers < 1:
@@ -79,8 +80,9 @@ def grade(
 
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
-    """Raises UserError for what stops grading as a whole, never a submission: a full disk, a locked gradebook, Ctrl-C,
-    of which a line says at once that it was heard."""
+    """Raise UserError for errors that stop grading as a whole and are not a submission's fault: a full disk,
+    a locked gradebook, or Ctrl-C, which is acknowledged at once.
+    """
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, _say_and_stop) if in_main else None
     try:
@@ -101,13 +103,13 @@ def _one_clear_line(folder: Path) -> Iterator[None]:
 
 
 def _say_and_stop(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough: what follows takes no time
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough: the rest takes no time
     print("\nautograder: stopping; what is graded is kept ...", file=sys.stderr, flush=True)
     raise KeyboardInterrupt
 
 
 def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
-    """Prints the grades, and names the submissions that are not graded through no fault of the student."""
+    """Print the grades, and name the submissions that are not graded through no fault of the student."""
     print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     ungraded = [row for row in rows if row.ungraded]
     for row in ungraded:
@@ -117,7 +119,7 @@ def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
 
 
 def _not_done(api: NbGraderAPI, submissions: list[Submission]) -> list[Submission]:
-    """The submissions that are new or changed, or that the gradebook does not know (any more)."""
+    """Return the submissions that are new or changed, or that the gradebook does not know (any more)."""
     with api.gradebook as gradebook:
         recorded = {
             (row.student.id, lesson)

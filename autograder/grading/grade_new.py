@@ -1,5 +1,6 @@
-"""Grades the submissions of a course that are new or changed: each is read, run in a sandbox and judged, several at a
-time, and recorded as soon as its result is there."""
+"""Grades the submissions of a course that are new or changed: each is read, run in a sandbox and judged,
+several at a time, and recorded as soon as its result is there.
+"""
 
 import logging
 import sys
@@ -38,9 +39,10 @@ def grade_new(
     cluster: str | None,
     server: ForkServer | None,
 ) -> None:
-    """Grades `todo` of the course in `folder`; the rest is as `grade` has it. Raises what a full disk or a locked
-    gradebook raises, and UserError if there is no such cluster."""
-    tqdm.monitor_interval = 0  # a thread of tqdm's own, which forked processes would miss
+    """Grade `todo` in the course in `folder`, with the parameters of `grade`. Raises the errors of a full
+    disk or a locked gradebook, and UserError if there is no such cluster.
+    """
+    tqdm.monitor_interval = 0  # disables tqdm's thread, which forked processes would lack
     how = HowToRun(read_secret(folder), sandboxed, allowance, packed())
     runner: Runner = LocalRunner(how, folder, server) if cluster is None else ClusterRunner(how, cluster)
     with api.gradebook as gradebook:
@@ -48,7 +50,7 @@ def grade_new(
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stderr)
     with bar, Recorder(api) as recorder:
         kinds: Counter[str] = Counter()
-        # Closed when this stops early: nobody waits for what still runs.
+        # Closed when this stops early, so that nothing waits for what still runs.
         with closing(grade_in_parallel(todo, lessons, runner, workers or runner.at_once)) as graded:
             for done in graded:
                 result = _record(recorder, done, lessons[done.submission.lesson])
@@ -58,7 +60,7 @@ def grade_new(
 
 
 def _kind_of_failure(result: Result | Refused | Failed) -> str:
-    """For the progress bar; empty if there was none."""
+    """Return the kind of failure for the progress bar; empty if there was none."""
     if isinstance(result, Refused):
         return "unreadable"
     if isinstance(result, Failed):
@@ -67,7 +69,7 @@ def _kind_of_failure(result: Result | Refused | Failed) -> str:
 
 
 def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused | Failed:
-    """Records the result of a submission, and returns it; if that is not possible, Failed."""
+    """Record the result of a submission, and return it; if that is not possible, Failed."""
     submission, result = done.submission, done.result
     if isinstance(result, Result):
         assert done.read is not None, "what has a result had been read"
@@ -76,7 +78,7 @@ def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused 
             for exercise, why in result.missing_graphs.items():
                 missing.report(f"{exercise} ({submission.student!a}, {submission.lesson})", why)
             return result
-        except Exception as error:
+        except Exception as error:  # what cannot be recorded fails alone, unless the disk is at fault
             if cannot_write(error):
                 raise
             result = failure(error)

@@ -1,7 +1,7 @@
 """See what you built: draw a computation, compare two.
 
 Reading order: model (the data); steps, operations, propagation, trace, opened, untouched and run
-(what ran); simplify, fold and assemble (what is kept); depth, dot and drawing (what is shown);
+(what ran); simplify, fold and assemble (what is worth showing); depth, dot and drawing (what is shown);
 torchview_engine (PyTorch's own modules, as torchview sees them). Then walk, sequence, scores, differences and
 compare (what differs); plain (to and from another process).
 """

@@ -1,4 +1,4 @@
-"""Folded steps -> the nodes and edges of model.py, with names that a learner reads."""
+"""Turns folded steps into the nodes and edges of model.py, with names that a learner reads."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ _SPOKEN = {
 
 
 def assembled(trace: Trace) -> tuple[Nodes, Edges]:
-    """The graph of a trace."""
+    """Return the graph of a trace."""
     steps = simplified(trace)
     groups = folded(steps, trace.outputs)
     place = {step: number for number, group in enumerate(groups) for step in group}
@@ -46,7 +46,7 @@ def assembled(trace: Trace) -> tuple[Nodes, Edges]:
 
 
 def _links(groups: Groups, place: dict[Step, int]) -> Edges:
-    """One edge from a group to another."""
+    """Return the edges between groups, at most one from a group to another."""
     found: dict[tuple[int, int], list[tuple[bool, str]]] = {}
     for target, group in enumerate(groups):
         for step in group:
@@ -61,16 +61,16 @@ def _links(groups: Groups, place: dict[Step, int]) -> Edges:
 
 
 def _common(values: Iterable, otherwise: Any = None) -> Any:
-    """The value that all have; something else if they differ."""
+    """Return the value that all have; `otherwise` if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else otherwise
 
 
 def _inlined(groups: Groups, links: Edges) -> dict[int, int]:
-    """Parameters that only their own part uses: group -> the group in whose box they are named.
+    """Return the parameters that only their own part uses: group -> the group in whose box they are named.
 
-    norm1.weight, which only the rms_norm of norm1 takes, gets no box: it stands in the one of that step, as
-    "norm1: rms_norm, weight (7,)".
+    norm1.weight, which only the rms_norm of norm1 takes, gets no box of its own: it is named in that step's
+    box, as "norm1: rms_norm, weight (7,)".
     """
     users: dict[int, list[int]] = {}
     for edge in links:
@@ -118,7 +118,7 @@ def _node(number: int, group: list[Step], parameters: Sequence[Step], failed: St
 
 
 def _lines(group: list[Step], parameters: Sequence[Step]) -> tuple[str, str]:
-    """First and second line of an operation's box."""
+    """Return the first and second line of an operation's box."""
     step = group[-1]
     if step.op in ops.LAYOUT and "\n" in step.name:
         return ", ".join(_SPOKEN.get(word, word) for word in step.name.split("\n")[:3]), ""
@@ -131,7 +131,7 @@ def _lines(group: list[Step], parameters: Sequence[Step]) -> tuple[str, str]:
 
 
 def _with_outputs(trace: Trace, nodes: Nodes, edges: Edges, place: dict[Step, int]) -> tuple[Nodes, Edges]:
-    """Adds what comes out, or where and why it stopped."""
+    """Append output nodes, or the failed step and its error."""
     number = len(place)
     used = {edge.source for edge in edges}
     several = len(trace.outputs) > 1
@@ -145,9 +145,10 @@ def _with_outputs(trace: Trace, nodes: Nodes, edges: Edges, place: dict[Step, in
         nodes.append(Node(number + 1, "note", "", "\u2026 and more: the drawing stops here"))
     elif trace.error is None and not trace.outputs:
         nodes.append(Node(number + 1, "output", "", f"returns {trace.returned}"))
-    # What came by a way that is not seen may have come from any input.
+    # A result of unobserved operations may depend on any input.
     unseen = trace.error is not None or any(node.label == "constant" for node in nodes)
     idle = [node.id for node in nodes if node.kind == "input" and node.id not in used and not unseen]
     nodes = [replace(node, state="unused") if node.id in idle else node for node in nodes]
-    # subtle: a folded step stands at its first repeat, which may run before what its other repeats take.
+    # subtle: a folded step has the position of its first repeat, which may run before the inputs of later
+    # repeats.
     return arranged(nodes, edges, MAX_WHOLE)

@@ -15,12 +15,12 @@ from autograder.graph.model import plain_text
 
 
 class Comparison(Shown):
-    """Two drawings and the sentences that tell them apart.
+    """Two drawings, and sentences on how they differ.
 
-    `differences` is empty if the structures agree; if they could not be compared, it says so. Only differences that
-    are certain and that matter are told: a reshape against a view, a loop against a matrix product, one packed
-    projection against three, a fill against an added mask are none. In the picture, the steps that a sentence speaks of
-    are marked.
+    `differences` is empty if the structures agree; if they could not be compared, it says so. Only
+    differences that are certain and that matter are reported: not a reshape instead of a view, a loop instead
+    of a matrix product, one packed projection instead of three, or a fill instead of an added mask. The steps
+    that a sentence is about are marked in the picture.
     """
 
     def __init__(self, mine: Drawing, theirs: Drawing, sentences: list[str]):
@@ -50,11 +50,11 @@ class Comparison(Shown):
 def compare(
     mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any
 ) -> Comparison:
-    """Draws both on the same inputs and says what differs in the mathematics.
+    """Draw both computations on the same inputs and describe how they differ mathematically.
 
-    depth  how many levels of parts are opened in the picture, as in `draw`; what is compared is always all of it.
+    depth  how many levels of parts are opened in the picture, as in `draw`; the comparison always covers everything.
     `nn.MultiheadAttention` takes one input as queries, keys and values, two as queries and context.
-    Raises `UserError` if there is nothing to call; a computation that fails is told as a difference.
+    Raises `UserError` if there is nothing to call; a computation that fails is reported as a difference.
     """
     for target in (mine, theirs):
         must_be_callable("compare", target, inputs, named, depth)
@@ -63,10 +63,10 @@ def compare(
 
 
 def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Comparison:
-    """The same for two drawings that are there already."""
+    """Compare two drawings that exist already, as `compare` does."""
     theirs = _with_my_names(mine, theirs)
     stopped = [(who, side.stopped) for who, side in (("Yours", mine), ("Theirs", theirs)) if side.stopped]
-    # The first side that stopped is all there is to say.
+    # If a side stopped, report only that: the first that did.
     told = [differences.Difference(f"{who} could not be compared. {why}") for who, why in stopped[:1]]
     told = told or differences.found(mine.whole, theirs.whole)
     mine, theirs = (
@@ -83,7 +83,7 @@ def _marked(side: Drawing, steps: set[int], depth: int | None) -> Drawing:
 
 
 def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
-    """Both get the same inputs in the same order, so each has one name on both sides: mine."""
+    """Give the inputs of both, which are the same in the same order, my names on both sides."""
     nodes, edges = theirs.whole
     names = [node.label for node in mine.whole[0] if node.kind == "input"]
     inputs = [node.id for node in nodes if node.kind == "input"]
@@ -93,7 +93,9 @@ def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
 
 
 def _as_taken(target: Callable, count: int) -> Callable:
-    """`nn.MultiheadAttention` as the course calls a module: x, or x and context; its output alone."""
+    """Wrap `nn.MultiheadAttention` to be called as the course calls a module: with x, or x and context, for
+    its output alone.
+    """
     own = getattr(type(target), "forward", None) is nn.MultiheadAttention.forward
     if not own or count not in (1, 2):
         return target

@@ -1,7 +1,7 @@
-"""How much of a graph is shown: parts as open or closed boxes.
+"""Chooses how much of a graph is shown: each part as an open or a closed box.
 
-`depth` counts how many levels of parts are open: 0 shows each part as one box, 1 opens these and shows the parts
-in them closed. None opens as much as fits on a screen.
+`depth` is the number of levels that are open: 0 shows each part as one box, 1 opens these and shows the parts
+within them closed. None opens as much as fits on a screen.
 """
 
 from dataclasses import replace
@@ -12,7 +12,7 @@ MOST_ROWS = 14
 
 
 def shown(nodes: Nodes, edges: Edges, depth: int | None = None) -> tuple[Nodes, Edges]:
-    """The graph to draw. Parts with a failed or differing step stay open."""
+    """Return the graph to draw. Parts with a failed or differing step stay open."""
     deepest = max((len(levels(node.box)) for node in nodes), default=0)
     for level in range(deepest, -1, -1) if depth is None else (depth,):
         found = closed(nodes, edges, level)
@@ -22,7 +22,7 @@ def shown(nodes: Nodes, edges: Edges, depth: int | None = None) -> tuple[Nodes, 
 
 
 def rows(nodes: Nodes, edges: Edges) -> int:
-    """How many boxes stand below each other: the longest path."""
+    """Return the number of boxes below each other: the longest path."""
     length: dict[int, int] = {}
     into = sources_of(edges)
     for node in nodes:
@@ -31,7 +31,9 @@ def rows(nodes: Nodes, edges: Edges) -> int:
 
 
 def levels(box: str) -> list[str]:
-    """ "layers.0.self_attn" -> ["layers.0", "layers.0.self_attn"]: a number belongs to the name before it."""
+    """Split a part's name into its levels: "layers.0.self_attn" -> ["layers.0", "layers.0.self_attn"]; a
+    number belongs to the name before it.
+    """
     found: list[str] = []
     for word in box.split(".") if box else ():
         if found and (word.isdigit() or word == "*"):
@@ -42,7 +44,8 @@ def levels(box: str) -> list[str]:
 
 
 def closed(nodes: Nodes, edges: Edges, depth: int) -> tuple[Nodes, Edges]:
-    """Parts below that level as one box each; the whole graph if that would make a cycle."""
+    """Close the parts below that level into one box each; return the whole graph if that would make a
+    cycle."""
     groups = _components(nodes, edges, depth)
     stands_for = {member: group[0] for group in groups for member in group}
     by_id = {node.id: node for node in nodes}
@@ -58,7 +61,7 @@ def closed(nodes: Nodes, edges: Edges, depth: int) -> tuple[Nodes, Edges]:
 
 
 def _components(nodes: Nodes, edges: Edges, depth: int) -> list[list[int]]:
-    """The ids of the steps that become one box: those of one part that hang together.
+    """Return the ids of the steps that become one box: the connected steps of one part.
 
     A part that is called twice, with other steps between, is two boxes.
     """
@@ -81,7 +84,7 @@ def _components(nodes: Nodes, edges: Edges, depth: int) -> list[list[int]]:
 
 
 def _part(members: Nodes, edges: Edges, depth: int) -> Node:
-    """One box for a closed part."""
+    """Return the box of a closed part."""
     inside = {node.id for node in members}
     steps = [node for node in members if node.kind == "operation"]
     ends = [n for n in steps if any(e.source == n.id and e.target not in inside for e in edges)] or steps
@@ -92,7 +95,7 @@ def _part(members: Nodes, edges: Edges, depth: int) -> Node:
 
 
 def titled(box: str) -> str:
-    """The name on a frame: "layers.0", "each of heads"."""
+    """Return the name on a frame: "layers.0", "each of heads"."""
     path = levels(box)
     word = path[-1].removeprefix(path[-2] + ".") if len(path) > 1 else box
     return f"each of {word[:-2]}" if word.endswith(".*") else word

@@ -1,6 +1,7 @@
-"""What differs between two computations, in sentences: their sequences are aligned, and aligned items compared.
+"""Describes how two computations differ, in sentences: their sequences are aligned, and aligned items
+compared.
 
-Only differences that are certain are told. Nothing is caught here: a rule that fails is an error, and never read as
+Only differences that are certain are reported. No error is caught here: a rule that fails must not be read as
 "no difference".
 """
 
@@ -23,7 +24,7 @@ _DOES = {
 }
 _IS = {"product": "a product", "projection": "a learned projection", "residual": "the residual sum"}
 _LINEAR = ("product", "projection")
-# Where these choose rows, what is computed of them depends on the numbers, and has too many right forms.
+# Where these select rows, the computation depends on the numbers, and has too many right forms to compare.
 _CHOOSES = {"topk", "sort", "argsort"}
 Pairs = list[tuple[Item, Item]]  # mine and theirs
 _TIMES = {0: "not at all", 1: "once", 2: "twice"}
@@ -36,7 +37,7 @@ class Difference(NamedTuple):
 
 
 def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Difference]:
-    """The differences between two whole graphs, each given as (nodes, edges)."""
+    """Return the differences between two whole graphs, each given as (nodes, edges)."""
     a, b = Walk(*mine), Walk(*theirs)
     for who, walk in (("Yours", a), ("Theirs", b)):
         if any(node.kind == "note" for node in walk.nodes.values()):
@@ -59,14 +60,14 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
         *_named(pairs),
         *(Difference(*item) for item in scores.differences(a, b, pairs)),
     ]
-    # What follows from the above is not told again.
+    # Differences that follow from those above are not repeated.
     told = told or [*_added_back(a, b, pairs), *_linear(items, only)]
     told = told or [*_results(a, b), *_unused(a, b), *_order(a, b)]
     return list({item.text: item for item in told}.values())
 
 
 def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """A kind that one side has more often; or, with equal numbers, elsewhere."""
+    """Yield a kind of operation that one side has more often; or, with equal numbers, elsewhere."""
     for kind in [kind for kind in _DOES if kind not in _LINEAR]:
         places = [[n for n in numbers if side[n].kind == kind] for side, numbers in zip(items, only)]
         alone = [[side[place] for place in numbers] for side, numbers in zip(items, places)]
@@ -86,7 +87,7 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
 
 
 def _linear(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """A matrix product more or less: said with what comes before it."""
+    """Yield a matrix product that only one side has, named with what comes before it."""
     for side, (who, other) in enumerate((("Yours", "theirs"), ("Theirs", "yours"))):
         for place in [place for place in only[side] if items[side][place].kind in _LINEAR][:1]:
             item = items[side][place]
@@ -104,7 +105,7 @@ def _where(items: list[Item], place: int) -> str:
 
 
 def _named(pairs: Pairs) -> Iterator[Difference]:
-    """Another activation, or another norm."""
+    """Yield another activation, or another norm."""
     for mine, theirs in pairs:
         if mine.name != theirs.name:
             verb, word = ("applies", "") if mine.kind == "activation" else ("normalises with", "with ")
@@ -112,7 +113,7 @@ def _named(pairs: Pairs) -> Iterator[Difference]:
 
 
 def _added_back(a: Walk, b: Walk, pairs: Pairs) -> Iterator[Difference]:
-    """What a residual adds back."""
+    """Yield what a residual adds back."""
     for mine, theirs in pairs:
         if mine.kind == "residual" and _adds_a_norm(a, mine) and not _adds_a_norm(b, theirs):
             text = "Yours adds back the normalised input; theirs adds back the input itself."
@@ -137,7 +138,7 @@ def _results(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
-    """An input, or a part with parameters, that only theirs uses."""
+    """Yield an input, or a part with parameters, that only theirs uses."""
     idle = [{n.label: n.id for n in walk.nodes.values() if n.state == "unused"} for walk in (a, b)]
     for name, number in idle[0].items():
         if name not in idle[1] and any(node.label == name for node in b.nodes.values()):
@@ -148,14 +149,16 @@ def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _parts(walk: Walk) -> set[str]:
-    """The parts of which parameters are used, and parameters of no part: named on a box, or beside it."""
+    """Return the parts whose parameters are used, and parameters that belong to no part, named on a box or
+    next to it.
+    """
     labels = [node.label for node in walk.nodes.values() if node.kind == "parameter"]
     beside = {label.rpartition(".")[0] or label for label in labels}
     return (beside | {n.label.partition(": ")[0] for n in walk.nodes.values() if ": " in n.label}) - {""}
 
 
 def _order(a: Walk, b: Walk) -> Iterator[Difference]:
-    """Rearrangements to the same sizes that put entries in different places."""
+    """Yield rearrangements to the same sizes that put entries in different positions."""
     ends = [[node for node in walk.nodes.values() if _ends_layout(walk, node)] for walk in (a, b)]
     for one, other in zip(*ends) if len(ends[0]) == len(ends[1]) else ():
         sizes = [node.order.partition(":")[0] for node in (one, other)]
@@ -165,5 +168,5 @@ def _order(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _ends_layout(walk: Walk, node: Node) -> bool:
-    """Is it the last of a run of rearrangements?"""
+    """Return whether it is the last of a run of rearrangements."""
     return bool(node.order) and all(walk.nodes[edge.target].role != "layout" for edge in walk.out[node.id])

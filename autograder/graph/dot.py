@@ -1,8 +1,8 @@
-"""Nodes and edges -> DOT text, what stands on a box and in which colours -> SVG.
+"""Turns nodes and edges into DOT text, with the texts and colours of the boxes, and that into SVG.
 
-All texts are escaped here. Colour is never alone: every box says in words what it is. Graphviz lays out and draws (it
-is inside the pygraphviz wheel: no system package). The picture is one element without a script, a link or anything
-fetched, on a white ground, so that it can be read on a dark page too.
+All texts are escaped here. No meaning is carried by colour alone: every box says in words what it is.
+Graphviz, which is inside the pygraphviz wheel, lays out and draws. The picture is one element without a
+script, a link or anything fetched, on a white ground, so that it is readable on a dark page too.
 """
 
 from collections.abc import Iterable
@@ -45,12 +45,12 @@ _HEAD = f"""digraph computation {{
 
 
 def dot_of(nodes: Nodes, edges: Edges, notes: tuple[str, ...] = ()) -> str:
-    """One graph as DOT, under the sentences in `notes`."""
+    """Return one graph as DOT, under the sentences in `notes`."""
     return _HEAD + _notes(notes) + _body(nodes, edges, "n") + "}\n"
 
 
 def dot_of_pair(sides: list[tuple[str, Nodes, Edges]], notes: list[str]) -> str:
-    """Two graphs beside each other, each with its title."""
+    """Return two graphs side by side as DOT, each with its title."""
     # The empty node keeps them in order: the first on the left.
     text = _HEAD + _notes(notes) + '  start [style=invis, label="", width=0, height=0, margin=0];\n'
     for place, (title, nodes, edges) in enumerate(sides):
@@ -83,7 +83,7 @@ def _body(nodes: Nodes, edges: Edges, prefix: str) -> str:
 
 
 def _cluster(inside: dict[str, Any], prefix: str, place: str) -> str:
-    """The boxes of one part, and the parts in it as frames."""
+    """Return the boxes of one part, and the parts in it as frames."""
     text = "".join(f"  {prefix}{node.id} [{_box(node)}];\n" for node in inside.get("", ()))
     for number, path in enumerate(filter(None, inside)):
         part = inside[path]
@@ -139,12 +139,14 @@ def _arrow(walk: Walk, edge: Edge, prefix: str) -> str:
 
 
 def _safe(text: object) -> str:
-    """Text for an HTML-like label: no markup, and nothing that Graphviz interprets."""
+    """Escape text for an HTML-like label: no markup, and nothing that Graphviz interprets."""
     return escape(plain_text(text, 200), quote=True).replace("\\", "&#92;")
 
 
 def svg_of(dot: str, title: str, description: str) -> str:
-    """The picture with a title and a description for screen readers. Raises ImportError without pygraphviz."""
+    """Return the picture with a title and a description for screen readers. Raises ImportError without
+    pygraphviz.
+    """
     import pygraphviz
 
     # subtle: the libraries that measure text warn about fonts, and nbgrader takes that for a failure.

@@ -19,10 +19,11 @@ from autograder.graph.torchview_engine import drawn_by_torchview
 
 
 class Shown(ABC):
-    """Something with `dot`, `alt` and a text, as a notebook shows it.
+    """Something with `dot`, `alt` and a text that a notebook can show.
 
-    subtle: JupyterLab shows image/svg+xml as an image without a name, and not at all in a notebook that is not
-    trusted; an <img> in text/html keeps its name in both, in nbconvert's pages and through our feedback's filter.
+    subtle: JupyterLab shows image/svg+xml as an image without a name, and not at all in a notebook that is
+    not trusted; an <img> in text/html keeps its name in both, in nbconvert's pages and through our feedback's
+    filter.
     """
 
     @property
@@ -33,7 +34,7 @@ class Shown(ABC):
     @property
     @abstractmethod
     def alt(self) -> str:
-        """One line: what the picture shows."""
+        """A one-line description of the picture."""
 
     def svg(self) -> str:
         return svg_of(self.dot, self.alt, str(self))
@@ -52,7 +53,7 @@ class Shown(ABC):
 
 
 def as_image(svg: str, alt: str) -> str:
-    """The picture as one HTML element that carries its name; nothing in it is fetched from anywhere."""
+    """Return the picture as one HTML element with an alternative text; it fetches nothing."""
     code = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{escape(alt, quote=True)}" src="data:image/svg+xml;base64,{code}" style="max-width: 100%">'
 
@@ -60,9 +61,9 @@ def as_image(svg: str, alt: str) -> str:
 class Drawing(Shown):
     """A drawn computation.
 
-    `nodes` and `edges` are what is shown, as plain data (autograder.graph.model); `whole` is the same with every
-    part opened. `dot` is the graph in DOT, `svg()` the picture, `str()` the text. `stopped` says in one sentence where
-    the computation failed, and is empty otherwise.
+    `nodes` and `edges` are what is shown, as plain data (autograder.graph.model); `whole` is the same with
+    every part opened. `dot` is the graph in DOT, `svg()` the picture, `str()` the text. `stopped` says in one
+    sentence where the computation failed, and is empty otherwise.
     """
 
     def __init__(self, title: str, nodes: Nodes, edges: Edges, stopped: str = "", depth: int | None = None):
@@ -76,7 +77,7 @@ class Drawing(Shown):
 
     @property
     def alt(self) -> str:
-        """One line: what the picture shows."""
+        """A one-line description of the picture."""
         if self.stopped:
             return plain_text(f"Computation graph of {self.title}. {self.stopped}", 300)
         inputs = ", ".join(node.label for node in self.nodes if node.kind == "input") or "no input"
@@ -89,7 +90,7 @@ class Drawing(Shown):
         return plain_text(f"Computation graph of {self.title}: from {inputs} by {said}.", 300)
 
     def __str__(self) -> str:
-        """One line per step, numbered; each says which lines it takes."""
+        """Return one line per step, numbered; each lists the lines it reads."""
         takes = sources_of(self.edges)
         rows = [
             (
@@ -127,11 +128,11 @@ def draw(
     engine: str = "trace",
     **named: object,
 ) -> Drawing:
-    """Draws what a function or a module computes from these inputs.
+    """Draw what a function or a module computes from these inputs.
 
-    The code runs once, on copies: the model, the inputs and the random state stay as they are. If it fails, the
-    drawing shows the steps up to there and the operation that failed with the shapes that met. Steps that repeat, as
-    in a loop, are folded into one box ("x 6").
+    The code runs once, on copies: the model, the inputs and the random state stay as they are. If it fails,
+    the drawing shows the steps up to there, and the operation that failed with the shapes of its inputs.
+    Steps that repeat, as in a loop, are folded into one box ("x 6").
 
     depth   how many levels of parts are opened: 0 shows each part as one box. By default, all are open as long as
             the picture fits on a screen.
@@ -150,7 +151,7 @@ def draw(
 
 
 def must_be_callable(name: str, target: object, inputs: tuple, named: dict, depth: object = None) -> None:
-    """Raises `UserError`, one clear sentence, if the call cannot work."""
+    """Raise `UserError`, with one clear sentence, if the call cannot work."""
     if depth is not None and (type(depth) is not int or depth < 0):
         takes = f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ..."
         raise UserError(f"{takes}; this is {depth!r:.40}.")

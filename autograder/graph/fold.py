@@ -1,8 +1,9 @@
 """Folds what repeats: 36 dot products of a loop become one box that says "x 36".
 
-Two passes. A running total (`total = total + term`, `out[i] = row`) is one step over many terms. Then steps
-that come from alike steps and go into alike steps are one group: the coarsest such grouping, found by
-refinement. Loops over tokens, keys or heads fold; q, k and v do not, since they go to different places.
+There are two passes. First, a running total (`total = total + term`, `out[i] = row`) becomes one step over
+many terms. Then steps with similar predecessors and successors become one group: the coarsest such grouping,
+found by refinement. Loops over tokens, keys or heads fold; q, k and v do not, since they feed different
+steps.
 """
 
 import re
@@ -16,7 +17,7 @@ Chains = dict[Step, Step]  # each step of a running total -> the one that began 
 
 
 def folded(steps: list[Step], outputs: Outputs) -> list[list[Step]]:
-    """Groups of steps, each a list in order; the groups in the order of their first step."""
+    """Return groups of steps, each a list in order, sorted by their first step."""
     chains = _running(steps, outputs)
     members: dict[Step, list[Step]] = {}
     for step in steps:
@@ -31,7 +32,7 @@ def folded(steps: list[Step], outputs: Outputs) -> list[list[Step]]:
 
 
 def _outside(members: list[Step], chains: Chains) -> list[Link]:
-    """What goes into a group of steps, apart from the group itself.
+    """Return the inputs of a group of steps, apart from the group itself.
 
     For total = a; total = total + b; total = total + c: a, b and c, each as a "term" of the sum.
     """
@@ -45,7 +46,7 @@ def _outside(members: list[Step], chains: Chains) -> list[Link]:
 
 
 def _running(steps: list[Step], outputs: Outputs) -> Chains:
-    """Each step of a running total -> the step that began it.
+    """Map each step of a running total to the step that began it.
 
     In `total = a; total = total + b; total = total + c` both additions lead to the first one.
     """
@@ -61,7 +62,7 @@ def _running(steps: list[Step], outputs: Outputs) -> Chains:
         kinds[step] = numbers.setdefault((_look(step), alike), len(numbers))
         for parent, _ in step.parents:
             rest = {other for other, _ in step.parents if other is not parent}
-            # The same thing added twice is no running total: x + (x + f(x)).
+            # The same value added twice is no running total: x + (x + f(x)).
             again = any(link[0] in rest for link in parent.parents)
             others = set() if again else {kinds[other] for other in rest}
             if _continues(step, parent, others, terms) and uses[parent] == 1:
@@ -87,14 +88,15 @@ def _continues(step: Step, parent: Step, others: set[int], terms: dict[Step, set
 
 
 def _look(step: Step) -> tuple:
-    """What a step is by itself. Numbers in names of parts and in indices do not count: the steps of heads.0 and
-    heads.1 look alike, and so do out[0] and out[1]."""
+    """Return a key of the step that ignores its neighbours. Numbers in names of parts and in indices are
+    ignored: the steps of heads.0 and heads.1 have one key, and so do out[0] and out[1].
+    """
     detail = re.sub(r"\d+", "i", step.detail) if step.op in ("getitem", "setitem") else step.detail
     return step.kind, step.op, detail, numberless(step.name), numberless(step.box), step.failed, step.boolean
 
 
 def numberless(name: str) -> str:
-    """heads.0, heads.1 ... -> heads.*"""
+    """Replace numbers by stars: heads.0, heads.1 ... -> heads.*"""
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", name)
 
 
@@ -109,7 +111,7 @@ def _refined(
     classes = _numbered(
         {head: (*_look(head), ends.get(head), head.kind == "input" and head.index) for head in heads}
     )
-    # A chain of thousands of steps does not fold, however often it is looked at.
+    # A chain of thousands of steps never folds, however many refinements.
     for _ in range(min(_ROUNDS, max(10, 60_000 // max(len(heads), 1)))):
         finer = _numbered(
             {

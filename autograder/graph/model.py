@@ -1,6 +1,7 @@
 """A computation as plain data: nodes and edges that can be drawn, printed, stored and compared.
 
-Nothing in here holds a tensor or a function, so a graph may come from another process; plain.py checks one that does.
+Nothing here holds a tensor or a function, so a graph may come from another process; plain.py checks one that
+does.
 """
 
 from collections.abc import Iterable
@@ -9,13 +10,13 @@ from dataclasses import dataclass, replace
 KINDS = ("input", "parameter", "constant", "operation", "part", "output", "note")
 STATES = ("", "failed", "unused", "differs")
 MAX_NODES = 160  # in a picture
-MAX_WHOLE = 600  # kept, to be opened and compared
+MAX_WHOLE = 600  # in all, to be opened and compared
 MAX_TEXT = 60
 
 
 @dataclass(frozen=True)
 class Node:
-    """One box: what it is called, what it does, and how often it is done."""
+    """One box: its name, its operation, and how often it runs."""
 
     id: int
     kind: str  # one of KINDS
@@ -36,7 +37,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """The result of `source` goes into `target`."""
+    """The result of `source` is an input of `target`."""
 
     source: int
     target: int
@@ -49,21 +50,23 @@ Edges = list[Edge]
 
 
 def shape_text(shape: tuple | None) -> str:
-    """(2, 5, 8) as it is read and drawn; a single number is "number"."""
+    """Format a shape such as (2, 5, 8) as people read it; a single number is "number"."""
     if shape is None:
         return ""
     return str(tuple(shape)) if shape else "number"
 
 
 def plain_text(text: object, limit: int = MAX_TEXT) -> str:
-    """One bounded line without control characters: what names and messages from outside become."""
+    """Clean a name or message from outside: one line of bounded length without control characters."""
     words = "".join(c if c.isprintable() else " " for c in str(text)[: 20 * limit])
     line = " ".join(words.split())
     return line if len(line) <= limit else line[: limit - 1] + "\u2026"
 
 
 def arranged(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes, Edges]:
-    """The graph in order, with ids 0, 1, 2 ...; what is beyond `limit` nodes becomes one note that says how many."""
+    """Return the graph in order, with ids 0, 1, 2 ...; nodes beyond `limit` become one note that says how
+    many there are.
+    """
     nodes = in_order(nodes, edges) or nodes
     if len(nodes) > limit:
         failed = [node for node in nodes[limit - 2 :] if node.state == "failed"][:1]
@@ -78,7 +81,7 @@ def arranged(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes,
 
 
 def in_order(nodes: Nodes, edges: Edges) -> Nodes | None:
-    """The nodes so that each stands after everything that it takes; None if they form a cycle."""
+    """Return the nodes sorted so that each comes after its inputs; None if they form a cycle."""
     into, ordered, left = sources_of(edges), [], list(nodes)
     done: set[int] = set()
     while left:
@@ -92,7 +95,7 @@ def in_order(nodes: Nodes, edges: Edges) -> Nodes | None:
 
 
 def sources_of(edges: Iterable[Edge]) -> dict[int, list[int]]:
-    """For each node with a predecessor: the nodes whose results it takes."""
+    """Map each node with a predecessor to the nodes whose results it takes."""
     into: dict[int, list[int]] = {}
     for edge in edges:
         into.setdefault(edge.target, []).append(edge.source)

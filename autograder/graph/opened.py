@@ -1,8 +1,8 @@
-"""PyTorch's fused functions, as the steps that a picture shows.
+"""Expands PyTorch's fused functions into the steps that a picture shows.
 
-`F.scaled_dot_product_attention` and `nn.MultiheadAttention` run as one operation. Here each is computed a second time
-step by step, only so that the steps can be seen; the values that go on are PyTorch's own. The steps are a table: what
-stands here is what `draw(F.scaled_dot_product_attention, q, k, v)` shows, and no code that answers an exercise.
+`F.scaled_dot_product_attention` and `nn.MultiheadAttention` run as one operation. Here each is computed a
+second time step by step, only to show the steps; the values passed on are PyTorch's own. The steps are a
+table: they are what `draw(F.scaled_dot_product_attention, q, k, v)` shows, not code that answers an exercise.
 """
 
 import inspect
@@ -33,13 +33,11 @@ _HEADS = inspect.signature(F.multi_head_attention_forward)
 
 
 Masks = list[torch.Tensor]
-NameParameter = Callable[
-    [torch.Tensor, torch.Tensor, str], None
-]  # what a piece of a packed parameter is called
+NameParameter = Callable[[torch.Tensor, torch.Tensor, str], None]  # names of the pieces of a packed parameter
 
 
 class NotCovered(Exception):
-    """The call has an option that is not in the tables: it is drawn as one operation."""
+    """Raised if the call has an option that is not in the tables; it is drawn as one operation then."""
 
 
 def is_fused(function: Callable) -> bool:
@@ -49,9 +47,10 @@ def is_fused(function: Callable) -> bool:
 def expand(
     function: Callable, args: tuple, kwargs: dict, name_parameter: NameParameter
 ) -> tuple[torch.Tensor, ...]:
-    """The results of the fused function, by visible steps. Raises `NotCovered` for an option without a table.
+    """Return the results of the fused function, computed in visible steps. Raises `NotCovered` for an option
+    without a table.
 
-    `name_parameter(packed, tensor, name)` tells what a piece of a packed parameter is called.
+    `name_parameter(packed, tensor, name)` is told the name of each piece of a packed parameter.
     """
     if function is F.scaled_dot_product_attention:
         return (_fused(dict(zip(_FUSED, args)) | kwargs),)
@@ -61,7 +60,7 @@ def expand(
 
 
 def _take(steps: Iterable[tuple], known: dict[str, Any]) -> None:
-    """Takes the steps one after the other; `known` holds results by name, and gets those of the steps."""
+    """Run the steps one after the other; `known` holds results by name, and gets those of the steps."""
     for name, operation, first, *others in steps:
         inputs = [known.get(one, one) if isinstance(one, str) else one for one in others]
         call = _SIGNS.get(operation) or getattr(type(known[first]), operation)
@@ -69,7 +68,9 @@ def _take(steps: Iterable[tuple], known: dict[str, Any]) -> None:
 
 
 def _fused(a: dict[str, Any]) -> torch.Tensor:
-    """(..., N, D), (..., M, D), (..., M, E) -> (..., N, E), for the arguments of F.scaled_dot_product_attention."""
+    """Compute (..., N, D), (..., M, D), (..., M, E) -> (..., N, E), for the arguments of
+    F.scaled_dot_product_attention.
+    """
     # subtle: in one dict, so that no function here answers an exercise: this file goes to students.
     known = {name: a[name] for name in ("query", "key", "value")} | {"scale": a.get("scale")}
     if a.get("enable_gqa"):
@@ -84,7 +85,7 @@ def _fused(a: dict[str, Any]) -> torch.Tensor:
 
 
 def _attended(known: dict[str, Any], masks: Masks, dropout: float | None) -> dict[str, Any]:
-    """Queries, keys and values -> scores, weights and output; in a mask, True = may not attend."""
+    """Compute scores, weights and output from queries, keys and values; in a mask, True = may not attend."""
     known["root"] = math.sqrt(known["query"].size(-1))
     _take(_SCORES + (_DIVIDED if known.get("scale") is None else _MULTIPLIED), known)
     for mask in masks:
@@ -98,9 +99,9 @@ def _attended(known: dict[str, Any], masks: Masks, dropout: float | None) -> dic
 
 
 def _multi_head(a: dict[str, Any], name_parameter: NameParameter) -> tuple[torch.Tensor, ...]:
-    """Tokens come first here: (N, B, d_model). Returns the output and the weights (B, H, N, M).
+    """Return the output and the weights (B, H, N, M) of tokens given first: (N, B, d_model).
 
-    It is computed with the batch first, as the course does: the turn there and the one in
+    It is computed with the batch first, as in the course: this transposition and the one in
     `nn.MultiheadAttention` undo each other and are not drawn.
     """
     if any(a[name] is not None for name in ("bias_k", "static_k", "static_v")) or a["add_zero_attn"]:
@@ -116,12 +117,12 @@ def _multi_head(a: dict[str, Any], name_parameter: NameParameter) -> tuple[torch
 
 
 def _turned(x: torch.Tensor) -> torch.Tensor:
-    """(N, B, d_model) -> (B, N, d_model), and back."""
+    """Swap tokens and batch: (N, B, d_model) -> (B, N, d_model), and back."""
     return x.transpose(0, 1) if x.dim() == 3 else x
 
 
 def _projections(a: dict[str, Any], name_parameter: NameParameter) -> Iterator[torch.Tensor]:
-    """q, k, v from one packed weight or three."""
+    """Return q, k, v from one packed weight or three."""
     biases = (None,) * 3 if a["in_proj_bias"] is None else a["in_proj_bias"].detach().chunk(3)
     separate = [a[f"{letter}_proj_weight"] for letter in "qkv"]
     weights = separate if a["use_separate_proj_weight"] else a["in_proj_weight"].detach().chunk(3)

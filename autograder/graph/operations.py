@@ -1,4 +1,4 @@
-"""What PyTorch's functions are called in a picture, and which of them a picture leaves out.
+"""Names of PyTorch's functions in a picture, and which of them it leaves out.
 
 Names are those of the code (`matmul`, `softmax`), without underscores: `a @ b`, `torch.matmul` and
 `Tensor.__rmatmul__` are one operation.
@@ -53,7 +53,7 @@ _SAME = {
 # Reflected operators: __rtruediv__(x, 1) is 1 / x.
 REVERSED = {"__rtruediv__", "__rdiv__", "__rsub__", "__rpow__", "rsub"}
 
-# The value goes through unchanged: no box.
+# The value passes unchanged: no box.
 THROUGH = {
     "detach",
     "contiguous",
@@ -82,7 +82,7 @@ THROUGH = {
     "as_tensor",
     "real",
 }
-# New tensors: what they hold does not depend on the tensor that they take shape or type from.
+# New tensors: their values do not depend on the tensor that provides their shape or type.
 CREATE = {
     "zeros",
     "ones",
@@ -161,10 +161,11 @@ LAYOUT = {
     "vsplit",
     "take_along_dim",
 }
-LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor gives its shape alone
-# One number for several.
+LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor provides only its shape
+# Reductions.
 REDUCTIONS = {"mean", "sum", "amax", "max", "median"}
-# An entry of the result is made of several entries: in products, softmaxes and norms by hand at least one of these.
+# An entry of the result is made of several entries: in products, softmaxes and norms by hand at least one of
+# these.
 SUMS = {"sum", "mean", "cumsum", "var", "std", "var_mean", "norm", "vector_norm"}
 PRODUCT = {
     "matmul",
@@ -209,12 +210,12 @@ ACTIVATION = {
     "logsigmoid",
     "threshold",
 }
-# One loop step after another may be folded where the terms are alike: a running sum is one sum.
+# Successive loop steps with similar terms may be folded: a running sum is one sum.
 RUNNING = {"add", "setitem", "maximum", "minimum", "max", "cat", "and", "or", "mul", "index_put", "copy"}
 
 
 def category(op: str) -> str:
-    """What kind of mathematics an operation is; its colour in a picture."""
+    """Return the kind of mathematics that an operation is, which decides its colour in a picture."""
     for name, group in (
         ("product", PRODUCT),
         ("softmax", SOFTMAX),
@@ -229,7 +230,9 @@ def category(op: str) -> str:
 
 
 def name_of(function: Callable) -> str:
-    """The plain name of what was called: Tensor.__matmul__ -> "matmul", Tensor.T -> "T", aten.mm.default -> "mm"."""
+    """Return the plain name of a called function: Tensor.__matmul__ -> "matmul", Tensor.T -> "T",
+    aten.mm.default -> "mm".
+    """
     name = getattr(function, "__name__", None) or type(function).__name__
     if name == "__get__":
         name = (resolve_name(function) or "").split(".")[-2:][0]
@@ -244,7 +247,7 @@ def is_reversed(function: Callable) -> bool:
 
 
 def number_text(value: object) -> str:
-    """A number as it stands on a box: 2.828, 5, -inf."""
+    """Return a number as it appears on a box: 2.828, 5, -inf."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     return str(int(value)) if value == value and abs(value) < 1e6 and value == int(value) else f"{value:.4g}"
@@ -275,12 +278,12 @@ _WITH_DIM = (
 
 
 def operand_text(op: str, number: float, reverse: bool) -> str:
-    """The number in arithmetic: "\u00f7 2" for x / 2, "2 \u00f7" for 2 / x."""
+    """Return the number in arithmetic: "÷ 2" for x / 2, "2 ÷" for 2 / x."""
     return " ".join((number_text(number), SIGNS[op]) if reverse else (SIGNS[op], number_text(number)))
 
 
 def detail_of(op: str, function: Callable, args: tuple, kwargs: dict) -> str:
-    """The arguments that matter, in words: "dim -1", "\u00f7 2.828", "-2, -1"."""
+    """Return the arguments that matter, in words: "dim -1", "÷ 2.828", "-2, -1"."""
     numbers = [a for a in args if isinstance(a, (int, float))]
     if op in SIGNS and numbers:
         return operand_text(op, numbers[0], is_reversed(function))
@@ -310,7 +313,7 @@ def _as_tuple(value: Any) -> tuple:
 
 
 def _part_text(part: object) -> str:
-    """One part of an index as in the code: 0, :, 1:3, ::2."""
+    """Return one part of an index as written in code: 0, :, 1:3, ::2."""
     if isinstance(part, slice):
         ends = part.start, part.stop, *(() if part.step is None else (part.step,))
         return ":".join("" if end is None else str(int(end)) for end in ends)

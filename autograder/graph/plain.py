@@ -1,8 +1,8 @@
 """A drawing as plain lists, for another process, and back with every item checked.
 
-A student's code may have made the lists. So nothing is taken on trust: types, counts, lengths, ranges, names from
-fixed lists, no characters that steer anything. What passes can be drawn: texts are escaped where they are
-written, and there is no field for a link, a file or markup.
+A student's code may have made the lists, so nothing is trusted: types, counts, lengths and ranges are
+checked, names come from fixed lists, and control characters are refused. What passes is safe to draw: texts
+are escaped where they are written, and there is no field for a link, a file or markup.
 """
 
 import sys
@@ -33,7 +33,8 @@ _TITLE, _STOPPED, _BOX, _LONG = 80, 400, 200, 200
 
 
 def as_data(drawing: Drawing) -> dict:
-    """A drawing as dicts, lists, texts and numbers: {"version", "title", "stopped", "nodes", "edges"}."""
+    """Return a drawing as dicts, lists, texts and numbers: {"version", "title", "stopped", "nodes",
+    "edges"}."""
     nodes, edges = arranged(*drawing.whole, MAX_WHOLE)
     return {
         "version": VERSION,
@@ -45,12 +46,14 @@ def as_data(drawing: Drawing) -> dict:
 
 
 def _listed(item: Node | Edge) -> list:
-    """The values of a node or an edge, in the order of its fields."""
+    """Return the values of a node or an edge, in the order of its fields."""
     return [list(value) if isinstance(value, tuple) else value for value in vars(item).values()]
 
 
 def from_data(data: Any, depth: int | None = None) -> Drawing:
-    """The drawing that such data describes. Raises `UserError`, one sentence, if anything is not as agreed."""
+    """Return the drawing that such data describes. Raises `UserError`, with one sentence, if anything
+    deviates from the format.
+    """
     try:
         given = fields(
             data, version=whole(VERSION, VERSION), title=_text(_TITLE), stopped=_text(_STOPPED), **_LISTS
@@ -66,7 +69,7 @@ def from_data(data: Any, depth: int | None = None) -> Drawing:
 
 
 def _text(most: int) -> Check:
-    """Printable texts, uncut."""
+    """Return whether the value is a printable text of allowed length."""
     return such_that(
         lambda value: type(value) is str and len(value) <= most and value.isprintable(), "printable"
     )

@@ -1,4 +1,4 @@
-"""What is followed through the operations while a computation runs: which steps a tensor comes from, where entries go.
+"""Tracks, while a computation runs, which steps a tensor comes from and where its entries move.
 
 order      where rearrangements put each entry of the tensor that they started from: "2x5x8>2x2x5x4:3f0c..."
 blocked    which entries of a softmax, or of an exponential, are zero: "5x5:77de..."
@@ -15,16 +15,18 @@ from autograder.graph.steps import Step, storage_of, tensors_in
 
 MOST = 4096  # entries
 SAME = "same"
-# What PyTorch raises when a function cannot be run on the numbers of places.
+# Raised by PyTorch when a function cannot be run on positions.
 _REFUSED = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
 
 
 class Provenance:
-    """Everything by the id of a tensor. The tensors are kept alive, so that no later tensor gets the id of another."""
+    """The origins of tensors, by their id. The tensors are kept alive, so that no later tensor gets the id of
+    another.
+    """
 
     def __init__(self) -> None:
         self._origin: dict[int, tuple[tuple[Step, ...], int]] = {}  # id of tensor -> (steps, time)
-        # storage -> [(time, step)]: what was written through any view
+        # storage -> [(time, step)]: writes through any view
         self._writes: dict[int | None, list[tuple[int, Step]]] = {}
         self._owner: dict[int | None, Step] = {}  # storage -> step that first had it
         # id of tensor -> (tensor at the start, its shape, where each entry comes from)
@@ -35,7 +37,7 @@ class Provenance:
         return id(tensor) in self._origin
 
     def settle(self, tensor: torch.Tensor, steps: tuple[Step, ...], wrote: Step | None = None) -> None:
-        """From now on the tensor counts as the result of these steps."""
+        """Make the tensor count as the result of these steps from now on."""
         self._alive.append(tensor)
         now, storage = len(self._alive), storage_of(tensor)
         self._origin[id(tensor)] = (steps, now)
@@ -45,24 +47,24 @@ class Provenance:
                 self._writes.setdefault(storage, []).append((now, wrote))
 
     def of(self, tensor: torch.Tensor) -> tuple[Step, ...]:
-        """The steps whose results a known tensor holds now."""
+        """Return the steps whose results a known tensor holds now."""
         steps, time = self._origin[id(tensor)]
         later = [step for moment, step in self._writes.get(storage_of(tensor), ()) if moment > time]
         return tuple(dict.fromkeys((*steps, *later)))
 
     def owner(self, tensor: torch.Tensor) -> Step | None:
-        """The step that first had these numbers in memory, whatever view of them this is."""
+        """Return the step whose result this storage first held, whatever view of it this is."""
         return self._owner.get(storage_of(tensor))
 
     def pass_on(self, source: torch.Tensor, target: torch.Tensor) -> None:
-        """The same entries in the same places."""
+        """Record that a result has the same entries in the same positions."""
         if id(source) in self._places:
             self._places[id(target)] = self._places[id(source)]
 
     def follow(
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list, in_place: bool
     ) -> None:
-        """Follows one operation, and writes into its step what became of the entries."""
+        """Follow one operation, and record in its step where the entries went."""
         for tensor in tensors:
             self._places.pop(id(tensor), None)
         if step.op in operations.LAYOUT and not in_place:
@@ -73,7 +75,9 @@ class Provenance:
     def _rearrange(
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list[torch.Tensor]
     ) -> None:
-        """Runs a rearrangement on the numbers of places. Pieces of one tensor that are joined again are one too."""
+        """Run a rearrangement on the positions instead of the values. Pieces of one tensor that are joined
+        again count as well.
+        """
         given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
         if not given or sum(tensor.numel() for tensor in given) > MOST:
             return
@@ -100,7 +104,7 @@ class Provenance:
 
 
 def _replaced(value: Any, places: dict[int, torch.Tensor]) -> Any:
-    """Nested arguments with the places of a tensor instead of the tensor."""
+    """Return nested arguments with a tensor's positions instead of the tensor."""
     if isinstance(value, torch.Tensor):
         return places.get(id(value), value)
     if isinstance(value, dict):
@@ -121,14 +125,15 @@ def _digest(numbers: torch.Tensor) -> str:
 
 
 def is_unmoved(order: str) -> bool:
-    """Is every entry where it was? (Axes of size one do not count.)"""
+    """Return whether every entry is where it was. (Axes of size one do not count.)"""
     return order.endswith(f":{SAME}")
 
 
 def _blocked(zero: torch.Tensor) -> str:
-    """The zero entries as a text, "" if nothing is zero.
+    """Return the zero entries as a text, "" if nothing is zero.
 
-    Leading axes along which nothing changes are left out: a causal mask of (2, 4, 5, 5) weights is "5x5:77de...".
+    Leading axes along which nothing changes are left out: a causal mask of (2, 4, 5, 5) weights is
+    "5x5:77de...".
     """
     while zero.dim() > 2 and bool((zero == zero[:1]).all()):
         zero = zero[0]

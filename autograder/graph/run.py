@@ -1,4 +1,4 @@
-"""Calls what is to be drawn, once, and gives everything a name that a learner knows.
+"""Calls the function or module to be drawn, once, and names everything as a learner knows it.
 
 Whatever the code raises becomes part of the trace.
 """
@@ -27,15 +27,15 @@ _UNSEEN = (
 
 @dataclass
 class Trace:
-    """All steps in order, what they gave, and what went wrong."""
+    """All steps in order, their results, and what went wrong."""
 
     title: str
     steps: list[Step]
     outputs: Outputs = field(default_factory=list)  # empty where no tensor came back
-    returned: str = ""  # what came back instead
+    returned: str = ""  # what was returned instead
     error: BaseException | None = None
     failed: Step | None = None
-    unseen: bool = False  # a result came from nowhere
+    unseen: bool = False  # a result was not made by any observed step
     broken: Exception | None = None  # an error of the tracer
 
     @property
@@ -63,16 +63,16 @@ class Trace:
 
 
 def _message(error: BaseException) -> str:
-    """The first line of what an error says; a student's error may itself fail to say it."""
+    """Return the first line of an error's text; computing a student's error text may itself fail."""
     try:
         text = "" if isinstance(error, SystemExit) and error.code is None else str(error)
-    except Exception:
+    except Exception:  # `__str__` may be the student's
         return ""
     return plain_text(text.strip().split("\n")[0], 160)
 
 
 def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
-    """Runs `target(*inputs, **named)` and returns its Trace."""
+    """Run `target(*inputs, **named)` and return its Trace."""
     memo: dict = {}
     names: dict = {}
     target = copied(target, memo)
@@ -94,7 +94,7 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
 
 
 def _name_surroundings(function: Callable, names: dict[int, str]) -> dict[str, nn.Module]:
-    """Names what is used beside the arguments; returns the modules that a plain function uses, by name."""
+    """Name what is used besides the arguments; return the modules that a plain function uses, by name."""
     owner = getattr(function, "__self__", function)
     if isinstance(owner, nn.Module):
         _name_parts(owner, "", names)
@@ -133,7 +133,7 @@ def _call(target: Callable, inputs: list, named: dict, tracer: Tracer, result: T
 
 
 def title_of(target: object) -> str:
-    """What the thing is called: attention, SelfAttention, MultiheadSelfAttention.split_heads."""
+    """Return the name of a callable: attention, SelfAttention, MultiheadSelfAttention.split_heads."""
     if isinstance(target, nn.Module):
         return type(target).__name__
     if hasattr(target, "func"):
@@ -145,7 +145,7 @@ def title_of(target: object) -> str:
 
 
 def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[str, object]]:
-    """(name, value) of each argument; positional ones are named as in the signature."""
+    """Return (name, value) of each argument; positional ones are named as in the signature."""
     names: list[str] = []
     for parameter in _parameters(target):
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -157,10 +157,10 @@ def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[
 
 
 def _parameters(target: Callable) -> Iterable[inspect.Parameter]:
-    """The parameters that are left to be given; none where nothing says what they are called."""
+    """Return the parameters that are still missing; none if nothing is known about their names."""
     function = target.forward if isinstance(target, nn.Module) else target
     with suppress(TypeError, ValueError):
-        # PyTorch's functions in C say nothing themselves; there is a table.
+        # PyTorch's functions in C have no signature; there is a table.
         function = torch.overrides.get_testing_overrides().get(function, function)
     with suppress(TypeError, ValueError):
         return inspect.signature(function).parameters.values()

@@ -1,4 +1,4 @@
-"""What differs between aligned products and softmaxes: scale, mask, axis, and where the values come from."""
+"""Compares aligned products and softmaxes: scale, mask, axis, and where the values come from."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,9 @@ _UNCLEAR = {"plain", "times", "add"}
 
 
 def differences(a: Walk, b: Walk, pairs: list) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-    """(sentence, my steps, their steps) for all pairs of aligned items, of which the first steps are compared."""
+    """Yield (sentence, my steps, their steps) for all pairs of aligned items, of which the first steps are
+    compared.
+    """
     rules = {"product": (_scales,), "softmax": (_masks, _axes, _values)}
     for mine, theirs in pairs:
         for rule in rules.get(mine.kind, ()):
@@ -20,7 +22,7 @@ def differences(a: Walk, b: Walk, pairs: list) -> Iterator[tuple[str, tuple[int,
 
 
 def _scales(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """The number that a product is multiplied by in all, wherever that is done."""
+    """Yield a difference in the overall factor of a product, wherever it is applied."""
     one, other = _factor(a, mine), _factor(b, theirs)
     if one is None or other is None or math.isclose(one, other, rel_tol=1e-3):
         return
@@ -33,7 +35,8 @@ def _scales(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _factor(walk: Walk, number: int) -> float | None:
-    """By how much a product is scaled in all, from its operands to the softmax or the next product; None if unclear.
+    """Return the overall factor of a product, from its operands to the softmax or the next product; None if
+    unclear.
 
     For instance 1/8 for `q / 8 @ k.T`, for `(q @ k.T) * 0.125`, and for `q / 2 @ (k / 4).T`.
     """
@@ -62,19 +65,21 @@ def _factor(walk: Walk, number: int) -> float | None:
 
 
 def _made_weight(walk: Walk, number: int) -> bool:
-    """Is it a product with something made of parameters, as in x @ (W * 2)? That factor is not seen here."""
+    """Return whether it is a product with a tensor computed from parameters, as in x @ (W * 2), whose factor
+    is unknown.
+    """
     sources = [edge.source for edge in walk.into[number]]
     return any(walk.of_parameters(source) and walk.nodes[source].kind == "operation" for source in sources)
 
 
 def _softmaxes_of(walk: Walk, product: int) -> list[int]:
-    """The softmaxes of which this product is the scores."""
+    """Return the softmaxes whose scores this product is."""
     found = {number: walk.softmax_of(number) for number in walk.nodes}
     return [number for number, made in found.items() if made and walk.back(made[0], _PASSING) == product]
 
 
 def _softmax(walk: Walk, number: int) -> tuple[int | None, int | None]:
-    """(what goes in, the axis) of a step that is known to be a softmax."""
+    """Return (input, axis) of a step that is known to be a softmax."""
     made = walk.softmax_of(number)
     assert made is not None
     return made
@@ -95,14 +100,15 @@ def _masks(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _is_masked(walk: Walk, softmax: int) -> bool:
-    """Is there a mask between this softmax and the one before it? (In a second layer the mask of the first does not
-    count.)"""
+    """Return whether there is a mask between this softmax and the one before it. (In a second layer the mask
+    of the first does not count.)
+    """
     earlier = set().union(*(walk.above[other] for other in walk.above[softmax] if walk.softmax_of(other)))
     return any(walk.nodes[number].role == "mask" for number in walk.above[softmax] - earlier)
 
 
 def _axes(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """Is it the axis over which the weights are summed with the values, as it should be?"""
+    """Yield a softmax over an axis other than that over which the weights are summed with the values."""
     right = _is_over_keys(a, mine), _is_over_keys(b, theirs)
     axes = _softmax(a, mine)[1], _softmax(b, theirs)[1]
     if None not in (*right, *axes) and right[0] != right[1] and a.nodes[mine].shape == b.nodes[theirs].shape:
@@ -110,10 +116,10 @@ def _axes(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
-    """Does the softmax sum over the keys? None if that cannot be told.
+    """Return whether the softmax sums over the keys, None if unknown.
 
-    In weights @ v the keys are the last axis of the weights, in v.T @ weights the last but one. Weights that are the
-    result have their keys last.
+    In weights @ v the keys are the last axis of the weights, in v.T @ weights the last but one. If the
+    weights are the result, the keys are their last axis.
     """
     mixes, passed = walk.ahead(softmax, _PASSING)
     weights = {softmax, *(node.id for node in passed)}
@@ -129,7 +135,7 @@ def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
 
 
 def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """The inputs that the values come from: {"v"} in attention(q, k, v)."""
+    """Yield a difference in the inputs that the values come from: {"v"} in attention(q, k, v)."""
     names = [{node.label for node in walk.nodes.values() if node.kind == "input"} for walk in (a, b)]
     one, other = _values_of(a, mine), _values_of(b, theirs)
     if names[0] == names[1] and one and other and one != other:
@@ -138,7 +144,7 @@ def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _values_of(walk: Walk, softmax: int) -> set[str] | None:
-    """The inputs behind the other operand of the product that the weights go into; None if there are several."""
+    """Return the inputs behind the other operand of the product of the weights; None if there are several."""
     mixes = [number for number in walk.ahead(softmax, _PASSING)[0] if walk.is_product(number)]
     operands = {source for mix in mixes for source in walk.data_inputs(mix)}
     others = {number for number in operands if softmax not in walk.above[number] | {number}}

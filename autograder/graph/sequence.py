@@ -1,8 +1,9 @@
-"""A computation as a sequence of the operations that count: what two computations are compared by.
+"""A computation as a sequence of the operations that matter, by which two computations are compared.
 
-Layout, scales and masks are no items of their own. They may stand in several places and mean the same, so they are
-read off the products and softmaxes that they belong to (differences.py). The form does not count either: a softmax by
-hand is a softmax, a loop of sums of products is a product, one packed projection is three.
+Layout, scales and masks are no items of their own: they may appear in several positions with the same
+meaning, so they are read off the products and softmaxes that they belong to (scores.py). The form does not
+matter either: a softmax by hand is a softmax, a loop of sums of products is a product, one packed projection
+is three.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from autograder.graph.model import Node
 from autograder.graph.walk import Walk
 
-# Operations from which people write this kind by hand; such forms are not recognised.
+# Operations with which people write this kind by hand; such forms are not recognised.
 _MADE_OF = {
     "softmax": {"exp", "exp2", "expm1", "pow", "rpow", "logsumexp", "log_softmax"},
     "norm": {"var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize"},
@@ -32,7 +33,7 @@ _MADE_OF = {
 
 @dataclass(frozen=True)
 class Item:
-    """One operation, or several of the same kind that stand side by side."""
+    """One operation, or several of the same kind in parallel."""
 
     kind: str  # projection, product, softmax, norm, activation, residual
     name: str  # which norm or activation
@@ -40,10 +41,11 @@ class Item:
 
 
 def sequences(*walks: Walk) -> list[list[Item]]:
-    """The items of each graph, without a kind of which one has fewer and may have some in another form.
+    """Return the items of each graph, leaving out kinds that one side has fewer of but may have written by
+    hand.
 
-    If one side has two norms, and the other one norm and an rsqrt that belongs to nothing, the rsqrt may be the second
-    norm, by hand: then norms are compared on neither side.
+    If one side has two norms, and the other one norm and an rsqrt that belongs to nothing, the rsqrt may be
+    the second norm, by hand: then norms are compared on neither side.
     """
     found = [_items(walk) for walk in walks]
     for kind, ingredients in _MADE_OF.items():
@@ -58,7 +60,7 @@ def sequences(*walks: Walk) -> list[list[Item]]:
 
 
 def _items(walk: Walk) -> list[Item]:
-    """Those that are equally far from the inputs are side by side."""
+    """Return the items in order; operations of one kind at the same distance from the inputs are one item."""
     depth: dict[int, int] = {}
     found: dict[tuple[int, str, str], list[int]] = {}
     for number, node in walk.nodes.items():
@@ -78,7 +80,7 @@ def _name(walk: Walk, node: Node, kind: str) -> str:
 
 
 def _joined(items: list[Item]) -> list[Item]:
-    """A projection of a projection is one: x @ A @ B is x @ (A @ B)."""
+    """Merge consecutive projections: x @ A @ B is x @ (A @ B), one projection."""
     found: list[Item] = []
     for item in items:
         ids = found.pop().ids if item.kind == "projection" and found and found[-1].kind == item.kind else ()

@@ -1,6 +1,6 @@
-"""From what ran to what matters: constants become leaves, numbers go into their operation, detours vanish.
+"""Reduces what ran to what matters: constants become leaves, numbers go into their operation, detours vanish.
 
-Nothing that touches an input is lost except steps whose result nobody uses.
+Nothing that touches an input is lost except steps whose result is never used.
 """
 
 from autograder.graph import operations as ops
@@ -14,7 +14,7 @@ _SHOWN_ALONE = {"getitem", "setitem", "stack", "cat", "unbind", "tensor", "repea
 
 
 def simplified(trace: Trace) -> list[Step]:
-    """The steps that a picture shows, in order; their parents are such steps too."""
+    """Return the steps that a picture shows, in order; their parents are such steps too."""
     stands_for: dict[Step, Step] = {}
 
     def now(step: Step) -> Step:
@@ -23,7 +23,7 @@ def simplified(trace: Trace) -> list[Step]:
         return step
 
     for step in trace.steps:
-        # Several reads of one step at one place are one arrow.
+        # Several reads of one step for one argument are one arrow.
         step.parents = list(dict.fromkeys((now(parent), position) for parent, position in step.parents))
         if step.kind != "operation" or step.failed:
             continue
@@ -44,14 +44,16 @@ def _become_constant(step: Step) -> None:
     named = [name for name in names if name not in ops.BLANK or step.op in ops.LAYOUT]
     inherits = step.op in _QUIET_CONSTANT and named
     if inherits:
-        # It belongs where it was made, not where it was prepared for use: a mask stays in sight.
+        # It belongs where it was made, not where it was prepared for use, so that a mask stays visible.
         step.box = next(parent.box for parent, _ in step.parents if parent.name == named[0])
     step.kind, step.name, step.parents = "constant", named[0] if inherits else step.op, []
     step.op = ""
 
 
 def _take_numbers_in(step: Step) -> None:
-    """x / torch.sqrt(d) with a constant d is x divided by a number; a fresh buffer is no ingredient."""
+    """Move constants into their operation: x / torch.sqrt(d) with a constant d becomes x divided by a number;
+    a new buffer is no input.
+    """
     kept = []
     for parent, position in step.parents:
         if (
@@ -68,7 +70,7 @@ def _take_numbers_in(step: Step) -> None:
 
 
 def _add_in_place(step: Step) -> None:
-    """Makes an addition to the table of three steps: pick an entry, add, write it back.
+    """Turn three steps (pick an entry, add, write it back) into an addition to the table.
 
     `scores[i, j] += term` is traced as getitem(scores), add(entry, term), setitem(scores, sum), and becomes
     add(scores, term).
@@ -80,7 +82,7 @@ def _add_in_place(step: Step) -> None:
     bases = {parent for parent, position in step.parents if position == 0}
     for value, position in step.parents:
         picked = [p for p, at in value.parents if at == 0 and p.op == "getitem" and p.memory == step.memory]
-        # The addition itself went into the table too, through the picked entry.
+        # The addition also wrote into the table, through the picked entry.
         if position != 2 or value.op not in ("add", "sub", "mul", "div") or not picked:
             continue
         before = {parent for parent, at in picked[0].parents if at == 0}
@@ -97,17 +99,20 @@ def _add_in_place(step: Step) -> None:
 
 
 def _same_as(step: Step) -> Step | None:
-    """The step that this one merely passes on, or None: x for x + 0, for dropout(x) in evaluation mode, and for
-    x.transpose(0, 1).transpose(0, 1)."""
+    """Return the step that this one merely passes on, or None: x for x + 0, for dropout(x) in evaluation
+    mode, and for x.transpose(0, 1).transpose(0, 1).
+    """
     if len(step.parents) != 1:
         return None
     parent = step.parents[0][0]
     if step.op == "dropout" and step.name == "off":
         return parent
-    # sum([...]) starts with 0 + x; a total that starts from a table of zeros lost that table above.
+    # sum([...]) starts with 0 + x; for a total that starts from a table of zeros, that table was removed
+    # above.
     if step.op == "add" and step.number in (0, None) and not step.reverse:
         return parent
-    # subtle: the last pick of a loop, x[:, :5] after x[:, :4], may take all there is; it folds with the others.
+    # subtle: the last pick of a loop, x[:, :5] after x[:, :4], may take all there is; it folds with the
+    # others.
     picks = step.op == "getitem" and any(c.isdigit() for c in step.detail)
     if is_unmoved(step.order) and not picks:
         while parent.order and len(parent.parents) == 1:
@@ -117,7 +122,8 @@ def _same_as(step: Step) -> Step | None:
 
 
 def _living(trace: Trace, stands_for: dict[Step, Step]) -> list[Step]:
-    """Inputs, and the steps that lead to a result; where forward failed, everything up to there."""
+    """Return the inputs and the steps that lead to a result; if forward failed, everything up to the
+    failure."""
     steps = [step for step in trace.steps if step not in stands_for]
     wanted = {step for found, _ in trace.outputs for step in found}
     if not trace.outputs:
@@ -131,7 +137,7 @@ def _living(trace: Trace, stands_for: dict[Step, Step]) -> list[Step]:
 
 
 def _joined(steps: list[Step], trace: Trace) -> list[Step]:
-    """view then transpose is one rearrangement: runs of layout steps become one."""
+    """Join runs of layout steps: view then transpose is one rearrangement."""
     uses, gone = uses_of(steps, trace.outputs), set()
     for step in steps:
         before = step.parents[0][0] if len(step.parents) == 1 else None
@@ -145,5 +151,5 @@ def _joined(steps: list[Step], trace: Trace) -> list[Step]:
 
 
 def _rearranges(step: Step) -> bool:
-    """Does it only turn and cut? What picks, puts together or copies is shown by itself."""
+    """Return whether it only transposes and slices. Steps that select, join or copy are shown separately."""
     return step.kind == "operation" and step.op in ops.LAYOUT - _SHOWN_ALONE

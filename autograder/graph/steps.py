@@ -1,4 +1,5 @@
-"""What the tracer writes down: one Step for each operation, how its arguments are read, and what it is as mathematics.
+"""What the tracer writes down: one Step for each operation, how its arguments are read, and what it is as
+mathematics.
 
 product      matmul, einsum, linear, ...
 scale        times or divided by a number
@@ -51,17 +52,17 @@ class Step:
     value: float | None = None  # of a constant with one element
     dim: int | None = None  # counted from the end
     boolean: bool = False
-    is_mask: bool = False  # boolean, or with large negative numbers, or made of masks and constants alone
+    is_mask: bool = False  # Boolean, or with large negative numbers, or made only of masks and constants
     constant: bool = False  # depends on no input and no parameter
     failed: bool = False
-    memory: int | None = None  # where the tensor lies that it picks from or writes to
+    memory: int | None = None  # the storage that it reads or writes part of
     met: list = field(default_factory=list)  # where it failed: the shapes of the tensors that went in
     blocked: str = ""  # these two: see propagation.py
     order: str = ""
 
     @property
     def is_auxiliary(self) -> bool:
-        """Parameters, constants and masks stand back in a picture."""
+        """Whether it is a parameter, a constant or a mask, which a picture shows small."""
         return self.kind in ("parameter", "constant") or self.is_mask
 
     @property
@@ -77,7 +78,7 @@ class Step:
 
     @property
     def role(self) -> str:
-        """What an operation is as mathematics, whatever it was written with; empty for data."""
+        """The mathematical role of an operation, however it was written; empty for data."""
         parents = [parent for parent, _ in self.parents]
         if self.kind != "operation":
             return ""
@@ -103,7 +104,7 @@ Outputs = list[tuple[tuple[Step, ...], tuple]]  # of each result the steps that 
 
 
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
-    """Notes the arguments, in words and as numbers."""
+    """Set the step's details from the arguments, in words and as numbers."""
     op = step.op
     step.detail = ops.detail_of(op, function, args, kwargs)
     numbers = [a for a in args if isinstance(a, (int, float)) and not isinstance(a, bool)]
@@ -123,7 +124,7 @@ def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
 
 
 def fills_mask(args: tuple) -> bool:
-    """scores[~allowed] = -inf: a mask, written as an assignment."""
+    """Return whether this is a mask written as an assignment, scores[~allowed] = -inf."""
     return (
         len(args) > 2
         and isinstance(args[2], (int, float))
@@ -133,13 +134,13 @@ def fills_mask(args: tuple) -> bool:
 
 
 def uses_of(steps: Iterable[Step], outputs: Outputs) -> Counter[Step]:
-    """How often each step is taken by another one, or comes out."""
+    """Count how often each step is used, as an input or as an output."""
     taken = Counter(parent for step in steps for parent, _ in step.parents)
     return taken + Counter(step for found, _ in outputs for step in found)
 
 
 def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
-    """All tensors in nested lists, tuples and dicts, in order."""
+    """Yield all tensors in nested lists, tuples and dicts, in order."""
     if isinstance(value, torch.Tensor):
         yield value
     elif depth < 6 and isinstance(value, (list, tuple)):
@@ -151,7 +152,7 @@ def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
-    """Where the numbers lie, the same for all views of them; inside `torch.vmap` that of the whole batch."""
+    """Return the storage address, shared by all views; inside `torch.vmap` that of the whole batch."""
     try:
         while is_vmap_wrapper(tensor):
             tensor = unwrapped(tensor)

@@ -1,9 +1,9 @@
 """draw(..., engine="torchview"): a module of PyTorch as the torchview package sees it.
 
-It follows tensors of a class of its own from module to module: `nn.MultiheadAttention` is one box. Measured with
-torchview 0.2.7: it shows no parameters and no constants; what is written into a buffer (`out[i] = ...`) loses its way
-to the output; a loop is drawn once for each turn; a module that fails gives no graph at all. The course's own tracer
-has none of these limits: `draw` uses it for code that is being learned.
+It follows tensors of its own class from module to module: `nn.MultiheadAttention` is one box. Measured with
+torchview 0.2.7: it shows no parameters and no constants; what is written into a buffer (`out[i] = ...`) is
+not connected to the output; a loop is drawn once per iteration; a module that fails has no graph. The
+course's own tracer has none of these limits: `draw` uses it for code that is being learned.
 """
 
 import re
@@ -21,7 +21,9 @@ from autograder.graph.untouched import copied, undisturbed
 
 
 def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int) -> tuple[str, Nodes, Edges]:
-    """Title, nodes and edges. Raises `UserError`, one sentence, if torchview cannot draw it."""
+    """Return title, nodes and edges. Raises `UserError`, with one sentence, if torchview cannot draw the
+    module.
+    """
     try:
         from torchview import draw_graph  # here, because few drawings need it
     except ImportError as error:
@@ -46,7 +48,7 @@ def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int)
                 hide_module_functions=any(model.children()),  # else a module without parts would be one box
                 **named,
             )
-    except Exception as error:
+    except Exception as error:  # torchview documents no errors of its own
         cause = error.__cause__ or error
         reason = plain_text(f"{type(cause).__name__}: {cause}", 200)
         raise UserError(f"draw: torchview cannot draw {title_of(target)}. {reason}") from error
@@ -56,10 +58,10 @@ def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int)
 
 
 def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, Edges]:
-    """torchview's nodes and edges as ours."""
+    """Convert torchview's nodes and edges to ours."""
     inputs = dict(zip(map(id, graph.root_container), [*names, *["input"] * len(graph.root_container)]))
     parts = {id(part): name for name, part in model.named_modules() if name}
-    # A module knows a tensor from outside by a node of its own, which stands for another one.
+    # Inside a module, a tensor from outside has a separate node, which stands for another one.
     ends = [[getattr(node, "main_node", node) for node in pair] for pair in graph.edge_list]
     found = {id(node): node for node in (*graph.root_container, *(node for pair in ends for node in pair))}
     numbers = {key: number for number, key in enumerate(found)}
@@ -79,7 +81,7 @@ def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, E
 
 
 def _operation(number: int, node: Any, name: str) -> Node:
-    """A function, or a module that is one box: its class is told as the function that it is."""
+    """Return the name of a function, or of a module that is one box and appears as a function."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).strip("_").lower()
     op = next((op for op in (words, node.name.lower()) if category(op) != "plain"), words)
     label = f"{name}: {node.name}" if name else node.name.strip("_")

@@ -1,7 +1,7 @@
 """Runs a computation once and writes down every PyTorch operation on the way.
 
-The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call of its own
-thread, also on plain tensors; nothing of PyTorch is replaced; and what ran before a failure stays.
+The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call of its
+own thread, also on plain tensors; nothing of PyTorch is replaced; and the steps before a failure are kept.
 """
 
 import sys
@@ -21,7 +21,7 @@ from autograder.isolation import is_vmap_wrapper
 
 MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
-# Not computing, though a tensor may come back.
+# No computation, although they may return a tensor.
 _SILENT = {"set", "grad", "register_hook"}
 # Ways out of PyTorch into plain numbers, and back in.
 _LEAVES = {"item", "tolist", "numpy", "float", "int", "array"}
@@ -30,11 +30,11 @@ _MOST_ESCAPED = 400
 
 
 class TooLong(BaseException):
-    """Ends a computation of too many steps; no `except Exception` of a student stops it."""
+    """Ends a computation of too many steps; no `except Exception` of a student's catches it."""
 
 
 class Tracer(TorchFunctionMode):
-    """Collects steps. `names` says what tensors and modules from outside are called, by id."""
+    """Collects steps. `names` holds the names of tensors and modules from outside, by id."""
 
     def __init__(self, names: dict[int, str]):
         super().__init__()
@@ -53,7 +53,7 @@ class Tracer(TorchFunctionMode):
         op = operations.name_of(function)
         try:
             result = function(*args, **kwargs)
-        except Exception as error:
+        except Exception as error:  # whatever the traced code raises is recorded, and raised again
             self._recorded(self._fail, function, op, args, kwargs, error)
             raise
         if op not in _SILENT:
@@ -61,27 +61,29 @@ class Tracer(TorchFunctionMode):
         return result
 
     def _recorded(self, record: Callable, *what: Any) -> None:
-        """subtle: an error of the tracer must not become one of the code that is traced; it is told afterwards."""
+        """Record one step. subtle: an error of the tracer must not become one of the traced code; it is
+        reported afterwards.
+        """
         try:
             record(*what)
-        except Exception as error:
+        except Exception as error:  # ours, reported when the run is over
             self.broken = self.broken or error
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
-        """Makes a tensor that comes from outside known."""
+        """Register a tensor that comes from outside."""
         step = self._new(kind, "", tensor, name=name, constant=kind == "constant")
         _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))
         return step
 
     def sources(self, tensor: torch.Tensor) -> tuple[Step, ...]:
-        """The steps whose results the tensor holds now, writes through other views included."""
+        """Return the steps whose results the tensor holds now, including writes through other views."""
         if tensor not in self._known:
             self._unknown(tensor)
         return self._known.of(tensor)
 
     def is_strange(self, tensor: torch.Tensor) -> bool:
-        """Did no step make it, and is it nothing that has a name?"""
+        """Return whether no step made it and it has no name."""
         known = tensor in self._known or id(tensor) in self.names or self._known.owner(tensor)
         return not known and not self._escaped and not isinstance(tensor, nn.Parameter)
 
@@ -135,7 +137,7 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
-        """Writes a fused function down as the mathematics that it does, if that is known."""
+        """Record a fused function as the mathematics that it does, if that is known."""
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:
@@ -156,7 +158,7 @@ class Tracer(TorchFunctionMode):
         step = self._new(
             "operation", op, parents=self._parents(args, kwargs), box=self._box()[0], failed=True
         )
-        # Beside two other tensors parameters are left out.
+        # With two other tensors, parameters are left out.
         given = list(tensors_in([args, kwargs]))
         others = [tensor for tensor in given if not isinstance(tensor, nn.Parameter)]
         step.met = [tuple(tensor.shape) for tensor in (others if len(others) > 1 else given)]
@@ -172,7 +174,9 @@ class Tracer(TorchFunctionMode):
         return self.steps[-1]
 
     def _unknown(self, tensor: torch.Tensor) -> None:
-        """A tensor that no step made: a parameter, a buffer, a captured constant, or a way round by NumPy."""
+        """Return the step of a tensor that no step made: a parameter, a buffer, a captured constant, or a
+        detour through NumPy.
+        """
         owner = self._known.owner(tensor)
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
         if self._escaped and owner is None and not named:
@@ -185,7 +189,9 @@ class Tracer(TorchFunctionMode):
             self._known.settle(tensor, (owner,))
 
     def _box(self) -> tuple[str, str]:
-        """Name and class of the part that is running: read off the call stack, so that nothing is replaced."""
+        """Return name and class of the part that is running, read from the call stack, so that nothing is
+        replaced.
+        """
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if frame.f_code is _CALL:
@@ -196,7 +202,7 @@ class Tracer(TorchFunctionMode):
 
 
 def _look_at_values(step: Step, tensor: torch.Tensor) -> None:
-    """The value of a constant with one element; whether a table of numbers forbids entries."""
+    """Record the value of a constant with one element, and whether a table of numbers is a mask."""
     if (
         is_vmap_wrapper(tensor)
         or tensor.is_meta

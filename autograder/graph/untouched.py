@@ -1,6 +1,6 @@
-"""What keeps everything as it was: the code runs on copies, and what cannot be copied is put back.
+"""Leaves everything as it was: the code runs on copies, and what cannot be copied is restored.
 
-Nothing is compiled on the way: the compiler would take the tracer for a part of the model.
+Nothing is compiled in between: the compiler would take the tracer for a part of the model.
 """
 
 import copy
@@ -16,7 +16,7 @@ from autograder.graph.steps import tensors_in
 
 
 def copied(value: Any, memo: dict) -> Any:
-    """A copy that can be run without changing the original; what cannot be copied is used as it is."""
+    """Return a copy that can be run without changing the original; what cannot be copied is used as it is."""
     if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
         return value.detach().clone()
     # subtle: a module that keeps its last weights for inspection holds tensors that deepcopy refuses.
@@ -27,13 +27,15 @@ def copied(value: Any, memo: dict) -> Any:
                 memo.setdefault(id(kept), kept.detach().clone())
     try:
         return copy.deepcopy(value, memo)
-    except Exception:
+    except Exception:  # a student's class may raise anything when it is copied
         return value
 
 
 @contextmanager
 def undisturbed(used: Iterable[nn.Module]) -> Iterator[None]:
-    """As `isolation.undisturbed` and `quiet`; modules that are used without a copy keep their modes and buffers too."""
+    """Combine `isolation.undisturbed` and `quiet`; modules that are used without a copy keep their modes and
+    buffers too.
+    """
     modules = [module for part in used for module in part.modules()]
     training = [module.training for module in modules]
     buffers = [(buffer, buffer.detach().clone()) for part in used for buffer in part.buffers()]

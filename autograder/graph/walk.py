@@ -1,4 +1,5 @@
-"""A graph that can be walked: what a result comes from, and ways through steps that only pass a value on."""
+"""A graph that can be walked: the ancestors of a result, and paths through steps that only pass a value
+on."""
 
 from collections.abc import Collection
 
@@ -10,7 +11,9 @@ _MORE_THAN_ARITHMETIC = {"product", "softmax", "norm", "activation", ""}  # role
 
 
 class Walk:
-    """`into` and `out` hold the edges of each node by id, `above` the ids of everything that it is computed from."""
+    """`into` and `out` hold the edges of each node by id, `above` the ids of everything that it is computed
+    from.
+    """
 
     def __init__(self, nodes: Nodes, edges: Edges):
         self.nodes = {node.id: node for node in nodes}
@@ -25,12 +28,12 @@ class Walk:
             self.above[node.id] = found.union(*(self.above.get(source, set()) for source in found))
 
     def data_inputs(self, number: int) -> list[int]:
-        """Its arguments that are no mask, parameter or constant, in order."""
+        """Return its arguments that are no mask, parameter or constant, in order."""
         edges = [edge for edge in self.into[number] if not edge.is_auxiliary]
         return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
 
     def main(self, number: int) -> int | None:
-        """The first of these arguments."""
+        """Return the first data input, or None."""
         return next(iter(self.data_inputs(number)), None)
 
     def _passes(self, number: int, through: Collection[str]) -> bool:
@@ -39,7 +42,7 @@ class Walk:
     def back(
         self, number: int | None, through: Collection[str], passed: list[Node] | None = None
     ) -> int | None:
-        """From a node backwards through steps of these roles, which are collected in `passed`."""
+        """Go back from a node through steps of these roles, which are collected in `passed`."""
         while number is not None and self._passes(number, through):
             if passed is not None:
                 passed.append(self.nodes[number])
@@ -47,7 +50,7 @@ class Walk:
         return number
 
     def ahead(self, number: int, through: Collection[str]) -> tuple[list[int], list[Node]]:
-        """The first nodes after this one that are not of these roles, and those in between."""
+        """Return the first nodes after this one that are not of these roles, and those in between."""
         found, waiting = {}, [edge.target for edge in self.out[number]]
         for target in waiting:
             if target not in found:
@@ -60,24 +63,26 @@ class Walk:
         return [node for node in self.nodes.values() if node.kind == "output" and self.into[node.id]]
 
     def inputs(self, number: int) -> set[str]:
-        """The names of the inputs that a result comes from; masks are left out."""
+        """Return the names of the inputs that a result comes from; masks are left out."""
         reached = [self.nodes[other] for other in {number} | self.above[number]]
         data = [node for node in reached if not any(edge.is_auxiliary for edge in self.out[node.id])]
         return {node.label for node in data if node.kind == "input"}
 
     def of_parameters(self, number: int) -> bool:
-        """Is it a parameter, or made of parameters alone?"""
+        """Return whether it is a parameter, or computed only from parameters."""
         kinds = {self.nodes[other].kind for other in self.above[number] | {number}}
         return "parameter" in kinds and "input" not in kinds
 
     def is_learned(self, number: int) -> bool:
-        """Is it a product with a parameter, which is named on the box or beside it?"""
+        """Return whether it is a product with a parameter, which is named on the box or next to it."""
         node = self.nodes[number]
         beside = any(self.of_parameters(edge.source) for edge in self.into[number])
         return node.role == "product" and (beside or ": " in node.label)
 
     def is_product(self, number: int) -> bool:
-        """Is it a product of two results, also one by hand: entries multiplied and summed?"""
+        """Return whether it is a product of two results, including one by hand: entries multiplied and
+        summed.
+        """
         node, edges = self.nodes[number], self.into[number]
         if node.op == "sum" or (node.op == "add" and node.times > 1):
             ends = [self.back(edge.source, {"layout"}) for edge in edges]
@@ -85,7 +90,8 @@ class Walk:
         return node.role == "product" and sum(len(edge.places) for edge in edges if not edge.is_auxiliary) > 1
 
     def softmax_of(self, number: int) -> tuple[int | None, int | None] | None:
-        """(what goes into a softmax, its axis), also into one by hand: exp(x) / sum(exp(x)); None if it is none."""
+        """Return (input, axis) of a softmax, including one by hand, exp(x) / sum(exp(x)); None if it is
+        none."""
         node = self.nodes[number]
         if node.op == "softmax":
             return self.main(number), node.dim
@@ -99,14 +105,15 @@ class Walk:
         return (self.main(top.id), total.dim) if total.op in ("sum", "add", "cumsum") else None
 
     def is_silu(self, number: int) -> bool:
-        """Is it the sigmoid in x * sigmoid(x), which is silu by hand?"""
+        """Return whether it is the sigmoid in x * sigmoid(x), which is silu by hand."""
         users = [edge.target for edge in self.out[number]]
         if self.nodes[number].op != "sigmoid" or len(users) != 1 or self.nodes[users[0]].role != "times":
             return False
         return set(self.data_inputs(users[0])) == {number, self.main(number)}
 
     def kept_by_sum(self, number: int) -> int | None:
-        """Which argument of a sum is a residual: the other one was computed from it by more than arithmetic.
+        """Return the skip connection of a sum: the operand from which the other was computed by more than
+        arithmetic.
 
         x is one in x + norm(x), also if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
         """

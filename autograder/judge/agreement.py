@@ -1,4 +1,6 @@
-"""How far two answers do the same: where a known mistake explains an answer, they do in all cases or in most."""
+"""Measures how far two answers behave alike: a known mistake explains an answer if they agree in all cases,
+or in most.
+"""
 
 import re
 from collections.abc import Mapping
@@ -16,9 +18,12 @@ FEWEST = 2
 def agreement(
     cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
-    """Of the cases in which either answer is wrong, the share in which both give the same, and these cases."""
+    """Return the share of cases with the same result, among those in which either answer is wrong, and these
+    cases.
+    """
     same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
-    # subtle: the tolerance of same_record follows the largest number of a tensor, so that of two numbers within it one
+    # subtle: the tolerance of same_record follows the largest number of a tensor, so that of two numbers
+    # within it one
     # may be right and the other wrong.
     same = [i for i in same if expected.is_right(i, records[i]) == expected.is_right(i, others[i])]
     answered = [i for i in same if records[i]["status"] == "answered"]
@@ -30,7 +35,7 @@ def agreement(
 
 
 def _same_error(a: Record, b: Record) -> bool:
-    # A RuntimeError may be anything: if nothing else is known, its text counts, but for numbers.
+    # A RuntimeError may be anything: without other evidence its text is compared, numbers left out.
     if a["status"] != "raised" or a["error"]["type"] != "RuntimeError":
         return True
     return _text_without_numbers(a["error"]) == _text_without_numbers(b["error"])
@@ -47,13 +52,16 @@ def same_everywhere(
 
 
 def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
-    """Whether two answers did the same in a case: numbers within the tolerance, gradients as sketches."""
+    """Return whether two answers did the same in a case: numbers within the tolerance, gradients by their
+    sketches.
+    """
     if not same_output(case, a, b):
         return False
     if a["status"] != "answered":
         return True
     steps, others = a["steps"], b["steps"]
-    # subtle: the tolerance of same_value follows the largest number, and an answer may write -1e9 into its input.
+    # subtle: the tolerance of same_value follows the largest number, and an answer may write -1e9 into its
+    # input.
     after = [one["after"] for one in (steps, others) if "after" in one]
     if len(after) == 1 or (after and difference(*after) is not None):
         return False
@@ -64,7 +72,9 @@ def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
 
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
-    """The sketch of an answer's gradients, without those that the reference does not have: nobody asks for them."""
+    """Return the sketch of an answer's gradients, without those that the reference does not have, which are
+    never compared.
+    """
     if "gradients" not in right:
         return sketch(steps.get("gradients"))
     asked = {key for key, item in named_items(right["gradients"]).items() if item["kind"] == "tensor"}

@@ -1,4 +1,4 @@
-"""Says what one call of an answer does to the next, from the case of two calls in a row."""
+"""Describes how one call of an answer affects the next, from the case of two calls in a row."""
 
 from autograder.judge.findings import Finding
 from autograder.judge.findings.finding import named_items
@@ -20,7 +20,8 @@ GIVEN_AGAIN = (
 def between_calls(
     cases: list[Case], expected: list[Record], records: list[Record], findings: list[Finding]
 ) -> tuple[str, str] | None:
-    """Observation and question if the results are right, each by itself, and not one after the other."""
+    """Return an observation and a question if each result is right by itself, but not after the other
+    call."""
     number = next((i for i, case in enumerate(cases) if case.family == TWICE), None)
     if number is None or all(finding.case != number for finding in findings):
         return None
@@ -43,6 +44,6 @@ def between_calls(
 
 
 def _is_the_others(key: str, results: dict[str, Encoded]) -> bool:
-    """Whether a result of one call is what the other call gave."""
+    """Return whether a result of one call equals that of the other call."""
     one, other = (FIRST, SECOND) if key.startswith(FIRST) else (SECOND, FIRST)
     return same_value(results[key], results.get(other + key.removeprefix(one)))

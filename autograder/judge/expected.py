@@ -1,8 +1,8 @@
 """The judge's own records: the expected results, and the results of each known mistake.
 
-The probe that records the student's answer records the exercise's reference (in float64) and its mistakes (in the
-case's own type, because some mistakes are mistakes of rounding). For an exercise that is recorded data, this was done
-when it was recorded.
+The probe that records the student's answer records the exercise's reference (in float64) and its mistakes (in
+the case's own type, because some mistakes are mistakes of rounding). For an exercise that is recorded data,
+this was done when it was recorded.
 """
 
 import warnings
@@ -33,12 +33,12 @@ T = TypeVar("T")
 
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """The expected records in these cases; for a recorded exercise, in its recorded cases."""
+    """Return the expected records in these cases; for a recorded exercise, in its recorded cases."""
     return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 
 
 def _once(make: Callable[P, T]) -> Callable[P, T]:
-    """Keeps the results of a method by its arguments, in the object's `_made`."""
+    """Cache the results of a method by its arguments, in the object's `_made`."""
 
     @wraps(make)
     def kept(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -54,9 +54,9 @@ def _once(make: Callable[P, T]) -> Callable[P, T]:
 class Expected:
     """Records of the reference and of the mistakes of one exercise on given cases, each made once, on demand.
 
-    A mistake is given by its number. A run of all cases is expensive: `output` takes one case and the output only, so
-    that most mistakes can be ruled out without a run. If there is a run already, it takes the record from it: known
-    mistakes give the same in one case alone as among all cases.
+    A mistake is given by its number. A run of all cases is expensive: `output` takes one case and the output
+    only, so that most mistakes can be ruled out without a run. If there is a run already, it takes the record
+    from it: known mistakes give the same in one case alone as among all cases.
     """
 
     def __init__(self, exercise: Exercise, cases: list[Case]):
@@ -74,31 +74,33 @@ class Expected:
 
     @_once
     def run(self, number: int) -> Run:
-        """The run of a known mistake."""
+        """Return the records of a known mistake in all cases, and the numbers of the cases in which it is
+        wrong.
+        """
         records = self.records_of(self.exercise.mistakes[number].answer)
         return records, self.wrong_cases(records)
 
     @_once
     def output(self, case: int, number: int) -> Record:
-        """The record of a known mistake in one case, of which only the output is needed."""
+        """Return the record of a known mistake in one case, cut down to what the output needs."""
         return self._record(case, number, output_only=True)
 
     @_once
     def record(self, case: int, number: int) -> Record:
-        """The whole record of a known mistake in one case."""
+        """Return the whole record of a known mistake in one case."""
         return self._record(case, number)
 
     @_once
     def shows(self, case: int, number: int) -> bool:
-        """Whether the output of a known mistake is wrong in one case."""
+        """Return whether the output of a known mistake is wrong in one case."""
         return not self.is_right(case, self.output(case, number))
 
     def is_right(self, case: int, record: Record) -> bool:
-        """Whether the output in a record of one case is right."""
+        """Return whether the output in a record of one case is right."""
         return output_is_right(self.exercise, self.cases[case], self.right[case], record)
 
     def wrong_cases(self, records: list[Record]) -> set[int]:
-        """The numbers of the cases whose records have a fault."""
+        """Return the numbers of the cases whose records have a fault."""
         return wrong_cases(self.exercise, self.cases, self.right, records)
 
     def records_of(
@@ -108,10 +110,11 @@ class Expected:
         dtype: torch.dtype | None = None,
         output_only: bool = False,
     ) -> list[Record]:
-        """The records of an answer of our own, on all cases or some of them."""
+        """Return the records of an answer of our own, on all cases or some of them."""
         cases, procedure = self.cases if cases is None else cases, self.exercise.procedure
         with ONE_AT_A_TIME, warnings.catch_warnings():
-            # Warnings of our own answers concern nobody, and in a grader's thread the probe does not drop them.
+            # Nobody needs the warnings of our own answers, and in a grader's thread the probe does not drop
+            # them.
             warnings.simplefilter("ignore")
             records = probe(answer, cases, procedure, dtype, SECONDS_PER_CALL, output_only, record=False)
             raise_own_fault(records)
@@ -125,9 +128,9 @@ class Expected:
 
 
 class RecordedExpected(Expected):
-    """The same from the records of the visible cases (see autograder.bundle.records).
+    """The same as Expected, from the records of the visible cases (see autograder.bundle.records).
 
-    Parts of a file have numbers: a record is {"status": ..., "steps": {name: number of its value}, ...}.
+    The parts of a file are numbered: a record is {"status": ..., "steps": {name: number of its value}, ...}.
     """
 
     @property

@@ -1,7 +1,7 @@
 """Explains a wrong answer: takes the first of an ordered list of explainers that has something to say.
 
-Each looks at the whole answer and returns an Explanation or None. Those that know more come first; the finding that is
-reported is chosen before (see autograder.judge.judging).
+Each looks at the whole answer and returns an Explanation or None. Those that know more come first; the
+finding that is reported is chosen before (see autograder.judge.judging).
 """
 
 from collections.abc import Callable
@@ -40,8 +40,9 @@ class WrongAnswer:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The answer's results beside the expected ones. Where an ordinary number is wrong, NaN and infinities in other
-        cases hide nothing that can be said of it."""
+        """The answer's results with the expected ones. Where an ordinary number is wrong, NaN and infinities
+        in other cases are left out, so that they do not hide what can be said of it.
+        """
         pairs = pairs_of(self.exercise, self.cases, self.expected.right, self.records)
         as_numbers = [pair for pair in pairs if not pair.wrong or pair.actual.isfinite().all()]
         return (
@@ -54,13 +55,14 @@ class WrongAnswer:
         return {finding.case for finding in self.findings if finding.level in (NUMBERS, FINITE)}
 
     def costs(self, aspect: str) -> bool:
-        """Whether a finding costs this aspect."""
+        """Return whether a finding costs this aspect."""
         return any(finding.aspect == aspect for finding in self.findings)
 
 
 def explain(answer: WrongAnswer) -> Explanation | None:
-    """The explanation of the first explainer that has one. The trail gets a line for each that is asked, and below it
-    what was asked within."""
+    """Return the explanation of the first explainer that has one. The trail gets a line for each explainer
+    that is asked, and below it what was tried within.
+    """
     for name, explainer in EXPLAINERS.items():
         before = len(answer.trail)
         explanation = explainer(answer)
@@ -116,14 +118,16 @@ def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
 
 
 def _explains_others_only(invariant: Invariant, answer: WrongAnswer) -> bool:
-    """Whether a leak from the future cannot be the reason, because the answer is wrong without a mask as well."""
+    """Return whether a leak from the future cannot be the reason, because the answer is wrong without a mask
+    as well.
+    """
     under_mask = all("mask" in case.needs for case in answer.cases if case.family in invariant.families)
     always = all("mask" in answer.cases[finding.case].needs for finding in answer.findings)
     return invariant.kind == "past only" and under_mask and not always
 
 
 def _outputs(records: list[Record]) -> list[Any]:
-    """The output of each case if it is a tensor or an integer, else None."""
+    """Return the output of each case if it is a tensor or an integer, else None."""
     outputs = (record.get("steps", {}).get("output", {}) for record in records)
     fields = {"tensor": "data", "int": "value"}
     return [output.get(fields.get(output.get("kind"))) for output in outputs]
@@ -132,13 +136,13 @@ def _outputs(records: list[Record]) -> list[Any]:
 def _of_numbers(
     describe: Callable[[WrongAnswer], Words | Named | None],
 ) -> Callable[[WrongAnswer], Explanation | None]:
-    """An explainer for answers with wrong numbers."""
+    """Return an explainer that is asked only about answers with wrong numbers."""
 
     def explainer(answer: WrongAnswer) -> Explanation | None:
         if answer.reported.level not in (NUMBERS, FINITE):
             return None
         words = describe(answer)
-        # Where a NaN came from is the better question, whatever the inputs were.
+        # For a NaN, whatever the inputs, the better question is where it came from.
         if words is not None and answer.reported.level == FINITE:
             words = words[0], answer.reported.question, *words[2:]
         return _explanation(words)

@@ -17,7 +17,9 @@ LONGEST_LIST = 160
 
 
 def name_of(exercise: Exercise, key: str) -> str:
-    """A readable name of an encoded tensor: "0" is the first argument, "1.weight" a part of the second."""
+    """Return a readable name of an encoded tensor: "0" is the first argument, "1.weight" a part of the
+    second.
+    """
     head, dot, rest = key.partition(".")
     names = exercise.parameters
     if head.isdigit() and int(head) < len(names):
@@ -26,12 +28,14 @@ def name_of(exercise: Exercise, key: str) -> str:
 
 
 def arguments_of(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
-    """A case's arguments by name, in their order."""
+    """Return a case's arguments by name, in their order."""
     return [*zip(exercise.parameters, case.args, strict=False), *case.kwargs.items()]
 
 
 def format_arguments(exercise: Exercise, case: Case) -> str:
-    """The arguments of a call, tensors by shape: "q (3, 5), k (4, 5)"; no functions that only the script uses."""
+    """Return the arguments of a call, tensors by shape: "q (3, 5), k (4, 5)"; without functions that only the
+    script uses.
+    """
     parts = [
         name if isinstance(value, Given) and value.name == name else f"{name} {format_value(value)}"
         for name, value in arguments_of(exercise, case)
@@ -47,14 +51,14 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
 
 
 def _made_of(value: Any) -> str:
-    """An argument of a constructor: modules by their class, all else as it is."""
+    """Return a constructor's argument for a message: modules by their class, everything else as it is."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_made_of, value))}]"
     return format_value(value) if isinstance(value, Module) else str(value)
 
 
 def format_value(value: Any) -> str:
-    """The shape of a tensor, and whether it is contiguous; the value of a number or a text."""
+    """Return the shape of a tensor, and whether it is contiguous; the value of a number or a text."""
     if isinstance(value, torch.Tensor):
         if value.numel() <= 4 and not value.is_floating_point():
             return str(value.tolist())
@@ -77,12 +81,12 @@ def _holds_tensors(value: Any) -> bool:
 
 
 def format_shape(shape: Iterable[int]) -> str:
-    """(3, 5), (3,) or ()."""
+    """Return a shape as text: "(3, 5)", "(3,)" or "()"."""
     return str(tuple(int(n) for n in shape))
 
 
 def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
-    """Sizes by the letters of the exercise's `shapes`, from a case's arguments."""
+    """Return the sizes by the letters of the exercise's `shapes`, from a case's arguments."""
     sizes: dict[str, int] = {}
     for name, value in arguments_of(exercise, case):
         axes = _axes(exercise, argument_of(name))
@@ -92,13 +96,13 @@ def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
 
 
 def _axes(exercise: Exercise, name: str) -> list[str]:
-    """The letters of an argument's axes, without leading ones of any number ("...")."""
+    """Return the letters of an argument's axes, without leading ones of any number ("...")."""
     axes = exercise.shapes.get(name, "").split()
     return axes[1:] if axes[:1] == ["..."] else axes
 
 
 def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> str:
-    """A shape with the letters of its axes if each size has one letter: "(N, M) = (3, 4)"."""
+    """Return a shape with the letters of its axes if each size has one letter: "(N, M) = (3, 4)"."""
     by_size: dict[int, list[str]] = {}
     for letter, size in sizes_of_axes(exercise, case).items():
         by_size.setdefault(size, []).append(letter)
@@ -108,7 +112,7 @@ def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> 
 
 
 def format_expected_shape(exercise: Exercise, shape: Sequence[int]) -> str:
-    """The expected shape with the letters of the contract."""
+    """Return the expected shape with the letters of the contract."""
     axes = _axes(exercise, "return")
     if not axes or len(axes) != len(shape):
         return format_shape(shape)
@@ -116,7 +120,9 @@ def format_expected_shape(exercise: Exercise, shape: Sequence[int]) -> str:
 
 
 def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Sequence[int]]) -> tuple[str, str]:
-    """How the parameters found differ from those expected (shapes by name): an observation and a question."""
+    """Return an observation and a question on how the parameters found differ from those expected (shapes by
+    name).
+    """
     parts, actual = (
         list(dict.fromkeys(name.partition(".")[0] for name in names)) for names in (expected, found)
     )
@@ -151,19 +157,21 @@ def _listed(names: list[str]) -> str:
 
 
 def format_numbers(expected: torch.Tensor, actual: torch.Tensor) -> tuple[str, str]:
-    """Two entries with as many digits as tell them apart, four at least; True or False for those of a mask."""
+    """Return two entries with as many digits as are needed to see that they differ, at least four; True or
+    False for those of a mask.
+    """
     if expected.dtype is torch.bool:
         return str(bool(expected)), str(bool(actual))
     return _told_apart(float(expected), float(actual), (4, 6, 9))
 
 
 def format_index(index: Iterable[int]) -> str:
-    """[0, 2]; empty for a single number."""
+    """Return an index as text, such as "[0, 2]"; empty for a single number."""
     return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
 
 
 def format_kind(value: Encoded) -> str:
-    """What kind of value was returned: "a tuple of 2", "nothing (None)", "a float"."""
+    """Return what kind of value was returned: "a tuple of 2", "nothing (None)", "a float"."""
     kind = value["kind"]
     if kind == "None":
         return "nothing (None)"
@@ -182,17 +190,17 @@ def with_article(name: str) -> str:
 
 
 def format_times(count: int) -> str:
-    """How often: "not at all", "once", "3 times"."""
+    """Return a count in words: "not at all", "once", "3 times"."""
     return {0: "not at all", 1: "once"}.get(count, f"{count} times")
 
 
 def shorten(text: str, most: int = 60) -> str:
-    """A text of at most `most` characters."""
+    """Return a text of at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 4]} ..."
 
 
 def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
-    """Two plain values that differ; of long texts, the parts around the first difference."""
+    """Return two plain values that differ as text; of long texts, the part around the first difference."""
     if isinstance(expected, float):
         return _told_apart(expected, actual, (6, 9, 17))
     if not isinstance(expected, (str, bytes)):
@@ -205,13 +213,15 @@ def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
 
 
 def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, str]:
-    """Two numbers with the fewest of these digits at which they differ; with the fewest of all if they never do."""
+    """Return two numbers with the fewest of these digits at which they differ; with the fewest of all if they
+    never do.
+    """
     pairs = [(f"{one:.{count}g}", f"{other:.{count}g}") for count in digits]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def format_error(error: Encoded) -> str:
-    """Type and text of an encoded exception on one line, without the hints that a library appends."""
+    """Return type and text of an encoded exception on one line, without the hints that a library appends."""
     text = (error.get("text") or "").partition("\n")[0].partition(" Hint:")[0].partition(": [torch.")[0]
     if len(text) > LONGEST_ERROR:
         text = text[:LONGEST_ERROR].rpartition(" ")[0] + " ..."

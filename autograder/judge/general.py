@@ -1,4 +1,6 @@
-"""Mistakes that every exercise invites, each shown by one finding (`Finding.mistake`); no exercise lists them."""
+"""Mistakes that every exercise invites, each proved by one finding (`Finding.mistake`); no exercise lists
+them.
+"""
 
 from autograder.judge.findings import Finding
 from autograder.judge.naming import Explanation
@@ -32,14 +34,14 @@ GENERAL = (IN_PLACE, NOTHING, OWN_TYPE, CUT_OFF)
 
 
 def general_mistake(reported: Finding, findings: list[Finding]) -> Explanation | None:
-    """The mistake that the reported finding shows by itself, or None."""
+    """Return the mistake that the reported finding proves by itself, or None."""
     mistake = next((one for one in GENERAL if one.id == reported.mistake), None)
     if mistake is None:
         return None
     alike = frozenset(
         one.case for one in findings if (one.level, one.step) == (reported.level, reported.step)
     )
-    # These two findings name the input, and what kind of thing it is.
+    # These two findings name the input and its kind.
     observation = reported.observation if mistake in (IN_PLACE, CUT_OFF) else mistake.observation
     question = reported.question if mistake is IN_PLACE else mistake.question
     return Explanation(mistake.id, observation, question, alike)

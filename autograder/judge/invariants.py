@@ -12,7 +12,9 @@ LARGE = 1000
 
 
 def is_broken(invariant: Invariant, cases: list[Case], expected: list[Any], actual: list[Any]) -> bool:
-    """Whether the outputs `actual` break an invariant; each is a tensor or a number, or None if there is none."""
+    """Return whether the outputs `actual` break an invariant; each is a tensor or a number, or None if there
+    is none.
+    """
     if not invariant.families:
         return TESTS[invariant.kind](expected, actual)
     chosen = _of_families(invariant.families, cases, actual)
@@ -20,7 +22,7 @@ def is_broken(invariant: Invariant, cases: list[Case], expected: list[Any], actu
 
 
 def _of_families(families: tuple[str, ...], cases: list[Case], outputs: list[Any]) -> list[Any]:
-    """The outputs of these families' first cases."""
+    """Return the outputs of the first case of each of these families."""
     by_family: dict[str, Any] = {}
     for case, output in zip(cases, outputs, strict=True):
         by_family.setdefault(case.family, output)
@@ -46,7 +48,7 @@ def _does_not_double(once: Any, more: Any) -> bool:
 
 
 def _is_off_by_one_factor(expected: list[Any], actual: list[Any]) -> bool:
-    """Whether all large numbers are off by one factor, but for the remainder of a division."""
+    """Return whether all large numbers are off by the same factor, up to the remainder of a division."""
     pairs = [(one, other) for one, other in zip(expected, actual, strict=True) if one and other is not None]
     ratios = [other / one for one, other in pairs if other > LARGE]
     return bool(ratios) and max(ratios) < 1.01 * min(ratios) and abs(ratios[0] - 1) > 0.01

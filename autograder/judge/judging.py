@@ -21,12 +21,13 @@ RULE = "RULE"  # the mistake of a verdict on an answer that breaks a rule of for
 
 
 def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
-    """The cases of a check: the visible ones of a seed, or the hidden ones, which are more."""
+    """Return the cases of a check: the visible ones of a seed, or the hidden ones, of which there are
+    more."""
     return with_suspects(exercise, _cases_of(exercise, seed, hidden))
 
 
 def with_suspects(exercise: Exercise, cases: list[Case]) -> list[Case]:
-    """The cases; those whose operations are recorded say what the rules forbid."""
+    """Attach the names of the forbidden operations to every case whose operations are recorded."""
     names = suspects(exercise)
     return [replace(case, suspects=names) if case.has_usage else case for case in cases]
 
@@ -37,7 +38,8 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
     cases = exercise.drawn(first)
     if is_rerun(exercise, cases):
-        # subtle: where loops are required a product of tables is forbidden, which a single case tells; each step of a
+        # subtle: where loops are required a product of tables is forbidden, which a single case tells; each
+        # step of a
         # loop takes time to record.
         last = 1 if exercise.rules.loops == "required" else None
         rerun = [case for case in cases if case.observe and case.repeats][:last]
@@ -45,7 +47,7 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     # A fault that only lucky sizes and numbers hide shows in the values, which take a third of the time.
     for draw in others:
         further = [case for case in exercise.drawn(draw) if not case.slow and not case.new]
-        # Any call may be recorded: a third of these are, and no answer can know which.
+        # A third of these calls are recorded, and no answer can know which.
         recorded = (draw.integers(0, 2, len(further)) == 0).tolist()
         cases += [
             replace(case, gradients=False, observe=False, repeats=False, record=record, elsewhere=False)
@@ -63,16 +65,17 @@ def judge(
     in_words: bool = True,
     trail: list[str] | None = None,
 ) -> Verdict:
-    """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case. Without
-    `in_words`, a wrong answer's verdict has no message and names no mistake. Into `trail` goes how the message of a
-    wrong answer was chosen, line by line."""
+    """Return the verdict on one answer's records. With `hidden`, the message names no input and no number of
+    a case. Without `in_words`, a wrong answer's verdict has no message and names no mistake. `trail` gets a
+    line for each step in which the message of a wrong answer was chosen.
+    """
     if (where := _stub(records)) is not None:
         half = f"`forward` of {exercise.name} is not written yet." if where.endswith("forward") else ""
         return _waits_for(exercise, where) or not_started(exercise, half)
     expected = expected or expected_on(exercise, cases)
     faults = findings(exercise, cases, expected.right, records)
     lost = {finding.aspect for finding in faults}
-    # What costs points already needs no rule: its own words say more.
+    # Skip the rules for cases that already lose points; the finding is more specific.
     kept = [number for number, case in enumerate(cases) if not lost & {VALUES, case.aspect}]
     rule, note = judged_by_rules(exercise, [cases[i] for i in kept], [records[i] for i in kept])
     if rule:
@@ -89,7 +92,7 @@ def judge(
     trail += [f"wrong in: {', '.join(wrong)}", f"most telling: {reported.observation}"]
     explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported, trail))
     if explanation and explanation.cases:
-        # The example must show the mistake that is named, not another fault of the answer.
+        # The example must show the named mistake, not another fault of the answer.
         reported = _most_telling(
             cases, [finding for finding in faults if finding.case in explanation.cases] or faults
         )
@@ -106,7 +109,7 @@ def judge(
 
 
 def _left_behind(records: list[Record], hidden: bool) -> str:
-    """A remark on a line that leaves the device of the inputs; empty if there is none."""
+    """Return a remark on a line that does not follow the inputs to their device; empty if there is none."""
     lines = [steps["elsewhere"]["line"] for record in records if "elsewhere" in (steps := record["steps"])]
     if not lines:
         return ""
@@ -116,8 +119,9 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
-    """The finding to report: ordinary cases come before special ones, then low levels, then early cases. Two calls in
-    a row are told of if nothing else is wrong with either."""
+    """Return the finding to report: ordinary cases come before special ones, then low levels, then early
+    cases. Two calls in a row are reported if nothing else is wrong with either.
+    """
 
     def rank(one: Finding) -> tuple:
         special = one.aspect not in (VALUES, SIDE_EFFECTS)
@@ -127,7 +131,9 @@ def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
 
 
 def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
-    """Of the findings like the one that is reported, the one in the smallest case: it is the easiest to follow."""
+    """Return, of the findings like the reported one, that of the smallest case, which is the easiest to
+    follow.
+    """
 
     def size(one: Finding) -> int:
         case = cases[one.case]
@@ -139,28 +145,31 @@ def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Fi
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:
-    """The verdict on a stub or a missing name."""
+    """Return the verdict on a stub or a missing name."""
     message = why or f"{exercise.name} is not written yet."
     return Verdict(exercise.id, NOT_STARTED, _aspects(exercise, {VALUES}), message)
 
 
 def unable_to_run(exercise: Exercise, message: str) -> Verdict:
-    """The verdict on an answer that ended or crashed the process, or whose file does not run."""
+    """Return the verdict on an answer that ended or crashed the process, or whose file does not run."""
     return Verdict(exercise.id, DOES_NOT_RUN, _aspects(exercise, {VALUES}), message)
 
 
 def _stub(records: list[Record]) -> str | None:
-    """The name of the function that says that it is not implemented yet, if the first call of the answer met one."""
+    """Return the name of the function that raises NotImplementedError, if the first call of the answer met
+    one.
+    """
     first = next((record for record in records if record["status"] in ("raised", "answered")), None)
     if first is None or first["status"] == "answered":
         return None
     error = first["error"]
-    # subtle: PyTorch raises the same if a module has no forward or an operation no kernel: started, and wrong.
+    # subtle: PyTorch raises the same if a module has no forward or an operation no kernel: started, and
+    # wrong.
     return error["function"] if error.get("raised") and error.get("unwritten") else None
 
 
 def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
-    """The verdict on an answer that calls another exercise of its lesson, which is a stub."""
+    """Return the verdict on an answer that calls another exercise of its lesson, which is a stub."""
     others = (other.name for other in exercises_of(exercise.lesson) if other.id != exercise.id)
     if (name := next((other for other in others if other == function.partition(".")[0]), None)) is None:
         return None
@@ -171,7 +180,7 @@ def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
 
 
 def _aspects(exercise: Exercise, lost: Collection[str]) -> tuple[Aspect, ...]:
-    """Points by aspect. Without right values the other aspects are worth nothing."""
+    """Return the points of each aspect. Without right values the other aspects earn nothing."""
     nothing = VALUES in lost
     return tuple(
         Aspect(name, 0.0 if nothing or name in lost else float(points), float(points))

@@ -1,6 +1,7 @@
-"""Says in which part an answer without a known mistake is wrong.
+"""Locates the part in which an answer without a known mistake is wrong.
 
-An input on which the result never depends; an aspect that alone is wrong; a requirement that all failing cases share.
+An input on which the result never depends; an aspect that alone is wrong; a requirement that all failing
+cases share.
 """
 
 from autograder.judge import formatting
@@ -10,7 +11,7 @@ from autograder.schema.case import DTYPES, FULLY_MASKED, STABILITY, VALUES, Case
 from autograder.schema.exercise import Exercise
 from autograder.values import Encoded, Record
 
-# Of four cases that go wrong for a reason, one may pass by luck: its numbers hide the fault.
+# One of four failing cases may pass by luck: its numbers hide the fault.
 LUCKY = 4
 # An expected gradient below this counts as none.
 SMALL = 1e-3
@@ -32,7 +33,7 @@ SINGLE_ASPECT = {
 
 
 def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
-    """Observation and question if wrong numbers cost a single aspect that is not the values."""
+    """Return an observation and a question if wrong numbers cost a single aspect that is not the values."""
     numbers = [finding for finding in findings if finding.level in (FINITE, NUMBERS)]
     wrong, aspects = {finding.case for finding in numbers}, {finding.aspect for finding in numbers}
     if any(finding.level == GRADIENT and finding.case not in wrong for finding in findings):
@@ -41,7 +42,7 @@ def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
 
 
 def unused_input(exercise: Exercise, expected: list[Record], records: list[Record]) -> tuple[str, str] | None:
-    """Observation and question if the result never depends on an input or parameter."""
+    """Return an observation and a question if the result never depends on an input or parameter."""
     needed: dict[str, bool] = {}  # whether the answer ever uses it
     for right, record in zip(expected, records, strict=True):
         should, actual = (one.get("steps", {}).get("gradients", {"kind": "None"}) for one in (right, record))
@@ -58,7 +59,9 @@ def unused_input(exercise: Exercise, expected: list[Record], records: list[Recor
 
 
 def further_part(records: list[Record]) -> tuple[str, str] | None:
-    """Observation and question if the result depends on a parameter that the exercise does not name."""
+    """Return an observation and a question if the result depends on a parameter that the exercise does not
+    name.
+    """
     for record in records:
         if further := record.get("steps", {}).get("further"):
             return (
@@ -74,18 +77,18 @@ def _exceeds(value: Encoded, limit: float) -> bool:
 
 
 def _part(exercise: Exercise, unused: list[str]) -> str:
-    """The first of the names; the name of a layer of which nothing is used."""
+    """Return the first of the names, or that of a layer none of whose parameters are used."""
     part, _, last = unused[0].rpartition(".")
     whole = last == "weight" and f"{part}.bias" in unused
     return formatting.name_of(exercise, part if whole and not part.isdigit() else unused[0])
 
 
 def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
-    """The message of the requirement shared by all failing cases and missing from some passing one.
+    """Return the message of the need shared by all failing cases and missing from some passing one.
 
-    Of several such requirements, the one that the fewest cases have is the most specific. The words say that such cases
-    go wrong, so that at most a few may pass, by luck. Those under "" are for answers that are wrong in all cases that
-    need nothing.
+    If several needs qualify, the one that the fewest cases have is the most specific. The words say that such
+    cases go wrong, so at most a few may pass, by luck. Those under "" are for answers that are wrong in all
+    cases without a need.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]

@@ -1,7 +1,7 @@
 """Names the known mistake that an answer has.
 
-An answer whose records equal a mistake's in every case has that mistake. Failing that, it most likely has the mistake
-that it agrees with in most of the cases in which either is wrong.
+An answer whose records equal a mistake's in every case has that mistake. Failing that, it most likely has the
+mistake that it agrees with in most of the cases in which either is wrong.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,8 +20,9 @@ SAMPLED = 3
 
 @dataclass(frozen=True)
 class Explanation:
-    """An observation and a question about a wrong answer; the id of the known mistake if it has one, and the cases in
-    which it gives the same as that mistake."""
+    """An observation and a question about a wrong answer, the id of the known mistake if it has one, and the
+    cases in which it gives the same result as that mistake.
+    """
 
     mistake: str | None
     observation: str
@@ -31,18 +32,18 @@ class Explanation:
 
     @property
     def in_short(self) -> str:
-        """What it says, for an author who asks why."""
+        """The explanation in a few words, for an author who asks why it was chosen."""
         return ", ".join(filter(None, (self.mistake, self.by))) or self.observation
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the answer does the same as a known mistake."""
+    """How far an answer behaves like a known mistake."""
 
     mistake: Mistake
-    share: float  # of the cases in which either is wrong, those in which both do the same
+    share: float  # of the cases in which either is wrong, the share in which both agree
     cases: frozenset[int]  # these
-    everywhere: bool  # whether they do the same in the right cases, too
+    everywhere: bool  # whether they agree in the right cases as well
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Unnamed:
 
     @cached_property
     def agreements(self) -> list[Agreement]:
-        """With the mistakes that are possible, in their order, up to the first that is the same everywhere."""
+        """The agreement with each mistake that is possible, in order, up to the first that agrees
+        everywhere."""
         found: list[Agreement] = []
         for number in _possible_mistakes(self):
             found.append(_agreement_with(self, number))
@@ -66,8 +68,9 @@ class Unnamed:
 
 
 def name_mistake(answer: Unnamed, trail: list[str]) -> Explanation | None:
-    """The mistake that explains the answer's records, or None. Into `trail` goes a line for each rank that is asked in
-    vain."""
+    """Return the mistake that explains the answer's records, or None. `trail` gets a line for each rank that
+    finds none.
+    """
     for name, rank in RANKS.items():
         if explanation := rank(answer):
             return replace(explanation, by=explanation.by or name)
@@ -108,19 +111,23 @@ def _same_in_most(answer: Unnamed) -> Explanation | None:
 
 
 def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
-    """The first case, the last, and others between up to SAMPLED; long ones only if there are no others."""
+    """Return the first case, the last, and some between, up to SAMPLED in all; long ones only if there are no
+    others.
+    """
     order = sorted(wrong)
     order = [i for i in order if not _is_apart(cases[i])] or order
     return [order[round(i * (len(order) - 1) / (SAMPLED - 1))] for i in range(min(SAMPLED, len(order)))]
 
 
 def _is_apart(case: Case) -> bool:
-    """Whether a case rules no mistake out in short time: it is slow, or its result is drawn at random."""
+    """Return whether a case cannot rule out a mistake quickly: it is slow, or its result is drawn at
+    random."""
     return case.slow or case.new
 
 
 def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
-    # The outputs of a few cases rule out most mistakes, their further steps some more; only the others are run whole.
+    # The outputs of a few cases rule out most mistakes, their further steps some more; only the others are
+    # run whole.
     return same_output(case, record, expected.output(i, number)) and same_record(
         case, expected.right[i], record, expected.record(i, number)
     )

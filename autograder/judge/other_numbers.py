@@ -1,4 +1,5 @@
-"""Cases with other numbers of the same sizes, for the programs that answers leave behind (autograder.probe.program)."""
+"""Cases with other numbers of the same sizes, for the programs that answers leave behind
+(autograder.probe.program)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ SHARE = 0.01
 
 
 def with_other_numbers(case: Case, draw: Draw) -> Case:
-    """The case with every number that is no integer moved a little, by an amount of its own."""
+    """Return the case with every number that is no integer moved a little, each by a different amount."""
     args, kwargs, weights = (_moved(part, draw) for part in (case.args, case.kwargs, case.weights))
     return replace(case, args=args, kwargs=kwargs, weights=weights, repeats=False, gradients=False)
 

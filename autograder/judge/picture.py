@@ -1,4 +1,4 @@
-"""The numbers for the picture of a wrong result: expected and actual values as two small matrices."""
+"""Builds the picture of a wrong result: expected and actual values as two small matrices."""
 
 import torch
 
@@ -11,7 +11,7 @@ LARGEST_SIDE = 12
 
 
 def picture_of(expected: Expected, records: list[Record], reported: Finding) -> Picture | None:
-    """The matrix around the worst entry of the reported finding, or None if there is none to show."""
+    """Return the matrix around the worst entry of the reported finding, or None if there is none to show."""
     if reported.step != "output" or reported.level not in (NUMBERS, FINITE) or not reported.index:
         return None
     right = expected.right[reported.case]["steps"]["output"].get("data")

@@ -1,6 +1,7 @@
 """Rules of form: operations that an answer must not use, and whether it must or must not loop.
 
-They are judged by the operations that the observed calls use (autograder.probe.observe), never by the source text.
+They are judged by the operations that the observed calls use (autograder.probe.observe), never by the source
+text.
 """
 
 import math
@@ -104,7 +105,8 @@ GROUPS = {
         *(f"{name}{kind}" for name in ("nn:", "scripted ") for kind in KINDS_OF_NORM),
         *(f"torch.nn.modules.{module}." for module in ("normalization", "batchnorm", "instancenorm")),
     ),
-    # `Tensor.unfold` makes views along one axis; it shares its name with `F.unfold`, but not what is called below.
+    # `Tensor.unfold` makes views along one axis; it shares its name with `F.unfold`, but not what is called
+    # below.
     "F.unfold, F.fold and the pixel shuffles": (
         *(f"{seen}{name}" for seen in ("torch:", "aten::") for name in ("im2col", "col2im")),
         *(f"{seen}pixel_{name}" for seen in ("torch:", "aten::") for name in ("shuffle", "unshuffle")),
@@ -112,7 +114,7 @@ GROUPS = {
         "torch.nn.modules.pixelshuffle.",
     ),
     "PyTorch's own optimisers": ("optim:", "torch:_fused_ada", "aten::_fused_ada"),
-    # The profiler sees the engine at work, whatever started it; forward mode has kernels of its own.
+    # The profiler sees the autograd engine run, whatever started it; forward mode has its own kernels.
     "autograd": ("autograd::engine", "torch:backward", "torch:_make_dual", "aten::_make_dual"),
     "PyTorch's own Transformer layer": (
         "torch.nn.modules.transformer.Transformer",
@@ -123,7 +125,8 @@ GROUPS = {
         "scripted Transformer",
     ),
 }
-# The parts of PyTorch that hold its operations once more, written in Python, with the steps of an answer by hand.
+# Parts of PyTorch that reimplement its operations in Python, with the same kernels as an answer written by
+# hand.
 IN_PYTHON = tuple(
     f"python:{part}"
     for part in (
@@ -132,7 +135,8 @@ IN_PYTHON = tuple(
     )
 )
 MATRIX_PRODUCT = "a matrix product"
-# Groups that only names of modules and functions tell: the kernels are those of an answer by hand.
+# Groups visible only in the names of modules and functions: their kernels are those of an answer written by
+# hand.
 TOLD_BY_NAMES = {
     "nn.MultiheadAttention",
     "enable_gqa",
@@ -140,7 +144,7 @@ TOLD_BY_NAMES = {
     "PyTorch's own optimisers",
     "autograd",
 }
-# With these the numbers of a tensor leave PyTorch, and their further use is not observed.
+# With these the numbers of a tensor leave PyTorch, and what happens to them is not observed.
 OUTSIDE = (
     "numpy",
     "__array__",
@@ -150,9 +154,10 @@ OUTSIDE = (
     "_typed_storage",
     "__reduce_ex__",
 )
-# A product of tables takes ten or twenty operations. At least one operation for each token of this many is a loop.
+# A product of tables takes ten or twenty operations. At least one operation for each token of this many is a
+# loop.
 LONG_SENTENCE = 30
-# These move, select or sum numbers: none of them multiplies two tensors. (A test tries each.)
+# These move, select or sum numbers; none multiplies two tensors. (A test tries each.)
 _HARMLESS = (
     "cat stack concat vstack hstack column_stack row_stack clone contiguous copy_ to double float type_as reshape "
     "flatten repeat repeat_interleave tile roll flip index index_select index_put index_put_ __getitem__ gather "
@@ -169,7 +174,7 @@ TABLE = (
 
 
 def _refuse_unknown(exercise: Exercise) -> None:
-    """Raise UserError if a rule is none of those that there are."""
+    """Raise UserError if a rule's name is unknown."""
     rules, groups = exercise.rules, (MATRIX_PRODUCT, *GROUPS)
     if rules.loops not in (None, "required", "forbidden"):
         raise UserError(f'{exercise.id}: loops are "required" or "forbidden", and not {rules.loops!r}.')
@@ -179,7 +184,7 @@ def _refuse_unknown(exercise: Exercise) -> None:
 
 
 def suspects(exercise: Exercise) -> tuple[str, ...]:
-    """Beginnings of the names of what the rules forbid."""
+    """Return the prefixes of the names that the rules forbid."""
     if exercise.rules == Rules():
         return ()
     _refuse_unknown(exercise)
@@ -191,7 +196,9 @@ def suspects(exercise: Exercise) -> tuple[str, ...]:
 def judged_by_rules(
     exercise: Exercise, cases: list[Case], records: list[Record]
 ) -> tuple[tuple[str, str] | None, str]:
-    """Observation and question about the first broken rule, or None; and a note on what is used beside the result."""
+    """Return the message of the first broken rule, or None, and a note on operations that the result does not
+    need.
+    """
     rule = broken_rule(exercise, cases, records)
     asides = [steps["aside"] for record in records if "aside" in (steps := record.get("steps", {}))]
     if rule is None or not asides:
@@ -206,7 +213,7 @@ def judged_by_rules(
 
 
 def _lines(asides: list[dict], which: str) -> str:
-    """The lines that the probe found, in words; empty if there are none."""
+    """Return the line numbers that the probe found, in words; empty if there are none."""
     lines = sorted({line for one in asides for line in one[which]})
     *first, last = map(str, lines or [""])
     if not lines:
@@ -215,17 +222,18 @@ def _lines(asides: list[dict], which: str) -> str:
 
 
 def _without_asides(record: Record) -> Record:
-    """The record with what its result needs in the place of all that was used."""
+    """Return the record with the usage reduced to what its result needs."""
     steps = record.get("steps", {})
     needed = steps.get("aside", {}).get("needed")
     return record | {"steps": steps | {"usage": needed}} if needed else record
 
 
 def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
-    """Whether the kernels of an answer tell if it keeps a rule: a hidden check has them run again, on other numbers.
+    """Return whether the recorded kernels can prove that a rule is kept, so that a hidden check runs them
+    again on other numbers.
 
-    Where no gradient is asked for, numbers may leave PyTorch. A limit of work alone is not run again: where tokens
-    choose their way, other numbers may go another.
+    Where no gradient is asked for, numbers may leave PyTorch. With only a limit of work it is not run again:
+    where tokens choose their path, other numbers may take another.
     """
     rules = exercise.rules
     by_kernels = rules.loops or rules.large or set(rules.forbidden) - TOLD_BY_NAMES
@@ -233,7 +241,7 @@ def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
 
 
 def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) -> tuple[str, str] | None:
-    """Observation and question about the first broken rule, or None."""
+    """Return an observation and a question about the first broken rule, or None."""
     if exercise.rules == Rules() and not any(case.entries for case in cases):
         return None
     observed = [
@@ -275,7 +283,7 @@ def _table(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:
 def _too_much_work(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:
     close = {case.family: (case.work, usage["work"]) for case, usage in observed if case.observe}
     for limit, work in close.values():
-        # subtle: of a submission's programs some may be missing.
+        # subtle: some of a submission's programs may be missing.
         if limit is None or (limit.beyond and limit.beyond not in close):
             continue
         smallest = limit.pieces.bit_length() - 1
@@ -287,7 +295,9 @@ def _too_much_work(exercise: Exercise, observed: Observed) -> tuple[str, str] | 
 
 
 def _used(patterns: Iterable[str], names: set[str]) -> str | None:
-    """The first pattern with which a name begins. (The names come from a student's process and are not shown.)"""
+    """Return the first pattern with which a name begins. (The names come from a student's process and are not
+    shown.)
+    """
     return next((pattern for pattern in patterns if any(name.startswith(pattern) for name in names)), None)
 
 
@@ -304,11 +314,11 @@ def _left_pytorch(cases: list[Case], names: set[str]) -> tuple[str, str] | None:
 
 
 def _bulk_product(exercise: Exercise, case: Case, usage: Usage) -> bool:
-    """Whether one operation multiplies and sums for more than one row or column of the result.
+    """Return whether one operation multiplies and sums for more than one row or column of the result.
 
-    In a loop, each operation makes at most one row, or works entry by entry and reads about as much as it makes. A
-    product of tables, by any name, reads far more than it makes; as one broadcast it makes far more entries than any
-    table of the exercise has.
+    In a loop, each operation makes at most one row, or works entry by entry and reads about as much as it
+    makes. A product of tables, by any name, reads far more than it makes; as one broadcast it makes far more
+    entries than any table of the exercise has.
     """
     sizes = sizes_of_axes(exercise, case)
     row = max((sizes.get(letter, 1) for letter in exercise.rules.rows.split()), default=math.inf)
@@ -318,7 +328,8 @@ def _bulk_product(exercise: Exercise, case: Case, usage: Usage) -> bool:
         if made <= row or name.rpartition(":")[2] in HARMLESS:
             continue
         # subtle: three tensors of the same size may be read entry by entry, as in torch.where and addcmul.
-        # What reads single numbers alone is no product of tables: `max` of one gives it and its place, which are two.
+        # An operation that reads only single numbers is no matrix product: `max` of one returns two, value
+        # and index.
         if read > 3 * made or (read and made > largest):
             return True
     return False
@@ -339,7 +350,7 @@ def _broken_loops(exercise: Exercise, observed: Observed) -> tuple[str, str] | N
             ),
             "How would a loop fill one entry, and then the next?",
         )
-    # subtle: a loop may do as many idle turns for a short input as it needs for a long one.
+    # subtle: a loop may run as many idle iterations for a short input as it needs for a long one.
     many = any(_is_long(case) and usage["calls"] >= LONG_SENTENCE for case, usage in observed)
     if exercise.rules.loops == "forbidden" and (more_kernels or more_lines or many):
         return (

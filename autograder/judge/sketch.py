@@ -1,9 +1,9 @@
 """Sketches of gradients: a few numbers that show whether two answers have the same gradients.
 
-The gradients of a large module are many numbers, and those of every known mistake would be most of a student bundle.
-In a sketch each tensor becomes three numbers: the sums of its finite entries with weights cos(p) and sin(p),
-p = 0.7 i^2 + 0.3 for entry i, and the number of its other entries. One entry that is off by d moves one of the sums by
-at least 0.7 d; differences practically never cancel in both.
+The gradients of a large module are many numbers, and those of every known mistake would be most of a student
+bundle. In a sketch each tensor becomes three numbers: the sums of its finite entries with weights cos(p) and
+sin(p), p = 0.7 i^2 + 0.3 for entry i, and the number of its other entries. One entry that is off by d moves
+one of the sums by at least 0.7 d; differences practically never cancel in both.
 """
 
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from autograder.values import Encoded
 
 
 def sketch(step: Encoded | None) -> Encoded | None:
-    """The sketch of encoded gradients; anything else, a sketch included, as it is."""
+    """Return the sketch of encoded gradients; anything else, including a sketch, unchanged."""
     if step is None or step["kind"] != "dict":
         return step
     pairs = [_sketch_tensor(key, item) for key, item in zip(step["keys"], step["items"], strict=True)]
@@ -24,7 +24,7 @@ def sketch(step: Encoded | None) -> Encoded | None:
 
 
 def sketch_of(step: Encoded | None, names: Collection[str]) -> Encoded | None:
-    """The sketch of those encoded gradients that have one of these names."""
+    """Return the sketch of the encoded gradients that have one of these names."""
     found = sketch(step)
     if found is None or found["kind"] != "sketch":
         return found
@@ -40,7 +40,7 @@ def _sketch_tensor(key: str, item: Encoded) -> tuple[str, Encoded]:
     data = item["data"]
     name = f"{key} {data.dtype} {tuple(data.shape)}"
     data = torch.view_as_real(data) if data.is_complex() else data
-    # NumPy's, because a layer has many small tensors, and PyTorch takes five times as long to begin with each.
+    # NumPy, because a layer has many small tensors, and PyTorch's overhead per call is five times as large.
     numbers = data.to(torch.float64).numpy().ravel()
     with np.errstate(invalid="ignore"):  # what is not finite is counted below
         sums, others = _weights(len(numbers)) @ numbers, 0

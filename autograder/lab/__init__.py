@@ -1,9 +1,9 @@
 """`python -m autograder lab`: JupyterLab on a learner's own copy of the notebooks.
 
-folder    the copy: made, brought up to date, and never written over where the learner worked in it
-start     the page that it opens on: what is done and what is next
-settings/ for this one JupyterLab: no news from the network, and nbgrader's panels, which are for teachers, out of
-          sight; Jupyter's other users on this machine keep what they have
+folder    the copy: made, brought up to date, and never overwritten where the learner has worked in it
+start     the page that it opens with: what is done and what is next
+settings/ for this JupyterLab only: no news from the network, and nbgrader's panels, which are for teachers, hidden;
+          other uses of Jupyter on this machine keep their settings
 """
 
 import os
@@ -18,7 +18,7 @@ SETTINGS = Path(__file__).parent / "settings"
 
 
 def files(folder: Path | None) -> None:
-    """Makes the folder with a Python file for each lesson, and says how they are judged.
+    """Make the folder with a Python file for each lesson, and print how they are judged.
 
     Raises UserError if the folder cannot be made.
     """
@@ -32,9 +32,9 @@ def files(folder: Path | None) -> None:
 
 
 def lab(folder: Path | None, arguments: list[str]) -> None:
-    """Opens JupyterLab on the folder; `arguments` are JupyterLab's own. Ends when it is stopped.
+    """Open JupyterLab on the folder; `arguments` are passed on to it. Returns when JupyterLab is stopped.
 
-    It opens the first lesson, and once something is begun the start page, which leads to the next one.
+    It opens the first lesson; once something is begun, the start page, which leads to the next one.
 
     Raises UserError if JupyterLab is not installed, or the folder cannot be made.
     """

@@ -1,7 +1,7 @@
 """A learner's own folder: notebooks to work in, and worked lessons to read.
 
-What was given is noted in it, by digest. Only a notebook whose cells are still as they were given is brought up to
-date; one that the learner has changed is left alone.
+The digests of the notebooks handed out are stored in it. Only a notebook whose cells are unchanged is brought
+up to date; one that the learner has changed is left alone.
 """
 
 import contextlib
@@ -16,14 +16,15 @@ from autograder.errors import UserError
 from autograder.files import write_whole
 from autograder.notebook.memory import FOLDER as MEMORY
 
-HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, which hold notebooks beside the package
+HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, which hold notebooks next to the package
 DEFAULT = "attention-by-hand"
 GIVEN = ".given.json"
 PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 
 
 def made(folder: Path | None, as_files: bool = False) -> Path:
-    """The folder (default: `attention-by-hand` in this one; of a bundle, its own), with all notebooks in it.
+    """Return the folder with all notebooks in it (default: `attention-by-hand` in the current folder; for a
+    bundle, its own).
 
     With `as_files`, there is a Python file instead of each notebook to work in.
 
@@ -73,8 +74,10 @@ def _bring_up_to_date(folder: Path, as_files: bool) -> None:
 
 
 def _files() -> Iterator[tuple[str, str]]:
-    """Name and text of every notebook, and of what checks said there last: those of the clone or the bundle, in which
-    somebody may have begun to work. In an installed package the notebooks are made anew."""
+    """Return name and text of every notebook, with the digests of the last notebooks handed out: those of the
+    clone or the bundle, in which people may have begun to work. In an installed package the notebooks are
+    built.
+    """
     if (HOME / "notebooks").is_dir():
         for kind in ("notebooks/*.ipynb", f"notebooks/{MEMORY}/*.json", "solutions/*.ipynb"):
             for path in sorted(HOME.glob(kind)):
@@ -91,7 +94,9 @@ def _files() -> Iterator[tuple[str, str]]:
 
 
 def as_percent(text: str) -> str:
-    """The text of a notebook as Python in the percent format, which editors show as cells; pictures are left out."""
+    """Return the text of a notebook as Python in the percent format, which editors show as cells; pictures
+    are left out.
+    """
     parts = []
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"])
@@ -104,7 +109,7 @@ def as_percent(text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Of a notebook only what is written in its cells counts: JupyterLab changes the rest by opening it."""
+    """Return a digest of the text of a notebook's cells; JupyterLab changes the rest just by opening it."""
     with contextlib.suppress(ValueError, LookupError, TypeError):
         text = json.dumps(
             [[cell["cell_type"], "".join(cell["source"])] for cell in json.loads(text)["cells"]]

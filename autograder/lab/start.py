@@ -1,4 +1,5 @@
-"""The start page of a learner's folder: what is done, what comes next, and how many minutes of exercises are left."""
+"""The start page of a learner's folder: what is done, what comes next, and how many minutes of exercises are
+left."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -12,14 +13,14 @@ NAME = "start.md"
 
 
 def write_start_page(folder: Path) -> bool:
-    """Writes the page for the notebooks of a folder as they are now; returns whether any of them is begun."""
+    """Write the page for the notebooks of a folder as they are now; return whether any of them is begun."""
     parts = parts_of_folder(folder / "notebooks")
     write_whole(folder / NAME, text_of(parts))
     return any(standing.state != NOT_STARTED for part in parts for standing in part.standings)
 
 
 def text_of(parts: list[Part]) -> str:
-    """The page in Markdown, with a link to each notebook."""
+    """Return the page in Markdown, with a link to each notebook."""
     found = next_of(parts)
     comes = f"Next: `{found[1].exercise.name}` in {_link(found[0])}." if found else "Everything is done."
     rows = "\n".join(f"| {_sign(part)} | {_link(part)} | {_points(part)} | {_left(part)} |" for part in parts)

@@ -1,4 +1,6 @@
-"""check(answer): judges an answer in the notebook where it is written, and says in a few lines what it found."""
+"""check(answer): judges an answer in the notebook where it is written, and explains the verdict in a few
+lines.
+"""
 
 import sys
 import threading
@@ -35,7 +37,8 @@ STOPPED = "No tick yet: Run All stops here."
 
 
 class CheckFailed(Exception):
-    """The answer is not right yet. A notebook shows no traceback: the text, or one line if a card shows the text.
+    """Raised if the answer is not right yet. A notebook shows no traceback, only the text, or one line if a
+    card shows it.
 
     Below the card is the picture of the verdict, if there is one.
     """
@@ -48,11 +51,11 @@ class CheckFailed(Exception):
 
 
 class NotJudged(CheckFailed):
-    """An error of the autograder itself: nobody knows whether the answer is right."""
+    """Raised if the autograder itself fails, so that it is unknown whether the answer is right."""
 
 
 class Points(float):
-    """Points in a notebook, which does not write them below the card: that says them already.
+    """Points in a notebook, which does not print them below the card that shows them already.
 
     Their HTML, which a notebook shows, is empty. Their text is a plain float, which nbgrader reads.
     """
@@ -63,16 +66,17 @@ class Points(float):
 
 @entry_point("check(softmax)")
 def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False) -> float | None:
-    """Judges `answer` and returns the points it earns, as a float.
+    """Judge `answer` and return the points it earns, as a float.
 
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
     A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
-    more cases. (Those of a graded course are drawn from its secret, and never put to this function.)
-    In a notebook the verdict of the visible cases is remembered for `progress()`. For nbgrader's Validate, which stops
-    at points that its notebook does not allow, a right answer returns None, and a partly right one raises.
+    more cases. (Those of a graded course are drawn from its secret, and never used by this function.) In a
+    notebook the verdict on the visible cases is remembered for `progress()`. For nbgrader's Validate, which
+    stops at points that its notebook does not allow, a right answer returns None, and a partly right one
+    raises.
 
-    Raises CheckFailed if the answer is wrong, does not run or is not started, with a few lines; its subclass NotJudged
-    if the check itself broke, with the error as its cause.
+    Raises CheckFailed if the answer is wrong, does not run or is not started, with a few lines; its subclass
+    NotJudged if the check itself broke, with the error as its cause.
     """
     if running_notebook() is not None and threading.current_thread() is not threading.main_thread():
         show_note("Not checked", "this check was called in a thread.", "Call it in a cell of its own.")
@@ -82,7 +86,7 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
             names = sys._getframe(2)  # of the caller: between is entry_point
             return _checked(answer, _exercise_of(answer, exercise, names), hidden)
     except CheckFailed as failed:
-        with suppress(Exception):  # without a card the text is there
+        with suppress(Exception):  # without a card there is still the text
             failed.has_card = show_failure(str(failed).splitlines())
         if failed.verdict is not None:
             show_picture(failed.verdict)
@@ -91,21 +95,22 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Makes a CheckFailed of every exception."""
+    """Convert every exception into a CheckFailed."""
     try:
         yield
     except CheckFailed:
         raise
     except UserError as error:
         raise CheckFailed(str(error)) from None
-    except Exception as error:
+    except Exception as error:  # ours, and said to be so
         raise NotJudged(NOT_JUDGED.format(place=place_of(error), ours=OUR_ERROR)) from error
 
 
 @contextmanager
 def _only_one_check() -> Iterator[None]:
-    """Refuses a check that an answer calls while it is checked: it would check itself for ever. (A script's check in
-    another thread waits; a notebook's would take what other cells show.)"""
+    """Refuse a check that an answer calls while it is checked, which would never end. (A check in another
+    thread of a script waits; in a notebook it would capture what other cells show.)
+    """
     thread = threading.get_ident()
     if thread in _running:
         _refuse_within()
@@ -149,7 +154,7 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
 
 
 def _what_comes_next(verdict: Verdict) -> str:
-    """How to go on, if nothing is written yet: that is not a fault."""
+    """Return how to go on if nothing is written yet, which is no fault."""
     if verdict.state != NOT_STARTED:
         return ""
     return (
@@ -159,7 +164,7 @@ def _what_comes_next(verdict: Verdict) -> str:
 
 
 def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
-    """Judges an answer, and shows that it is at work if that takes long.
+    """Judge an answer, and show that it is at work if that takes long.
 
     Raises UserError if there is nothing to call, and OwnFault if an error is our own.
     """
@@ -175,7 +180,7 @@ def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
 
 
 def _overwritten(name: str, value: object) -> str:
-    """What a name is that should be an answer."""
+    """Return a message for a name that was rebound from an answer to a value."""
     return (
         f"`{name}` is {_in_words(value)} now, not your answer: a later line assigned it.\n"
         f"Give that value another name, run the cell with your {name} again, and then this one."
@@ -189,7 +194,7 @@ def _in_words(value: object) -> str:
 
 
 def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
-    """The exercise that an answer belongs to: by id, else by the names that the caller has for the answer."""
+    """Return the exercise of an answer: by id, else by the names that the caller has for the answer."""
     if exercise_id is not None:
         return find(exercise_id)
     if isinstance(answer, str):

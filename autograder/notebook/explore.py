@@ -2,11 +2,11 @@
 
     explore(lambda scale, word: figures.one_query(...), scale=(0.0, 4.0, 0.1, 0.5), word=["dog", "saw"])
 
-A tuple (lowest, highest, step, start) makes a field, in which the arrow keys go up and down by a step while they are
-held; a list makes a menu that starts at its first entry. Both are the browser's own and tell a screen reader their
-name, which the handle of an ipywidgets slider (8.1) does not. The cell's output holds the live widget and a PNG of the
-start, so that a stored notebook, or one without live widgets, still shows the figure. Without ipywidgets there is the
-figure and one line.
+A tuple (lowest, highest, step, start) makes a field, in which the arrow keys go up and down by a step while
+they are held; a list makes a menu that starts at its first entry. Both are the browser's own and tell a
+screen reader their name, which the handle of an ipywidgets slider (8.1) does not. The cell's output holds the
+live widget and a PNG of the start, so that a stored notebook, or one without live widgets, still shows the
+figure. Without ipywidgets it shows the figure and one line.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ EXAMPLE = "explore(lambda scale: figures.weights(...), scale=(0.0, 4.0, 0.1, 0.5
 
 @entry_point(EXAMPLE)
 def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
-    """A displayable explorer of `draw(**values)`.
+    """Return a displayable explorer of `draw(**values)`.
 
-    Raises UserError if `draw` is no function of these names that returns a figure, or if a choice is neither a tuple of
-    four numbers in order nor a list.
+    Raises UserError if `draw` is no function of these names that returns a figure, or if a choice is neither
+    a tuple of four numbers in order nor a list.
     """
     if not callable(draw):
         raise UserError(
@@ -49,7 +49,7 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
         raise UserError(
             f"explore calls its function with {given}, which it does not take: {error}."
         ) from None
-    except ValueError:  # a function in C may not say what it takes
+    except ValueError:  # a function in C may have no signature
         pass
     return Explorer(draw, choices, start)
 
@@ -88,7 +88,7 @@ class Explorer:
         return picture
 
     def widget(self) -> VBox:
-        """The live widget: fields and menus above the figure that they change.
+        """Return the live widget: fields and menus above the figure that they change.
 
         subtle: ipywidgets' own Image cannot say what it shows, so the figure is HTML.
         """
@@ -100,7 +100,7 @@ class Explorer:
         def follow(_change):
             try:
                 figure.value = self._drawn({name: control.value for name, control in controls.items()}).html()
-            except Exception as error:  # else a learner would see the figure of before, and no word
+            except Exception as error:  # else a learner would see the previous figure, without explanation
                 figure.value = f"<pre>{escape(f'{type(error).__name__}: {error}')}</pre>"
 
         for control in controls.values():
@@ -117,7 +117,7 @@ class Explorer:
                 "The fields and menus need ipywidgets (pip install ipywidgets); here is the figure at its start."
             )
         else:
-            # Put together by hand: ipywidgets 7, which Colab has, makes no bundle of it.
+            # Assembled by hand: ipywidgets 7, which Colab has, makes no MIME bundle.
             view = {"version_major": 2, "version_minor": 0, "model_id": live.model_id}
             data["application/vnd.jupyter.widget-view+json"] = view
         return data, metadata
@@ -127,7 +127,7 @@ class Explorer:
 
 
 def _control(ipywidgets, name: str, choice: Choice):
-    """A menu, or a field for a number, whose name says how far it goes."""
+    """Return a menu, or a field for a number, labelled with its range."""
     style, name = {"description_width": "210px"}, name.replace("_", " ")
     if isinstance(choice, list):
         layout = {"width": "550px", "max_width": "98%"}

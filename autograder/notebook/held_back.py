@@ -1,4 +1,4 @@
-"""What a check keeps back while an answer runs, and what it shows if it takes long."""
+"""Suppresses output while an answer runs, and shows what the check is doing if it takes long."""
 
 import os
 import sys
@@ -13,7 +13,8 @@ SECONDS = 2.0  # a check that takes longer shows that it is at work
 
 @contextmanager
 def nothing_shown() -> Iterator[None]:
-    """Keeps back displays, figures and what other programs print; prints and warnings are kept back by the probe."""
+    """Suppress displays, figures and the output of other programs; the probe suppresses prints and
+    warnings."""
     with ExitStack() as stack:
         shell = running_notebook()
         if shell is not None:
@@ -35,7 +36,7 @@ def _close_figures(pyplot, known: set[int]) -> None:
 
 @contextmanager
 def _nowhere(descriptor: int) -> Iterator[None]:
-    """Drops what is written to a descriptor of the process, as programs do that an answer starts."""
+    """Discard what is written to a descriptor of the process, as programs started by an answer do."""
     kept, nowhere = os.dup(descriptor), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, descriptor)
@@ -48,7 +49,9 @@ def _nowhere(descriptor: int) -> Iterator[None]:
 
 @contextmanager
 def shown_if_it_takes_long() -> Iterator[Callable[[str], None]]:
-    """Gives a function that is told what the check is doing, and shows it after SECONDS; at the end it is gone."""
+    """Provide a function that is told what the check is doing, and show that after SECONDS; it disappears at
+    the end.
+    """
     start, shown = time.monotonic(), Shown()
 
     def tick(at_work: str) -> None:
@@ -67,7 +70,7 @@ class Shown:
     def __init__(self) -> None:
         self.is_there = False
         shell = running_notebook()
-        # subtle: the publisher of now: while an answer runs, what is displayed is kept back.
+        # subtle: take the publisher now; while an answer runs, displays are suppressed.
         self.publisher = shell.display_pub if shell is not None else None
         self.width = 0
 

@@ -14,10 +14,10 @@ from autograder.notebook.slips import meant
 
 @entry_point('hint("loops.softmax")')
 def hint(exercise: str | Callable) -> None:
-    """Shows the next hint: first where to look, then what to think of, last the outline.
+    """Show the next hint: first where to look, then which operation, axis or function to use, last an
+    outline.
 
-    `exercise` is an id ("loops.softmax") or the answer itself (softmax). Asked again after the last hint, it begins
-    again.
+    `exercise` is an id ("loops.softmax") or the answer itself (softmax). After the last hint it begins again.
     """
     name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", type(exercise).__name__)
     try:
@@ -34,5 +34,7 @@ def hint(exercise: str | Callable) -> None:
 
 @cache
 def _ladder(exercise_id: str) -> Iterator[tuple[int, str]]:
-    """The hints with their numbers, over and over. One iterator per exercise and session, which keeps the place."""
+    """Yield the hints with their numbers, over and over. There is one iterator per exercise and session,
+    which keeps the position.
+    """
     return cycle(enumerate(find(exercise_id).hints, start=1))

@@ -1,10 +1,10 @@
 """The latest verdicts of the checks, kept in the learner's own folder and sent nowhere.
 
-The folder .attention-by-hand beside a notebook holds one small file per exercise: its state and points, and nothing of
-the answer, no time and no number of tries. Each is written whole, so two notebooks that check at the same time lose
-nothing and no lock is needed. A damaged file counts as absent.
+The folder .attention-by-hand next to a notebook holds one small file per exercise: its state and points;
+nothing of the answer, no time and no number of tries. Each is written whole, so two notebooks that check at
+the same time lose nothing and no lock is needed. A damaged file counts as absent.
 
-The latest verdict counts, not the best: what is shown is true of the answer as it was last checked.
+The latest verdict counts, not the best, so that what is shown is true of the current answer.
 """
 
 import json
@@ -21,35 +21,37 @@ FOLDER = ".attention-by-hand"
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
 _UNWRITTEN: dict[
     str, tuple[str, float]
-] = {}  # state and points of this session's checks, where nothing can be written
+] = {}  # state and points of this session's checks, if the folder is not writable
 FIELDS = ("exercise", "state", "points", "max_points")
-LARGEST_FILE = 1_000_000  # bytes of a file with all verdicts: a thousand times what it has
+LARGEST_FILE = 1_000_000  # bytes of a file with all verdicts: a thousand times its usual size
 
 
 def remember(verdict: Verdict, folder: Path = Path()) -> None:
-    """Keeps the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails."""
+    """Store the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails."""
     try:
         text = json.dumps({field: getattr(verdict, field) for field in FIELDS})
         _UNWRITTEN.pop(verdict.exercise, None)
         write_whole(_path(folder, verdict.exercise), text)
-    except OSError:  # a folder that cannot be written to, or is gone, is not a reason to fail a check
+    except OSError:  # a folder that is not writable, or is gone, is no reason to fail a check
         _UNWRITTEN[verdict.exercise] = verdict.state, verdict.points
 
 
 def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
-    """State and points of every exercise that was checked in `folder`, by exercise id."""
+    """Return state and points of every exercise that was checked in `folder`, by exercise id."""
     found = {exercise.id: _read(_path(folder, exercise.id), exercise) for exercise in all_exercises()}
     known = {name: verdict for name, verdict in found.items() if verdict is not None}
     return known | _UNWRITTEN if folder == Path() else known
 
 
 def only_in_this_session() -> bool:
-    """Whether verdicts are known that could not be written into the folder."""
+    """Return whether there are verdicts that could not be written into the folder."""
     return bool(_UNWRITTEN)
 
 
 def carry_out(file: Path, folder: Path = Path()) -> None:
-    """Writes all that is remembered in `folder` into one file, for another machine. Raises UserError if it cannot."""
+    """Write everything remembered in `folder` into one file, for another machine. Raises UserError if it
+    cannot.
+    """
     rows = [
         dict(zip(FIELDS, (name, *verdict, find(name).points), strict=True))
         for name, verdict in recall(folder).items()
@@ -63,7 +65,7 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
 
 
 def carry_in(file: Path, folder: Path = Path()) -> None:
-    """Remembers in `folder` what such a file holds, where it has more points than what is remembered here.
+    """Remember in `folder` the verdicts of such a file that have more points than the remembered ones.
 
     Raises UserError if it is no such file, or the folder cannot be written to.
     """
@@ -101,7 +103,9 @@ def _read(path: Path, exercise: Exercise) -> tuple[str, float] | None:
 
 
 def _known(data: Any, exercise: Exercise) -> tuple[str, float] | None:
-    """State and points, as a share of what the exercise is worth today; None if the data is of something else."""
+    """Return state and points, as a share of what the exercise is worth today; None if the data has another
+    form.
+    """
     try:
         name, state = data["exercise"], data["state"]
         points = data["points"] * exercise.points / data["max_points"]

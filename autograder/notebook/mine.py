@@ -1,10 +1,13 @@
-"""mine("generation.sample", otherwise): the learner's own answer to an exercise of another lesson, to build on.
+"""mine("generation.sample", otherwise): the learner's own answer to an exercise of another lesson, to build
+on.
 
-It is taken from the notebook of that lesson beside this one: the cell of the answer, and of the other cells the
-imports, functions and values that it names; nothing else of that notebook runs. It counts only if it passes its check,
-which is made anew each time that notebook has changed. `mine.table(...)` shows whose each part is.
+It is taken from the notebook of that lesson in the same folder: the cell of the answer, and from the other
+cells the imports, functions and values that it uses; nothing else of that notebook runs. It is used only if
+it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows whose each
+part is.
 
-Only a learner's own notebook is given anything: in grading, in a check and in a script it is always `otherwise`.
+Only a learner's own notebook gets its answers; in grading, in a check and in a script it always gets
+`otherwise`.
 """
 
 import ast
@@ -30,14 +33,14 @@ from autograder.probe.guard import guarded
 from autograder.schema.exercise import Exercise
 from autograder.verdict import RIGHT
 
-SECONDS = 10.0  # that the imports and values of another notebook may take
+SECONDS = 10.0  # limit for the imports and values of another notebook
 PROBE = "autograder.probe.run"
 CARRIED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """What is known of an answer in a notebook in one state of its file; `answer` is None if it does not count."""
+    """An answer in a notebook in one state of its file; `answer` is None if it does not count."""
 
     changed: int
     answer: Callable | None
@@ -45,13 +48,13 @@ class _Found:
 
 @dataclass(frozen=True)
 class Table:
-    """Whose the parts are: (exercise, whether it is the learner's) of each."""
+    """The authors of the parts: (exercise, whether it is the learner's) of each."""
 
     rows: tuple[tuple[Exercise, bool], ...]
 
     @property
     def sentence(self) -> str:
-        """How many of the parts are the learner's."""
+        """The number of parts that are the learner's, as a sentence."""
         return f"{sum(own for _, own in self.rows)} of {len(self.rows)} parts of this model are yours."
 
     def __repr__(self) -> str:
@@ -76,25 +79,27 @@ def _whose(exercise: Exercise, own: bool, linked: bool = False) -> str:
 
 
 class Mine:
-    """The one object `mine` of this module."""
+    """The class of this module's one object `mine`."""
 
     def __init__(self) -> None:
         self._known: dict[Path, _Found] = {}
-        self._given: dict[str, bool] = {}  # whether the learner's own was given when `mine` was asked last
+        self._given: dict[str, bool] = {}  # whether the last call of `mine` returned the learner's own
 
     @entry_point('mine("generation.sample", otherwise)')
     def __call__(self, exercise: str, otherwise: Any) -> Any:
-        """The learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if there is no such
-        exercise. If a written answer does not count, one sentence says so."""
+        """Return the learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if
+        there is no such exercise. If there is a written answer that does not count, one sentence says so.
+        """
         found = self._answer(find(exercise))
         self._given[exercise] = found is not None
         return otherwise if found is None else _outside_of_checks(found, otherwise)
 
     @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
-        """Which of these parts are the learner's: those that `mine` was asked for and gave; of the others, those of
-        this notebook, each whose latest check was passed. A part that is right by now, but was not when `mine` was
-        asked, is named in a sentence."""
+        """Return a table of which of these parts are the learner's: those that `mine` returned; of the
+        others, those of this notebook whose latest check was passed. A sentence names a part that is right by
+        now, but was not when `mine` was called.
+        """
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
 
     def _is_own(self, exercise: Exercise) -> bool:
@@ -123,8 +128,9 @@ mine = Mine()
 
 
 def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
-    """The learner's own function, in whose place a check of something that calls it gets the other one: so the check
-    says here what it says in grading."""
+    """Wrap the learner's own function so that a check of something that calls it gets `otherwise` instead:
+    the check then gives the same verdict here as in grading.
+    """
     if not callable(otherwise) or isinstance(own, type):
         return own
 
@@ -136,12 +142,12 @@ def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
 
 
 def _notebook(exercise: Exercise) -> Path:
-    """A kernel runs in the folder of its notebook."""
+    """Return the notebook of that lesson. A kernel runs in the folder of its notebook."""
     return Path(f"{exercise.lesson}.ipynb")
 
 
 def _is_allowed() -> bool:
-    """Whether a learner's own notebook asks, and neither a grader nor a check."""
+    """Return whether a learner's own notebook asks, rather than a grader or a check."""
     if running_notebook() is None or "NBGRADER_EXECUTION" in os.environ:
         return False
     return not _in_a_check()
@@ -159,7 +165,9 @@ def _callers() -> Iterator[FrameType]:
 
 
 def _checked(exercise: Exercise, file: Path) -> Callable | None:
-    """The answer in the notebook, if there is one and it passes its check; if it does not, a sentence says so."""
+    """Return the answer in the notebook, if there is one and it passes its check; if it does not, a sentence
+    says so.
+    """
     try:
         source = _source(exercise, file)
     except UserError as error:
@@ -179,7 +187,9 @@ def _checked(exercise: Exercise, file: Path) -> Callable | None:
 
 
 def _source(exercise: Exercise, file: Path) -> str | None:
-    """The answer in the notebook with all that it names; None if none is written. Raises UserError."""
+    """Return the answer in the notebook with everything that it uses; None if none is written. Raises
+    UserError.
+    """
     cells = [cell for cell in code_cells(file) if not cell.is_stub]
     last = max((place for place, cell in enumerate(cells) if is_answer(cell, exercise)), default=None)
     if last is None:
@@ -210,10 +220,11 @@ def _run(source: str, name: str, file: Path) -> Any:
 
 
 def needed(name: str, cells: list[str]) -> str:
-    """Of these cells, given as text, the imports, functions, classes and values that `name` needs, in their order.
+    """Return those imports, functions, classes and values of these cells, given as text, that `name` needs,
+    in their order.
 
-    Cells that are no Python, as those with IPython's own commands, are left out. Of two definitions of one name both
-    stay: one may need the other.
+    Cells that are not Python, such as those with IPython's commands, are left out. Of two definitions of one
+    name both are kept: one may need the other.
     """
     statements = [node for cell in cells for node in _statements(cell)]
     return "\n".join(map(ast.unparse, needed_statements(name, statements)))

@@ -5,8 +5,8 @@
     progress(save="progress.json")  # to take it along to another machine, and there:
     progress(load="progress.json")
 
-It reads the latest verdicts of the checks in this folder (see memory.py) and runs nothing. Written questions are not
-counted: a person reads them.
+It reads the latest verdicts of the checks in this folder (see memory.py) and runs nothing. Written questions
+are not counted: a person reads them.
 """
 
 from os import PathLike
@@ -28,13 +28,13 @@ NOT_WRITTEN = (
 
 @entry_point('progress(), progress(save="progress.json") or progress(load="progress.json")')
 def progress(*, save: str | PathLike | None = None, load: str | PathLike | None = None) -> None:
-    """Shows where you are in the lessons of this folder, by the latest verdict of each check.
+    """Show where you are in the lessons of this folder, by the latest verdict of each check.
 
-    Tries and hints are not counted. A lesson belongs to the folder if its notebook is here or one of its exercises was
-    checked here; if there is none, all lessons are shown.
+    Tries and hints are not counted. A lesson belongs to the folder if its notebook is here or one of its
+    exercises was checked here; if there is none, all lessons are shown.
 
-    With `save`, what is known is written into one file; with `load`, what such a file knows is added to what is known
-    here: of each exercise, that with more points. Raises UserError if the file cannot be used.
+    With `save`, what is known is written into one file; with `load`, what such a file knows is added to what
+    is known here: of each exercise, that with more points. Raises UserError if the file cannot be used.
     """
     if load is not None:
         carry_in(Path(load))
@@ -46,7 +46,7 @@ def progress(*, save: str | PathLike | None = None, load: str | PathLike | None 
 
 
 def parts_of_folder(folder: Path) -> list[Part]:
-    """The lessons of a folder, in the order of the course."""
+    """Return the lessons of a folder, in the order of the course."""
     known = recall(folder)
     parts = []
     for lesson in lessons():
@@ -59,14 +59,17 @@ def parts_of_folder(folder: Path) -> list[Part]:
 
 
 def next_notebook(folder: Path) -> str:
-    """The name of the notebook to go on with in a folder of notebooks; the first one if all is done."""
+    """Return the name of the notebook to go on with in a folder of notebooks; the first one if all is
+    done."""
     parts = parts_of_folder(folder)
     part, _ = next_of(parts) or (parts[0], None)
     return part.notebook
 
 
 def next_after(exercise: Exercise, folder: Path = Path()) -> str:
-    """What comes after an exercise that is right, in one line: what is left of its lesson, else another lesson."""
+    """Return the next step after an exercise that is right, in one line: the rest of its lesson, or another
+    lesson.
+    """
     parts = parts_of_folder(folder)
     own = [one.exercise for part in parts for one in part.standings if one.exercise.lesson == exercise.lesson]
     open_here = {s.exercise.id for part in parts for s in part.standings if s.state != RIGHT} - {exercise.id}

@@ -1,5 +1,6 @@
-"""How progress looks: a card in a notebook, plain text elsewhere. Text keeps the page's own colour, so that it can be
-read on a light and on a dark page."""
+"""Formats progress: a card in a notebook, plain text elsewhere. Text keeps the page's own colour, so that it
+is readable on light and dark pages.
+"""
 
 from html import escape
 from urllib.parse import quote
@@ -27,12 +28,12 @@ VERBS = {
 
 
 def show_progress(parts: list[Part]) -> None:
-    """Displays the card in a notebook; prints the text elsewhere."""
+    """Display the card in a notebook; print the text elsewhere."""
     show(html_of(parts), text_of(parts))
 
 
 def text_of(parts: list[Part]) -> str:
-    """Points, what comes next, and the exercises of each lesson that is begun or comes next."""
+    """Return points, what comes next, and the exercises of each lesson that is begun or comes next."""
     lines = [_headline(parts), next_in_words(parts)]
     for part in parts:
         if _is_open(part, parts):
@@ -44,12 +45,14 @@ def text_of(parts: list[Part]) -> str:
 
 
 def next_in_words(parts: list[Part]) -> str:
-    """What to do next, in a line."""
+    """Return what to do next, in a line."""
     return "".join(_next(parts))
 
 
 def html_of(parts: list[Part]) -> str:
-    """The same as a card, shorter: the exercises of a lesson in one row, and lessons that are not begun folded."""
+    """Return the same as a card, shorter: the exercises of a lesson in one row, and lessons that are not
+    begun folded.
+    """
     before, place, after = _next(parts)
     link = f'<a href="{quote(place)}">{escape(place)}</a>' if place else ""
     colour = NOTE_COLOUR if next_of(parts) else COLOURS[RIGHT]
@@ -62,14 +65,16 @@ def html_of(parts: list[Part]) -> str:
 
 
 def _is_open(part: Part, parts: list[Part]) -> bool:
-    """Whether the exercises of a lesson are shown: it is begun, has a note, or comes next."""
+    """Return whether the exercises of a lesson are shown: it is begun, has a note, or comes next."""
     found = next_of(parts)
     is_next = found is not None and found[0] is part
     return is_next or bool(part.note) or any(one.state != NOT_STARTED for one in part.standings)
 
 
 def _shown(part: Part, parts: list[Part]) -> tuple[Standing, ...]:
-    """The exercises of a lesson that are listed: of several lessons, only of those with something left to do."""
+    """Return the exercises of a lesson that are listed: if there are several lessons, only those with
+    something left to do.
+    """
     is_done = all(one.state == RIGHT for one in part.standings)
     return () if is_done and len(parts) > 1 else part.standings
 
@@ -105,7 +110,9 @@ def _line(standing: Standing) -> str:
 
 
 def _next(parts: list[Part]) -> tuple[str, str, str]:
-    """What to do next, in three parts: the words before the notebook's name, the name, the words after it."""
+    """Return what to do next, in three parts: the words before the notebook's name, the name, the words after
+    it.
+    """
     found = next_of(parts)
     if found is None:
         return "All done: every exercise here is right.", "", ""
@@ -156,7 +163,7 @@ def _legend(parts: list[Part]) -> str:
 
 
 def as_data(part: Part) -> dict:
-    """What the command line prints with --json."""
+    """Return the data that the command line prints with --json."""
     found = next_of([part])
     return {
         "notebook": part.notebook,

@@ -1,4 +1,4 @@
-"""Which kind of Python runs a lesson: a notebook, or a script or terminal."""
+"""Detects what runs a lesson: a notebook, or a script or terminal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def is_validating() -> bool:
-    """Whether nbgrader's Validate runs the notebook. It shows errors, and neither cards nor points."""
+    """Return whether nbgrader's Validate runs the notebook. It shows errors, and neither cards nor points."""
     return "NBGRADER_VALIDATING" in os.environ
 
 
 def running_notebook() -> InteractiveShell | None:
-    """The shell of the running notebook; None in plain Python and in a terminal."""
+    """Return the shell of the running notebook; None in plain Python and in a terminal."""
     if "IPython" not in sys.modules:
         return None
     from IPython import get_ipython

@@ -1,8 +1,9 @@
-"""A learner's notebook as it was saved: which answers are written and which are still the stub. Nothing is run.
+"""Reads a learner's notebook as it was saved: which answers are written and which are still the stub. Nothing
+is run.
 
-A notebook that students get carries, in each answer cell, nbgrader's checksum of the text that was given out. A
-cell is a stub for as long as its text still has that checksum; the lesson's source is not needed, so this holds
-for notebooks of earlier versions too.
+A notebook that students get carries, in each answer cell, nbgrader's checksum of the text that was handed
+out. A cell is a stub as long as its text still has that checksum; the lesson's source is not needed, so this
+holds for notebooks of earlier versions too.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ NO_MEMORY = "no check of this notebook is remembered yet."
 
 @dataclass(frozen=True)
 class _Cell:
-    """A code cell; `name` is what nbgrader calls it, or its id."""
+    """A code cell; `name` is its nbgrader name, or its id."""
 
     name: str
     text: str
@@ -31,10 +32,10 @@ class _Cell:
 
 
 def parts_of_files(files: list[str]) -> list[Part]:
-    """Each notebook with what is remembered beside it. Raises UserError if a file is not a notebook of the
+    """Return each notebook with its remembered verdicts. Raises UserError if a file is not a notebook of the
     course.
 
-    An answer that is still the stub is not started, whatever is remembered: the lesson was begun afresh.
+    An answer that is still the stub is not started, whatever is remembered: the lesson was begun again.
     """
     return [_part(Path(file)) for file in dict.fromkeys(files)]
 
@@ -63,7 +64,7 @@ def _cell_name(exercise: Exercise) -> str:
 
 
 def is_answer(cell: _Cell, exercise: Exercise) -> bool:
-    """Whether the cell is a written answer: the answer cell itself, or one that defines the name."""
+    """Return whether the cell is a written answer: the answer cell itself, or one that defines the name."""
     if cell.is_stub:
         return False
     defines = re.compile(rf"^(?:(?:def|class) +{exercise.name}\b|{exercise.name} *=[^=])", re.MULTILINE)
@@ -71,7 +72,7 @@ def is_answer(cell: _Cell, exercise: Exercise) -> bool:
 
 
 def code_cells(path: Path) -> list[_Cell]:
-    """The code cells of a notebook file. Raises UserError if it cannot be read or is no notebook."""
+    """Return the code cells of a notebook file. Raises UserError if it cannot be read or is no notebook."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return [_cell(cell) for cell in cells if cell["cell_type"] == "code"]
@@ -85,7 +86,7 @@ def _cell(cell: dict) -> _Cell:
     nbgrader = cell["metadata"].get("nbgrader", {})
     name = str(nbgrader.get("grade_id", cell.get("id", "")))
     text = "".join(cell["source"])
-    # As nbgrader.utils.compute_checksum does it for an answer: not a grade cell, a solution, not locked.
+    # As nbgrader.utils.compute_checksum does for an answer: not a grade cell, a solution, not locked.
     hashed = f"{text}codeFalseTrueFalse{name}".encode(errors="replace")
     checksum = hashlib.md5(hashed, usedforsecurity=False).hexdigest()
     return _Cell(name, text, nbgrader.get("checksum") == checksum)

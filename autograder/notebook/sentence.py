@@ -1,8 +1,8 @@
 """The running example: one short sentence, and four hand-made features for each word.
 
-The same in every lesson, so that the numbers of one lesson are found again in the next. Four features
-make the square root of d_k a whole number, split evenly over two heads, and fit on paper. A word that
-occurs twice has the same embedding twice: so far a word does not know where it stands.
+It is the same in every lesson, so that the numbers of one lesson reappear in the next. Four features make the
+square root of d_k a whole number, split evenly over two heads, and fit on paper. A word that occurs twice has
+the same embedding twice: embeddings hold no position yet.
 """
 
 from collections.abc import Sequence
@@ -30,10 +30,10 @@ _FROM_LOOPS = (
 
 
 def embed(tokens: Sequence[str] = TOKENS) -> Tensor:
-    """(N,) words of the example's vocabulary -> (N, 4) float32 embeddings, fresh at every call."""
+    """Return (N, 4) float32 embeddings of (N,) words of the example's vocabulary, as a new tensor."""
     return torch.tensor([_EMBEDDING[token] for token in tokens])
 
 
 def from_loops() -> Tensor:
-    """(5, 4): what lesson 01 computes for the sentence with its loops, to four decimals."""
+    """Return (5, 4): the result of lesson 01's loops for the sentence, to four decimals."""
     return torch.tensor(_FROM_LOOPS)

@@ -9,12 +9,12 @@ NOTE_COLOUR = "#0072B2"
 
 
 def show_verdict(verdict: Verdict) -> None:
-    """Displays a card in a notebook; prints the text elsewhere."""
+    """Display a card in a notebook; print the text elsewhere."""
     show(html_of(verdict), text_of(verdict))
 
 
 def show(as_html: str, as_text: str) -> None:
-    """Displays the HTML in a notebook; prints the text elsewhere."""
+    """Display the HTML in a notebook; print the text elsewhere."""
     if running_notebook() is None:
         print(as_text)
         return
@@ -24,10 +24,10 @@ def show(as_html: str, as_text: str) -> None:
 
 
 def show_failure(lines: list[str]) -> bool:
-    """In a notebook, shows what a check says of an answer that is not right yet; elsewhere returns False.
+    """Display, in a notebook, the message on an answer that is not right yet; elsewhere return False.
 
-    subtle: a card, because JupyterLab breaks the lines of an error in the middle of words. nbgrader's Validate shows
-    the text of errors, and no cards.
+    subtle: a card, because JupyterLab breaks the lines of an error in the middle of words. nbgrader's
+    Validate shows the text of errors, and no cards.
     """
     if running_notebook() is None or is_validating():
         return False
@@ -37,13 +37,13 @@ def show_failure(lines: list[str]) -> bool:
 
 
 def show_note(head: str, text: str, more: str) -> None:
-    """Shows a short text under a head, and a line that says how to go on."""
+    """Show a short text under a head, and a line that says how to go on."""
     sentence = text[:1].upper() + text[1:]
     show(html_card(NOTE_COLOUR, head, (sentence, more)), f"{head}: {text}\n{more}")
 
 
 def show_picture(verdict: Verdict) -> None:
-    """In a notebook, shows the expected result, the actual one and their difference; elsewhere nothing."""
+    """Display, in a notebook, the expected result, the actual one and their difference; elsewhere nothing."""
     if verdict.picture is None or running_notebook() is None:
         return
     from IPython.display import display

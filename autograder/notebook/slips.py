@@ -1,7 +1,7 @@
-"""Names that a learner mistyped, or asked for before their cell was run: what was probably meant.
+"""Explains names that a learner mistyped, or used before their cell was run.
 
-subtle: a name that does not exist stops the cell before anything of ours is called. So a notebook is told once what to
-show for a NameError, and shows all others as before.
+subtle: an unknown name stops the cell before any of our code is called. So a handler for NameError is
+installed once in a notebook; all other errors are shown as before.
 """
 
 import linecache
@@ -21,9 +21,9 @@ OUR_CALL = re.compile(r"\s*(?:check|hint|draw|compare)\(")
 
 
 def meant(wrong: str, known: Iterable[str]) -> str:
-    """Return a sentence with the exercise whose name is nearest to a wrong one.
+    """Return a sentence with the exercise whose name is closest to a wrong one.
 
-    Where none is near, it names the exercises of the lesson that most of the `known` names belong to.
+    If none is close, it names the exercises of the lesson that most of the `known` names belong to.
     """
     here = _exercises_here(known)
     everywhere = [one.name for one in all_exercises()]
@@ -36,7 +36,8 @@ def meant(wrong: str, known: Iterable[str]) -> str:
 
 
 def explain_names() -> None:
-    """In a notebook, shows one sentence instead of a traceback where a check comes before the cell of its answer."""
+    """Show one sentence instead of a traceback if, in a notebook, a check runs before the cell of its
+    answer."""
     shell = running_notebook()
     if shell is not None and not shell.custom_exceptions:
         shell.set_custom_exc((NameError,), _show)
@@ -60,7 +61,9 @@ def _show(
 
 
 def _why(error: NameError, trace: TracebackType, names: dict[str, Any]) -> str:
-    """Return what to do about a missing name in a cell's own line, outside of any function; otherwise nothing."""
+    """Return what to do about a missing name in a cell's own line, outside of any function; otherwise
+    nothing.
+    """
     *_, (frame, line) = traceback.walk_tb(trace)
     if frame.f_code.co_name != "<module>" or frame.f_globals is not names:
         return ""

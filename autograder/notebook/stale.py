@@ -1,7 +1,7 @@
-"""Whether the answer that is checked is what stands in its cell, or an older version of it.
+"""Detects that the answer being checked is an older version of what its cell says.
 
-A cell that fails leaves everything as it was: its functions are those of its last run that went well. In a notebook
-the texts of all cells that were run are known, and so is the text that the answer was made of.
+A cell that fails leaves everything as it was: its functions are those of its last successful run. A notebook
+keeps the texts of all cells that were run, and the text that the answer was made of.
 """
 
 import linecache
@@ -12,7 +12,9 @@ from autograder.notebook.running import running_notebook
 
 
 def stale(answer: Any, name: str) -> str | None:
-    """A sentence about a later run that should have made this answer and did not; None if it is up to date."""
+    """Return a sentence about a later run that should have defined this answer and did not; None if it is up
+    to date.
+    """
     shell = running_notebook()
     made_of = _source(answer)
     if shell is None or made_of is None or getattr(answer, "__name__", "") != name:
@@ -34,7 +36,7 @@ def stale(answer: Any, name: str) -> str | None:
 
 
 def _source(answer: Any) -> str | None:
-    """The text of the cell that an answer was defined in."""
+    """Return the text of the cell that an answer was defined in."""
     code = getattr(
         getattr(answer, "__init__", None) if isinstance(answer, type) else answer, "__code__", None
     )
@@ -49,7 +51,8 @@ def _defines(text: str, name: str) -> bool:
 
 
 def _renamed(old: str, new: str, name: str) -> str | None:
-    """The name that a later text of a cell gives to what was `name`: it is the same but for that name."""
+    """Return the new name that a later text of a cell gives to `name`, if nothing but that name has
+    changed."""
     for found in re.findall(r"^(?:def|class) +(\w+)", new, re.MULTILINE):
         if found != name and re.sub(rf"\b{found}\b", name, new).strip() == old.strip():
             return found

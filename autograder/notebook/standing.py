@@ -1,11 +1,11 @@
-"""Where a learner is: with each exercise, and in each lesson or notebook."""
+"""Where a learner is, with each exercise and in each lesson or notebook."""
 
 from dataclasses import dataclass
 
 from autograder.schema.exercise import Exercise
 from autograder.verdict import NOT_STARTED, RIGHT
 
-NOT_CHECKED = "not checked"  # an answer is written, and no check of it is remembered
+NOT_CHECKED = "not checked"  # an answer is written, but no check of it is remembered
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Standing:
 
 @dataclass(frozen=True)
 class Part:
-    """A lesson, or a notebook file. `notebook` is the file to open, empty if it is not here; `note` one line that
-    explains what is shown, or nothing."""
+    """A lesson, or a notebook file. `notebook` is the file to open, empty if it is not here; `note` one line
+    that explains what is shown, or nothing."""
 
     title: str
     notebook: str
@@ -39,12 +39,12 @@ class Part:
 def standing_of(
     exercise: Exercise, known: dict[str, tuple[str, float]], otherwise: str = NOT_STARTED
 ) -> Standing:
-    """The remembered verdict on an exercise; if there is none, the state `otherwise`."""
+    """Return the remembered verdict on an exercise; if there is none, the state `otherwise`."""
     return Standing(exercise, *known.get(exercise.id, (otherwise, 0.0)))
 
 
 def next_of(parts: list[Part]) -> tuple[Part, Standing] | None:
-    """The first exercise that is not done, and the part it belongs to; None if all are done."""
+    """Return the first exercise that is not done, and the part it belongs to; None if all are done."""
     return next(
         ((part, standing) for part in parts for standing in part.standings if standing.state != RIGHT), None
     )

@@ -1,8 +1,8 @@
 """check --watch FILE: judges the answers in a Python file at each save, for those who work in an editor.
 
-Of the file, an answer and the imports, functions and values that it names are run, as `mine` does it; nothing else is.
-What has not changed since the save before is not judged again. Each save is judged in a process of its own, which the
-next save ends: so an endless loop holds nobody up. Verdicts are remembered beside the file, for `progress()`.
+Only an answer and the imports, functions and values that it uses are run, as `mine` does it. What has not
+changed since the previous save is not judged again. Each save is judged in a separate process, which the next
+save ends, so that an endless loop blocks nothing. Verdicts are remembered next to the file, for `progress()`.
 """
 
 import ast
@@ -27,13 +27,13 @@ from autograder.probe.guard import guarded
 from autograder.schema.exercise import Exercise
 from autograder.verdict import NOT_STARTED, Verdict
 
-PAUSE = 0.3  # seconds between two looks at the file
+PAUSE = 0.3  # seconds between two checks for a change
 # subtle: elsewhere a process that has loaded PyTorch cannot be copied.
 PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 
 
 def watch(path: Path) -> None:
-    """Judges the file now and at each save, until it is stopped. Raises UserError if it is no Python file."""
+    """Judge the file now and at each save, until it is stopped. Raises UserError if it is no Python file."""
     if path.suffix != ".py" or not path.is_file():
         raise UserError(
             f"{path} is no Python file; `python -m autograder lab --as-files` makes one per lesson."
@@ -45,9 +45,10 @@ def watch(path: Path) -> None:
 
 
 def look(path: Path, before: dict[str, str]) -> dict[str, str]:
-    """Judges what differs from `before` and prints the verdicts; returns what each answer is made of now, by id.
+    """Judge what differs from `before` and print the verdicts; return what each answer consists of now, by
+    id.
 
-    The next save cuts it short. Then nothing counts as judged.
+    The next save interrupts it. Then nothing counts as judged.
     """
     try:
         sources = _sources(path)
@@ -73,7 +74,7 @@ def look(path: Path, before: dict[str, str]) -> dict[str, str]:
 
 
 def _saves(path: Path) -> Iterator[None]:
-    """Yields now, and whenever the file has changed."""
+    """Yield now, and whenever the file has changed."""
     seen = None
     while True:
         state = _state(path)
@@ -98,7 +99,9 @@ def _statements(path: Path) -> list[ast.stmt]:
 
 
 def _sources(path: Path) -> dict[str, str]:
-    """What each answer in the file is made of, by the exercise's id. Raises SyntaxError if it is not Python."""
+    """Return what each answer in the file consists of, by the exercise's id. Raises SyntaxError if it is not
+    Python.
+    """
     statements = _statements(path)
     sources = {}
     for exercise in all_exercises():
@@ -109,7 +112,7 @@ def _sources(path: Path) -> dict[str, str]:
 
 
 def _judge(path: Path, changed: Iterable[str], there: Iterable[str]) -> None:
-    """Prints the verdicts on the answers that changed, and what comes next of those that are there."""
+    """Print the verdicts on the answers that changed, and the next step for those that are there."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C is for the process that watches, which ends this one
@@ -120,10 +123,10 @@ def _judge(path: Path, changed: Iterable[str], there: Iterable[str]) -> None:
             continue
         try:
             verdict = _verdict(exercise, needed_statements(exercise.name, statements), path)
-        except Exception as error:
+        except Exception as error:  # ours: said to be so, and watching goes on
             print(f"\n{exercise.id} is not judged: this is {OUR_ERROR} ({place_of(error)}).", flush=True)
             continue
-        if verdict.state != NOT_STARTED:  # it may be written in the lesson's notebook, and be right there
+        if verdict.state != NOT_STARTED:  # it may be written, and right, in the lesson's notebook
             remember(verdict, path.parent)
             print(f"\n{text_of(verdict)}", flush=True)
     known = recall(path.parent)

@@ -1,11 +1,11 @@
-"""Finds out which operations of a call its result comes from, and which are an aside: a print, a plot, an assert.
+"""Separates the operations that a result needs from asides: a print, a plot, an assert.
 
-The call is made twice more. The first time every operation is traced (autograder.probe.traced), and suspected numbers
-that leave PyTorch are given out half as large again: a print and an assert do not mind, a result would be another.
-Where loops are forbidden, that is done to all numbers: a loop that none of them comes back from is beside the result,
-however many turns it takes. The second time the operations that the result does not come from are not run: what they
-gave is given again. If both calls give the result of the call that counts, what the second one uses is all that the
-result needs.
+The call is repeated twice. In the first repetition every operation is traced (autograder.probe.traced), and
+suspected numbers that leave PyTorch are multiplied by 1.5: a print or an assert does not mind, while a result
+would change. Where loops are forbidden, all numbers that leave PyTorch are: a loop from which none returns
+does not matter to the result, however many iterations it takes. In the second repetition the operations that
+the result does not need are skipped, and their earlier results returned. If both repetitions give the result
+of the graded call, the usage of the second one is all that the result needs.
 """
 
 import sys
@@ -23,7 +23,7 @@ from autograder.values.encode import encode
 
 
 class _Kernels(TorchDispatchMode):
-    """Sees whether kernels run that belong to no operation which a function mode sees."""
+    """Detects kernels that run outside any operation that a function mode sees."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class _Kernels(TorchDispatchMode):
 
 
 class _Replay(TorchFunctionMode):
-    """Runs the operations that are needed; of the others it gives what the trace has."""
+    """Runs the needed operations; for the others it returns what the trace holds."""
 
     def __init__(self, trace: Trace, needed: set[int]):
         super().__init__()
@@ -66,7 +66,9 @@ class _Replay(TorchFunctionMode):
         return self.trace.results[number]
 
     def without_asides(self, usage: Usage) -> dict[str, Any]:
-        """The usage of the call, without the modules that nothing needed runs in, and without idle turns of a loop."""
+        """Return the usage of the call, without modules in which nothing needed runs, and without a loop's
+        idle iterations.
+        """
         parts = self.beside - self.within
         # subtle: PyTorch's modules are noted when they are called, whether or not anything in them is needed.
         usage.names = {name for name in usage.names if not _is_one_of(parts, name)}
@@ -76,9 +78,9 @@ class _Replay(TorchFunctionMode):
 def aside(
     calls: Iterator[Callable[[], Any]], result: Any, suspects: tuple[str, ...], used: set[str], closely: bool
 ) -> dict[str, Any]:
-    """What the encoded `result` of a call needs ("needed", a usage or None if that cannot be told), the lines of the
-    suspects which it does not need ("beside"), and those of all others ("within"). `calls` make the call again; `used`
-    are names of what the call that counts used.
+    """Return what the encoded `result` of a call needs ("needed", a usage, or None if unknown), the lines of
+    the suspects that it does not need ("beside"), and those of all others ("within"). `calls` repeat the
+    call; `used` are names of what the graded call used.
     """
     trace, usage = Trace(suspects), Usage(in_all_threads=closely)
     needed: set[int] = set()
@@ -91,12 +93,12 @@ def aside(
             with observed(usage, closely), replay.kernels, replay:
                 again = next(calls)()
         is_told = bool(needed) and same_value(encode(again), result) and not replay.kernels.others
-        # A call that does without a suspect of the one that counts is another: it may give again what that one kept.
+        # If a repetition skips a suspect of the graded call, it may have replayed a cached result.
         wanted = {
             name.partition(" ")[0] for name in used if name.startswith("torch:") and name.startswith(suspects)
         }
         is_told &= wanted <= {*trace.names}
-    except Exception:
+    except Exception:  # if the repetition fails, for whatever reason, nothing is known
         is_told = False
     within = {line for number, line in trace.suspected.items() if number in needed or not is_told}
     beside = {*trace.suspected.values()} - within | (trace.turns(needed) if is_told else set())
@@ -111,7 +113,7 @@ NOTHING_TOLD: dict[str, Any] = {"needed": None, "beside": [], "within": []}
 
 
 def _parts_of_nn() -> set[str]:
-    """The classes and functions of torch.nn that are running."""
+    """Return the classes and functions of torch.nn that are running."""
     frame, found = sys._getframe(2), set()
     while frame is not None:
         if TORCH_NN in frame.f_code.co_filename:
@@ -121,7 +123,7 @@ def _parts_of_nn() -> set[str]:
 
 
 def _is_one_of(parts: set[str], name: str) -> bool:
-    """Whether a name of a usage is that of one of these parts of torch.nn."""
+    """Return whether a name in a usage is that of one of these parts of torch.nn."""
     if name.startswith("nn:"):
         return name.removeprefix("nn:").partition(".")[0] in parts
     return name.startswith("torch.nn.") and name.rpartition(".")[2] in parts

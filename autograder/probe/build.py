@@ -1,4 +1,6 @@
-"""Makes live objects of a case's data: tensors that may be changed, modules with given weights, optimisers."""
+"""Builds live objects from a case's data: tensors that may be changed, modules with given weights,
+optimisers.
+"""
 
 import functools
 import math
@@ -22,7 +24,9 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 
 
 class WrongParts(Exception):
-    """The module lacks a part that the exercise requires, has it in another shape, or holds more than it may."""
+    """Raised if a module lacks a part that the exercise requires, has it in another shape, or holds more than
+    it may.
+    """
 
     def __init__(self, expected: dict[str, tuple], found: dict[str, tuple]):
         self.expected = expected
@@ -36,8 +40,9 @@ def arguments(
     requires_grad: bool = False,
     moved: Callable[[Any], Any] = lambda value: value,
 ) -> tuple[tuple, dict[str, Any]]:
-    """Fresh copies of a case's positional and keyword arguments, each after `moved`. Tensors of floats take `dtype` if
-    one is given."""
+    """Return new copies of a case's positional and keyword arguments, each passed through `moved`. Float
+    tensors take `dtype` if one is given.
+    """
     args = tuple(moved(live(arg, dtype, requires_grad)) for arg in case.args)
     kwargs = {name: moved(live(arg, dtype, requires_grad)) for name, arg in case.kwargs.items()}
     made = by_name(args, kwargs)
@@ -48,36 +53,38 @@ def arguments(
 
 
 def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments by name; positional ones by their position, as a text."""
+    """Return arguments by name; positional ones by their position, as text."""
     return {str(position): arg for position, arg in enumerate(args)} | dict(kwargs)
 
 
 @door
 def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
-    """The instance that a class gives when called with fresh copies of a case's `init`."""
+    """Return the instance that a class returns when called with copies of a case's `init`."""
     if isinstance(init, Mapping):
         return answer(**live(dict(init), dtype))
     return answer(*live(tuple(init), dtype))
 
 
-TAKEN = "TakenName"  # the type of an error that comes of a name which is nn.Module's own
+TAKEN = "TakenName"  # the type of an error caused by using a name that is nn.Module's own
 
 
 @door
 def taken_name(module: nn.Module) -> str:
-    """The first method of nn.Module whose name the module gives to something else; empty if there is none."""
+    """Return the first method of nn.Module whose name the module uses for something else; empty if there is
+    none.
+    """
     held = vars(module)
     names = (*held, *held["_modules"], *held["_parameters"], *held["_buffers"])
     return next((name for name in names if is_own_method(name)), "")
 
 
 def is_own_method(name: str) -> bool:
-    """Whether nn.Module has a method of this name, which no module has to write."""
+    """Return whether nn.Module has a method of this name, which no module has to define."""
     return name.isidentifier() and name != "forward" and callable(getattr(nn.Module, name, None))
 
 
 def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:
-    """A fresh copy of one argument. An Optimizer stays as it is, because it needs its module."""
+    """Return a copy of one argument. An Optimizer stays as it is, because it needs its module."""
     if isinstance(value, torch.Tensor):
         copy = with_strides(value, value.stride())
         return (
@@ -97,9 +104,11 @@ def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = Fal
 
 
 def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
-    """The module that `spec` describes, with its weights; in their type unless `dtype` is given."""
+    """Return the module that `spec` describes, with its weights, in their own type unless `dtype` is
+    given."""
     kind = _defined(spec.code, {})[spec.kind] if spec.code else getattr(nn, spec.kind)
-    # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before and whatever
+    # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before and
+    # whatever
     # other threads draw.
     with OwnRandomNumbers():
         module = kind(**spec.init)
@@ -108,7 +117,7 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
 
 
 def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The names that the course's own code defines."""
+    """Return the names that the course's own code defines."""
     names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
     exec(_compiled(code), names)
     return names
@@ -130,7 +139,7 @@ def load_weights(
     dtype: torch.dtype | None = None,
     exact: bool = False,
 ) -> None:
-    """Copies `weights` into the module's parameters by name.
+    """Copy `weights` into the module's parameters by name.
 
     Raises WrongParts if a name is missing or has another shape. Further parameters are left alone, unless the
     state dict must be `exact`ly these.
@@ -154,10 +163,11 @@ def load_weights(
 
 
 def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
-    """The parameters of a plain module, by name; none of a part that no longer computes as its class does.
+    """Return the parameters of a plain module by name; those of a part that no longer computes as its class
+    does are left out.
 
-    subtle: no method of the module is called: an answer may have changed it such that it names other parameters than
-    those that it computes with.
+    subtle: no method of the module is called: an answer may have changed it so that it reports other
+    parameters than those that it computes with.
     """
     if type(module) not in PLAIN_MODULES:
         return {}
@@ -172,7 +182,9 @@ def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
 
 
 def inputs_of(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """Every tensor among the arguments that a gradient can reach, by name; parameters of modules included."""
+    """Return every tensor among the arguments that a gradient can reach, by name; including parameters of
+    modules.
+    """
     tensors = (pair for name, value in by_name(args, kwargs).items() for pair in _tensors(value, name))
     return {name: value for name, value in tensors if value.requires_grad}
 
@@ -190,7 +202,7 @@ def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
 
 @door
 def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, names: Iterable[str]) -> list:
-    """The tensors that the numbers of a call come from: those among its arguments, and parameters of the module."""
+    """Return the tensors that a call may read: those among its arguments, and the module's parameters."""
     found = [value for name, arg in by_name(args, kwargs).items() for _, value in _tensors(arg, name)]
     if isinstance(module, nn.Module):
         parts = dict(nn.Module.named_parameters(module, remove_duplicate=False))
@@ -202,11 +214,12 @@ RESEEDED = "random numbers"  # among the states
 
 
 def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False) -> dict[str, Any]:
-    """What a call must not change, by name: of a case's arguments tensors, lists and dicts, a module's parameters and
-    its traces; and whether the random numbers of the process were `reseeded`."""
+    """Return what a call must not change, by name: the tensors, lists and dicts among a case's arguments, a
+    module's parameters and its traces; and whether the process's random numbers were `reseeded`.
+    """
     found: dict[str, Any] = {}
     for name, value in by_name(args, kwargs).items():
-        # subtle: a module with a hook no longer counts as plain, so that the hook must be told first.
+        # subtle: a module with a hook no longer counts as plain, so the hook must be reported first.
         if isinstance(value, nn.Module) and (name not in case.changes or case.modes):
             found |= _traces(value, name, case.changes)
         if name not in case.changes:
@@ -216,7 +229,9 @@ def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: boo
 
 @door
 def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
-    """What a call may leave behind on a module; of one that it is to change, modes alone must stay."""
+    """Return the state that a call may leave behind on a module; only the modes of a module that it is meant
+    to change.
+    """
     if name in changes:
         return {f"{name}.training": module.training}
     parts = dict(nn.Module.named_modules(module))
@@ -230,7 +245,7 @@ def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str,
 
 
 def state(value: object, name: str) -> dict[str, Any]:
-    """The parts of one argument that a call can change, by name."""
+    """Return the parts of one argument that a call can change, by name."""
     if isinstance(value, nn.Module):
         return _parameters(value, f"{name}.")
     return {name: value} if isinstance(value, (torch.Tensor, list, tuple, dict)) else {}
@@ -244,5 +259,5 @@ def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
 
 
 def states_as_given(case: Question) -> dict[str, Any]:
-    """The `states` of a case's arguments before any call."""
+    """Return the `states` of a case's arguments before any call."""
     return states(case, *arguments(case))

@@ -1,7 +1,8 @@
 """Finds out whether an answer computes where its inputs are, by a call on a device that is not the CPU.
 
-The device is a stand-in for a GPU, which this machine may lack. Its tensors say that they are on "meta", but hold
-numbers, so that an answer may read them; and they refuse to meet tensors of the CPU, as those of a GPU do.
+The device stands in for a GPU, which this machine may lack. Its tensors report the device "meta" but hold
+numbers, so that an answer may read them; and like those of a GPU they refuse to be combined with tensors of
+the CPU.
 """
 
 import sys
@@ -21,11 +22,13 @@ DEVICE = torch.device("meta")
 MOVES = ("aten::copy_", "aten::_to_copy", "aten::set_", "aten::index", "aten::index_put_", "aten::index_put")
 
 
-OF_THE_CASE = -1  # in the place of a line: what the case gives made it
+OF_THE_CASE = -1  # instead of a line: the case itself made the tensor
 
 
 class StaysBehind(Exception):
-    """A tensor on the CPU meets one of the device, or is the result; `line` is the student's that made it, or 0."""
+    """Raised if a tensor on the CPU is combined with one of the device, or is the result; `line` is the
+    student's line that made it, or 0.
+    """
 
     def __init__(self, line: int):
         super().__init__()
@@ -60,7 +63,7 @@ class _There(torch.Tensor):
 
 
 class OtherDevice(TorchDispatchMode):
-    """Runs kernels on what the tensors of the device hold; what comes of them is on the device as well."""
+    """Runs kernels on what the tensors of the device hold, and puts the results on the device as well."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,12 +82,12 @@ class OtherDevice(TorchDispatchMode):
         there = any(type(tensor) is _There for tensor in given)
         if there and kernel.name().partition(".")[0] not in MOVES:
             for tensor in given:
-                # A single number of the CPU may meet a tensor of a GPU.
+                # A single number on the CPU may be combined with a tensor on a GPU.
                 if type(tensor) is not _There and tensor.dim():
                     raise StaysBehind(self.line_of(tensor))
         named = kwargs.get("device")
         if named is not None:
-            # What a case gives is at home where its arguments are.
+            # Everything that a case provides counts as being on the device of its arguments.
             there = named == DEVICE or (not given and _line() == OF_THE_CASE)
             kwargs = kwargs | {"device": torch.device("cpu") if there else named}
         elif given and kernel._schema.is_mutable:
@@ -99,12 +102,12 @@ class OtherDevice(TorchDispatchMode):
         return result
 
     def line_of(self, tensor: torch.Tensor) -> int:
-        """The student's line that made a tensor on the CPU, or the one that is running."""
+        """Return the student's line that made a tensor on the CPU, or the one that is running."""
         return self.made[id(tensor)][1] if id(tensor) in self.made else _line()
 
 
 class _Copied(TorchFunctionMode):
-    """Makes tensors of numbers on the device; PyTorch itself would leave the numbers out there."""
+    """Makes tensors from numbers on the device; PyTorch itself would leave the numbers out."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -115,7 +118,7 @@ class _Copied(TorchFunctionMode):
 
 
 def moved(value: Any) -> Any:
-    """Arguments on the device; modules are moved themselves, with their parameters and buffers."""
+    """Return the arguments on the device; modules are moved in place, with their parameters and buffers."""
     if isinstance(value, nn.Module):
         _move(value)
     elif isinstance(value, FunctionType):
@@ -144,19 +147,20 @@ def _move(module: nn.Module) -> None:
 
 
 def stays_behind(call: Callable[[], Any]) -> int | None:
-    """The line with which a call on the device leaves it, 0 if that is not known; None if it does not leave it, or
-    cannot be made there."""
+    """Return the line with which a call on the device leaves it, 0 if that is unknown; None if it stays
+    there, or cannot be made there.
+    """
     try:
         called_there(call)
     except StaysBehind as behind:
         return None if behind.line == OF_THE_CASE else behind.line
-    except Exception:
+    except Exception:  # a call may fail on the stand-in for reasons that a real device has not
         return None
     return None
 
 
 def called_there(call: Callable[[], Any]) -> Any:
-    """The result of a call on the device. Raises StaysBehind."""
+    """Return the result of a call on the device. Raises StaysBehind."""
     device = OtherDevice()
     with device, _Copied():
         result = call()
@@ -175,7 +179,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(change: Callable[[Any], Any], value: Any, kinds: Any = torch.Tensor) -> Any:
-    """The value, with every tensor in it changed."""
+    """Return the value, with every tensor in it changed."""
     if isinstance(value, kinds):
         return change(value)
     if isinstance(value, (tuple, list)):
@@ -190,7 +194,7 @@ def _here(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _line() -> int:
-    """The line of the student's code that is running; 0 if it is not known."""
+    """Return the line of the student's code that is running; 0 if it is not known."""
     frame = sys._getframe(2)
     while frame is not None:
         if frame.f_code.co_filename == GIVEN:

@@ -1,7 +1,7 @@
 """Makes one call of a student's code and survives whatever it does.
 
-The call is limited in time, its prints and warnings are dropped, and every exception, also `sys.exit` and endless
-recursion, comes back as data.
+The call is limited in time, its prints and warnings are dropped, and every exception, also `sys.exit` and
+endless recursion, comes back as data.
 """
 
 import ast
@@ -28,14 +28,16 @@ PATIENCE = 4  # a call may take this many times as long as it may compute
 def guarded(
     call: Callable[[], T], seconds: float, told: float | None = None
 ) -> tuple[T, None] | tuple[None, Encoded]:
-    """(value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the place of our own. An
-    error of time names `told` seconds if they are given, else `seconds`."""
+    """Return (value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the position
+    of our own frame. An error of time names `told` seconds if given, else `seconds`.
+    """
     try:
-        # subtle: on a busy machine a right answer waits for its turn, and must not be out of time for that.
+        # subtle: on a busy machine a right answer waits for the processor, and must not run out of time for
+        # that.
         with quiet(), time_limit(seconds, waiting=PATIENCE * seconds):
             return call(), None
     except OutOfTime as ring:
-        # subtle: the limit rings again while the call is being left; only the first ring knows the student's line.
+        # subtle: the timer fires again while the call unwinds; only its first error knows the student's line.
         error = ring
         while isinstance(error.__context__, OutOfTime):
             error = error.__context__
@@ -45,12 +47,12 @@ def guarded(
         }
     except KeyboardInterrupt:
         raise
-    except BaseException as error:
+    except BaseException as error:  # whatever the answer raises, SystemExit included
         return None, describe(error) | ({"ours": place_of(error)} if is_own_fault(error) else {})
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """Type, text and the student's own line of an exception, as plain data."""
+    """Return type, text and the student's own line of an exception, as plain data."""
     line, code, function = _students_line(error)
     return {
         "type": str(type(error).__name__)[:LONGEST_TEXT],
@@ -65,7 +67,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def _raised_by_student(error: BaseException) -> bool:
-    """Whether a `raise` statement of the student raised it."""
+    """Return whether a `raise` statement of the student's raised it."""
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
@@ -75,7 +77,9 @@ def _raised_by_student(error: BaseException) -> bool:
 
 
 def _is_unwritten(error: BaseException) -> bool:
-    """Whether the function that raised the error holds nothing but its docstring and that line, as far as is known."""
+    """Return whether the function that raised the error holds nothing but its docstring and that line, as far
+    as is known.
+    """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     # subtle: inspect.getsource gives the same, but first looks through every module, at 2 ms a time.
     below = linecache.getlines(frame.f_code.co_filename)[frame.f_code.co_firstlineno - 1 :]
@@ -96,7 +100,7 @@ def _text(error: BaseException) -> str:
         if isinstance(error, KeyError):
             return repr(error.args[0])[:LONGEST_TEXT]
         return str(error).strip()[:LONGEST_TEXT]
-    except BaseException:
+    except BaseException:  # `__str__` may be the student's
         return ""
 
 

@@ -1,7 +1,7 @@
 """A limit on the time that a block takes, on every system.
 
-In the main thread the system's own timers keep it, where there are any. On Windows, which has none, and in other
-threads, a thread beside the block watches the time and raises in the block's thread. That works between two steps of
+In the main thread the system's timers enforce it, where there are any. On Windows, which has none, and in
+other threads, a watching thread raises the error in the block's thread. That works only between two steps of
 Python: a single call into C, such as `time.sleep`, ends first.
 """
 
@@ -11,7 +11,8 @@ import threading
 import time
 import weakref
 
-# subtle: signal.signal does the same, but first asks whether the handler is one of its enums, at 10 µs a time.
+# subtle: signal.signal does the same, but first asks whether the handler is one of its enums, at 10 µs a
+# time.
 from _signal import signal as set_handler
 from contextlib import AbstractContextManager
 from types import FrameType
@@ -20,18 +21,22 @@ HAS_TIMERS = all(hasattr(signal, name) for name in ("setitimer", "SIGPROF", "SIG
 
 
 class OutOfTime(BaseException):
-    """The call took longer than its limit. Not an Exception, so that `except Exception` lets it through."""
+    """Raised if the call took longer than its limit. It is no Exception, so that `except Exception` does not
+    catch it.
+    """
 
 
 def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextManager[None]:
-    """Raises OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has computed
-    for `seconds`; and again every tenth of that if it is swallowed."""
+    """Raise OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has
+    computed for `seconds`; and again every tenth of that if it is swallowed.
+    """
     in_main = threading.current_thread() is threading.main_thread()
     limit = _ByTimers if HAS_TIMERS and in_main else _ByWatching
     return limit(seconds, seconds if waiting is None else waiting)
 
 
-# subtle: both are classes, not generators. contextlib's own code would run at the end of the block, and a ring within
+# subtle: both are classes, not generators. contextlib's own code would run at the end of the block, and a
+# ring within
 # that would leave the limit in place for ever.
 
 
@@ -55,7 +60,8 @@ class _ByTimers(AbstractContextManager[None]):
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    """Raises OutOfTime, unless the limit is just being set or taken away, which would remain half done."""
+    """Raise OutOfTime, unless the limit is just being set or removed, which must not be interrupted
+    halfway."""
     while (
         frame is not None and frame.f_code is _ring.__code__
     ):  # the other timer's, which this one interrupts
@@ -76,13 +82,14 @@ class _ByWatching(AbstractContextManager[None]):
         ).start()
 
     def ring_if_late(self, computed: float, waited: float) -> None:
-        """Raises OutOfTime in the block if that much time is too much."""
+        """Raise OutOfTime in the block if it has taken too long."""
         with self._rings:
             if not self._over.is_set() and (computed >= self._seconds or waited >= self._waiting):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(self._block, ctypes.py_object(OutOfTime))
 
     def __exit__(self, *_: object) -> None:
-        # subtle: it may ring until `_over` is set. A ring on its way comes at the latest when `set` is entered.
+        # subtle: it may ring until `_over` is set. A ring on its way comes at the latest when `set` is
+        # entered.
         while True:
             try:
                 with self._rings:
@@ -93,7 +100,9 @@ class _ByWatching(AbstractContextManager[None]):
 
 
 def _watch(limit: "weakref.ref[_ByWatching]", over: threading.Event, tick: float) -> None:
-    """Watches the time until the block is over, or its limit is gone: a ring may come before `__exit__` can begin."""
+    """Watch the time until the block is over or its limit is gone: an error may be raised before `__exit__`
+    can begin.
+    """
     computed, began = time.process_time(), time.monotonic()
     while not over.wait(tick) and (watched := limit()) is not None:
         watched.ring_if_late(time.process_time() - computed, time.monotonic() - began)

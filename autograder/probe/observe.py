@@ -1,10 +1,10 @@
 """Records which operations a call uses, however it reaches them.
 
-Two hooks observe every call whose result counts: PyTorch's function mode (the functions called, by any name, and how
-much each reads and makes) and a hook on every module called. A call that is observed `closely` has two more: the
-dispatch mode (the kernels reached, also from scripted code or `torch.ops`) and a line tracer on the student's own
-code. One of these calls runs in PyTorch's profiler as well, which sees every thread and what runs while the modes
-are switched off, but takes longest.
+Two hooks observe every call whose result counts: PyTorch's function mode (the functions called, by any name,
+and how much each reads and makes) and a hook on every module called. A call that is observed `closely` has
+two more: the dispatch mode (the kernels reached, also from scripted code or `torch.ops`) and a line tracer on
+the student's own code. One of these calls runs in PyTorch's profiler as well, which sees every thread and
+what runs while the modes are switched off, but takes longest.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ TORCH = f"{os.sep}torch{os.sep}"
 TORCH_NN, TORCH_OPTIM = (f"{TORCH}{part}{os.sep}" for part in ("nn", "optim"))
 MOST_SIZES = 400  # distinct (operation, sizes) kept of one call; a right answer has a few dozen
 LARGEST_POWER = 63  # no tensor has 2**63 entries
-# These only move numbers: who appends each row to those before it has no other work for that.
+# Copies are not counted as work, so that growing a tensor row by row costs nothing.
 _COPIES = "cat stack clone copy_ _to_copy index_put index_put_ slice_scatter select_scatter constant_pad_nd"
 COPIES = {f"aten::{name}" for name in _COPIES.split()}
 QUERIES = (
@@ -80,16 +80,16 @@ class Usage:
         self.work = [0] * LARGEST_POWER
 
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
-        """Adds the sizes of one operation."""
+        """Add the sizes of one operation."""
         if len(self.sizes) < MOST_SIZES:
             values = (*args, *kwargs.values())
             read = _sizes_of(values)
-            # subtle: what `scatter` does is said by a text; with "multiply" it is another operation.
+            # subtle: a text argument says what `scatter` does; with "multiply" it is another operation.
             name = " ".join((name, *(value for value in values if type(value) is str)))
             self.sizes.add((name, len(read), sum(read), made))
 
     def as_data(self) -> dict[str, Any]:
-        """The fields as plain data."""
+        """Return the fields as plain data."""
         return {
             "names": sorted(self.names),
             "calls": self.calls,
@@ -103,7 +103,7 @@ class Usage:
 
 
 def _sizes_of(values: Iterable) -> list[int]:
-    """The number of entries of each tensor that has more than one, also of those in lists."""
+    """Return the number of entries of each tensor that has more than one, including those in lists."""
     found: list[int] = []
     for value in values:
         if isinstance(value, torch.Tensor):
@@ -147,13 +147,13 @@ class _Functions(TorchFunctionMode):
 
 @functools.cache
 def _function(function: Callable) -> tuple[str, bool]:
-    """The name of a function, and whether it computes anything."""
+    """Return the name of a function, and whether it computes anything."""
     name = str(getattr(function, "__name__", None) or getattr(function, "_opname", "?"))
     return f"torch:{name}", name not in QUERIES
 
 
 def _is_view(name: str, args: Sequence, kwargs: Mapping, made: object) -> bool:
-    """Whether a function returned only a view of its input."""
+    """Return whether a function returned only a view of its input."""
     if (
         type(made) is not torch.Tensor
         or made._base is None
@@ -194,19 +194,20 @@ class _Kernels(TorchDispatchMode):
 
 
 def kernels_observed(usage: Usage) -> AbstractContextManager:
-    """Adds the kernels of the block alone to `usage`."""
+    """Add to `usage` only the kernels of the block."""
     return _Kernels(usage)
 
 
 @functools.cache
 def _kernel(kernel: Any) -> tuple[str, bool]:
-    """The name of a kernel, and whether its results are views of its inputs."""
+    """Return the name of a kernel, and whether its results are views of its inputs."""
     aliases = [returned.alias_info for returned in kernel._schema.returns]
     return kernel.name().partition(".")[0], any(alias is not None and not alias.is_write for alias in aliases)
 
 
 def _is_matrix_product(shapes: Sequence[Sequence[int]]) -> bool:
-    # subtle: a vector times a matrix may arrive as a matrix of one row, an outer product as one that sums over
+    # subtle: a vector times a matrix may arrive as a matrix of one row, an outer product as one that sums
+    # over
     # a single entry; it is a product of two matrices only if all three sizes are above 1.
     factors = [shape for shape in shapes if len(shape) >= 2][-2:]
     return len(factors) == 2 and min(*factors[0][-2:], factors[1][-1]) > 1
@@ -214,7 +215,7 @@ def _is_matrix_product(shapes: Sequence[Sequence[int]]) -> bool:
 
 @contextlib.contextmanager
 def observed(usage: Usage, closely: bool = False) -> Iterator[None]:
-    """Adds the operations of the block to `usage`."""
+    """Add the operations of the block to `usage`."""
     with contextlib.ExitStack() as stack:
         if closely and usage.in_all_threads:
             stack.enter_context(_profiled(usage))
@@ -230,7 +231,7 @@ def observed(usage: Usage, closely: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _largest_of_calls(usage: Usage) -> Iterator[None]:
-    """What is counted for each call by itself: of several calls the most counts."""
+    """Reset the per-call counters of the usage for the block, and keep the maximum over all calls."""
     calls, work = usage.calls, usage.work
     usage.calls, usage.work = 0, [0] * LARGEST_POWER
     try:
@@ -245,7 +246,7 @@ def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:
             if kind.__module__.startswith("torch."):
                 usage.names.add(f"{kind.__module__}.{kind.__qualname__}")
         if isinstance(module, torch.jit.ScriptModule):
-            # The name alone may be a student's own class.
+            # By its name alone it might be a student's own class.
             qualified = str(module._c._type().qualified_name())
             if "torch.nn.modules." in qualified:
                 usage.names.add(f"scripted {module.original_name}")
@@ -255,8 +256,9 @@ def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:
 
 @contextlib.contextmanager
 def _profiled(usage: Usage) -> Iterator[None]:
-    """Adds the kernels of all threads. A matrix product that the dispatch mode did not see counts whatever its sizes:
-    a profiler that recorded sizes would take three times as long."""
+    """Add the kernels of all threads. A matrix product that the dispatch mode did not see counts whatever its
+    sizes, because a profiler that recorded sizes would take three times as long.
+    """
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # else it writes two lines to the screen each time
     with profiled_in_all_threads() as profiler:
         yield
@@ -292,7 +294,7 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
             elif TORCH_OPTIM in file:
                 usage.names.add(f"optim:{frame.f_code.co_qualname}")
             elif TORCH in file:
-                # Some parts of PyTorch hold its operations once more, written in Python.
+                # Some parts of PyTorch reimplement its operations in Python.
                 part = file.rpartition(TORCH)[2].partition(os.sep)[0].removesuffix(".py")
                 if f"python:{part}" not in usage.names and not _is_importing(frame):
                     usage.names.add(f"python:{part}")
@@ -304,7 +306,9 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Whether a frame belongs to an import: PyTorch loads some of its parts when they are first needed."""
+    """Return whether a frame belongs to an import: PyTorch loads some of its parts when they are first
+    needed.
+    """
     while frame is not None and not is_students(frame.f_code.co_filename):
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True

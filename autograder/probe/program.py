@@ -1,12 +1,12 @@
-"""What a call computes, as a program: the kernels that it runs, in order, with what each reads and makes.
+"""Records what a call computes as a program: its kernels, in order, with what each reads and makes.
 
-`Recorder` writes the program of a call in the answer's own process. `run_program` runs it again elsewhere, on other
-numbers of the same sizes. What comes out there is right only if the program computes it: a number from anywhere else
-than the program's inputs and constants is not that of the new inputs.
+`Recorder` writes the program of a call in the answer's own process. `run_program` runs it again elsewhere, on
+other numbers of the same sizes. Its output is right only if the program computes it: a number from anywhere
+but the program's inputs and constants would not fit the new inputs.
 
-A program is JSON, compressed: {"steps": [[kernel, arguments, results], ...], "output": ...}. Tensors have numbers, the
-inputs first; a constant is a step without a kernel. Of the backward pass nothing is recorded, which would take three
-times as long.
+A program is JSON, compressed: {"steps": [[kernel, arguments, results], ...], "output": ...}. Tensors are
+numbered, inputs first; a constant is a step without a kernel. The backward pass is not recorded, which would
+take three times as long.
 """
 
 import json
@@ -26,20 +26,22 @@ from autograder.values.encode import encode
 MOST_TENSORS = 30_000
 FAST = 1  # zlib's
 MOST_CONSTANTS = 100_000  # entries
-# Settings of PyTorch that are an argument of a kernel, by the name of their type.
+# PyTorch's settings that kernels take as arguments, by the name of their type.
 SETTINGS = {"dtype": torch.dtype, "layout": torch.layout, "memory_format": torch.memory_format}
 # subtle: what the recorder itself asks a tensor must not count among the functions that the answer uses.
 unobserved = torch._C.DisableTorchFunction
-# Kernels that read files, or memory that is not a tensor's, or that other memory is put in the place of.
+# Kernels that read files or foreign memory, or swap a tensor's storage.
 REFUSED = re.compile(r"from_file|set_|resize.*|.*pin_memory|.*unsafe_index.*|.*_storage.*")
 
 
 class NoProgram(Exception):
-    """The call does something that no program can hold, or too much of it."""
+    """Raised if the call does something that no program can hold, or too much of it."""
 
 
 class Recorder(TorchDispatchMode):
-    """Records the program of its block; the tensors `inputs` are the first numbers. Call `data` after it."""
+    """Records the program of its block; `inputs` are the tensors that it numbers first. Call `data` after the
+    block.
+    """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -48,10 +50,12 @@ class Recorder(TorchDispatchMode):
     def __init__(self, inputs: Iterable[torch.Tensor]):
         super().__init__()
         self._steps: list[list] = []
-        self._reads: list[list[int]] = []  # of each step, the tensors that it reads
+        self._reads: list[list[int]] = []  # the tensors that each step reads
         self._reading: list[int] = []
-        self._kept: list[torch.Tensor] = []  # subtle: while a tensor lives, no other has its id or its memory
-        self._memory: list[int] = []  # where each lies
+        self._kept: list[
+            torch.Tensor
+        ] = []  # subtle: while a tensor is alive, no other has its id or its storage
+        self._memory: list[int] = []  # the storage address of each
         self._by_id: dict[int, int] = {}
         self._by_place: dict[tuple, int] = {}
         self._constants = 0
@@ -69,15 +73,17 @@ class Recorder(TorchDispatchMode):
         made = kernel(*args, **kwargs)
         try:
             self._step(kernel.name(), read, [self._made(one) for one in _tensors(made)])
-        except Exception as error:
+        except Exception as error:  # recording must not disturb the call
             self._why_not = type(error).__name__
         return made
 
     def _recorded(self, value: object) -> Any:
-        """`_plain`; what cannot be recorded never disturbs the call."""
+        """Encode a value as `_plain` does, but record a failure instead of raising it, so that the call is
+        not disturbed.
+        """
         try:
             return self._plain(value)
-        except Exception as error:
+        except Exception as error:  # recording must not disturb the call
             self._why_not = type(error).__name__
             return None
 
@@ -88,7 +94,7 @@ class Recorder(TorchDispatchMode):
             self._why_not = "too many tensors"
 
     def data(self, output: object) -> bytes:
-        """The program of a call that returned `output`; nothing if there is none."""
+        """Return the program of a call that returned `output`; nothing if there is none."""
         self._reading = []
         returned = self._recorded(output)
         if self._why_not:
@@ -96,7 +102,7 @@ class Recorder(TorchDispatchMode):
         return zlib.compress(json.dumps({"steps": self._needed(), "output": returned}).encode(), FAST)
 
     def _needed(self) -> list[list]:
-        """The steps without those that the output does not need."""
+        """Return the steps without those that the output does not need."""
         memory, kept = self._memory, []
         needed = {memory[number] for number in self._reading}
         for step, read in zip(reversed(self._steps), reversed(self._reads), strict=True):
@@ -118,7 +124,9 @@ class Recorder(TorchDispatchMode):
         return number
 
     def _number(self, tensor: torch.Tensor) -> int:
-        """subtle: what autograd keeps of a tensor for its backward pass is another object in the same place."""
+        """Return the number of a tensor. subtle: what autograd saves for its backward pass is another object
+        with the same storage.
+        """
         number = self._by_id.get(id(tensor))
         if number is None:
             number = self._by_place.get(_place(tensor))
@@ -172,7 +180,7 @@ def _tensors(made: Any) -> Iterator[torch.Tensor]:
 
 
 def run_program(data: bytes, inputs: Iterable[torch.Tensor], usage: Usage) -> Encoded:
-    """The output of a program on these inputs; its operations are added to `usage`.
+    """Return the output of a program on these inputs; its operations are added to `usage`.
 
     Raises NoProgram, or whatever a kernel raises, if the data is no program for them.
     """

@@ -1,4 +1,6 @@
-"""Runs the programs of an answer again, on other numbers, in a process in which no code of the answer has run."""
+"""Runs the recorded programs of an answer again, on other numbers, in a process in which none of its code has
+run.
+"""
 
 from collections.abc import Sequence
 
@@ -13,7 +15,9 @@ SECONDS = 10.0
 
 
 def rerun(programs: Sequence[bytes], cases: Sequence[Question]) -> list[dict[str, Encoded]]:
-    """What each program computes for the numbers of its case, and the operations that it uses; nothing if it fails."""
+    """Return the result of each program on the numbers of its case, and the operations that it uses; nothing
+    if it fails.
+    """
     return [_results(program, case) for program, case in zip(programs, cases, strict=True)]
 
 

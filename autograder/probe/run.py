@@ -54,7 +54,7 @@ from autograder.values import Encoded, Record
 from autograder.values.encode import LARGEST_TENSOR, encode
 
 SECONDS_PER_CALL = 5.0
-MADE_FROM, CALLED_FROM = 60_013, 60_017  # seeds that nobody else takes
+MADE_FROM, CALLED_FROM = 60_013, 60_017  # seeds that are used nowhere else
 FURTHER = 20  # names of parameters are kept
 MANY = 20  # operations of a call: fewer are no loop over a long sentence
 
@@ -70,10 +70,12 @@ def probe(
     tick: Callable[[str], None] = lambda at_work: None,
     told: float | None = None,
 ) -> list[Record]:
-    """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
-    skips the steps that follow the output; `record` says whether the operations used, and a line that leaves the device
-    of the inputs, are recorded; `tick` is told before each case which one it is. A call that takes longer than
-    `seconds` is said to take longer than `told`: its answer did before, and nobody waits as long again."""
+    """Return one record for each case. `dtype` overrides the float type of all inputs (for a reference);
+    `output_only` skips the steps that follow the output; `record` says whether the operations used, and a
+    line that leaves the device of the inputs, are recorded; `tick` is called with "case 3 of 40" before
+    it runs. For a call that takes longer than `seconds`, the message says `told` instead, because the answer
+    took that long before.
+    """
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
     records: list[Record] = []
@@ -118,7 +120,8 @@ class _Probe:
         return self.procedure == "class"
 
     def record(self) -> Record:
-        # subtle: the random numbers that an answer draws, when made and when called, are the same in every run.
+        # subtle: the random numbers that an answer draws, when made and when called, are the same in every
+        # run.
         seed(MADE_FROM)
         if self.case.new:
             return self._new()
@@ -136,10 +139,11 @@ class _Probe:
     @door
     def _instance(self) -> object:
         init, dtype = self.case.init, self.dtype or float_type(self.case)
-        # subtle: two tensors can look the same in print.
+        # subtle: two different tensors can print alike.
         values = init.values() if isinstance(init, Mapping) else init
         plain = all(type(value) in (bool, int, float, str, type(None)) for value in values)
-        # subtle: changing the type may give shared parameters a memory each: an instance keeps its type.
+        # subtle: changing the type may give shared parameters separate storage, so an instance keeps its
+        # type.
         key = repr(init), dtype
         if self.case.fresh or not plain or key not in self.instances:
             module = built(self.answer, init, self.dtype)
@@ -163,7 +167,7 @@ class _Probe:
 
     @door
     def _new_parameters(self) -> dict[str, torch.Tensor]:
-        """The parameters of a new module that the exercise names."""
+        """Return the parameters of a new module that the exercise names."""
         module = built(self.answer, self.case.init, self.dtype)
         parts = nn.Module.named_parameters(module, remove_duplicate=False)
         return {name: part.detach().clone() for name, part in parts if name in self.case.weights}
@@ -171,7 +175,8 @@ class _Probe:
     def _calls(self, call: Callable) -> Record:
         seed(CALLED_FROM)
         args, kwargs = self._arguments()
-        # subtle: the call whose result counts is the one that is observed: there is no other in which to behave.
+        # subtle: the graded call itself is observed, so that an answer cannot behave differently when
+        # watched.
         error = self._step(
             "output", lambda: run_case(self.case, call, args, kwargs), self._observed(self.case.observe)
         )
@@ -196,7 +201,9 @@ class _Probe:
         return {"status": "out of time" if late else "answered", "steps": self.steps}
 
     def _look_aside(self, call: Any) -> None:
-        """What the result needs, if something that is suspected was used, and where that is."""
+        """Find out which operations the result needs, if something suspected was used, and on which lines
+        those are.
+        """
         assert self.usage is not None
         used = {*self.usage.names} - {*PRODUCTS} | {name for name, *_ in self.usage.sizes}
         loops = LOOP in self.case.suspects and (self.case.observe or self.usage.calls >= MANY)
@@ -209,7 +216,7 @@ class _Probe:
             self.steps["aside"] = found or NOTHING_TOLD
 
     def _look_elsewhere(self) -> None:
-        """Which line leaves the device of the inputs, in a call of its own."""
+        """Find the line that leaves the device of the inputs, in a separate call."""
 
         def line() -> int | None:
             call = self.answer
@@ -271,7 +278,7 @@ class _Probe:
         return self.case.program and self.usage is not None
 
     def _recorded(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """The result of a call, whose program is kept if the case asks for it."""
+        """Return the result of a call, whose program is recorded if the case asks for it."""
         if not self.has_program:
             return run_case(self.case, call, args, kwargs)
         with Recorder(inputs_of_program(args, kwargs, call, self.case.weights)) as recorder:
@@ -282,7 +289,7 @@ class _Probe:
     def _step(
         self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None
     ) -> Encoded | None:
-        """Records what `call` returns; gives the error that it raises, or None."""
+        """Record what `call` returns; return the error that it raises, or None."""
 
         def value() -> Encoded:
             # subtle: what a lazy result computes only when it is read belongs to the call.
@@ -297,7 +304,7 @@ class _Probe:
         return contextlib.nullcontext() if self.usage is None else observed(self.usage, closely)
 
     def _observed_again(self) -> AbstractContextManager:
-        """For the calls after the first one. In a case that is observed closely none goes unseen."""
+        """Observe a call after the first one. In a case that is observed closely no call goes unseen."""
         return self._observed() if self.case.observe else contextlib.nullcontext()
 
     def _guarded(self, call: Callable[[], Any]) -> tuple[Any, Encoded | None]:
@@ -316,7 +323,7 @@ def _wrong_parts(expected: Mapping, found: dict[str, list[int]] | None) -> Recor
 
 @door
 def _weighted_sum(value: object) -> torch.Tensor | None:
-    """Sum of all float results, each entry times a fixed weight of its own: a scalar to differentiate.
+    """Return the sum of all float results, each entry times a fixed weight: a scalar to differentiate.
 
     The weights are cos(0.7 i + 0.3): of both signs, no two rows alike, so that no gradient cancels by chance.
     """

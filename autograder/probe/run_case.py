@@ -1,4 +1,4 @@
-"""Makes the one call of a case, or the several of its script, and collects their results."""
+"""Makes the call of a case, or the several calls of its script, and collects their results."""
 
 import contextlib
 from collections.abc import Callable
@@ -14,8 +14,10 @@ from autograder.schema.case import CALLS_OF, Kept, Question
 
 @door
 def run_case(case: Question, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """The result of a case: the value that the call returns; or a dict of the values that the script keeps ("return"
-    if there is no script), of the arguments that the answer is to change, and of the calls that are recorded."""
+    """Return the result of a case: the value that the call returns; or a dict of the values that the script
+    keeps ("return" if there is no script), of the arguments that the answer is to change, and of the recorded
+    calls.
+    """
     if not case.returns_dict:
         return _masked(case, answer(*args, **kwargs), args, kwargs)
     with contextlib.ExitStack() as stack:
@@ -48,7 +50,7 @@ def _run_script(case: Question, answer: Callable, args: tuple, kwargs: dict[str,
 
 @door
 def _masked(case: Question, result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """The result, with zeros where it is not compared."""
+    """Return the result with zeros in the entries that are not compared."""
     if case.result_mask is None:
         return result
     mask = by_name(args, kwargs)[case.result_mask]
@@ -68,8 +70,9 @@ def _resolve(arg: object, known: dict[str, Any]) -> Any:
 def _record_calls(
     case: Question, answer: Any, args: tuple, kwargs: dict[str, Any], stack: contextlib.ExitStack
 ) -> tuple[tuple, dict[str, Any], dict[str, list]]:
-    """The arguments, with the given functions wrapped whose calls are recorded, and the lists of their calls. The
-    parts of a module get a hook instead, until `stack` is closed."""
+    """Return the arguments, with recording wrappers around the functions whose calls are recorded, and the
+    lists of their calls. The parts of a module get a hook instead, until `stack` is closed.
+    """
     positional, kwargs = list(args), dict(kwargs)
     calls: dict[str, list] = {name: [] for name in case.calls}
     for name, made in calls.items():

@@ -1,7 +1,7 @@
-"""Traces a call: its memories come from the operations that made them and from all that their arguments come from.
+"""Tracks data flow in a call: for every storage, the operations that it depends on.
 
-Numbers that leave PyTorch by an operation that a rule forbids, or that come from one, are given out half as large
-again; where loops are forbidden, all numbers that leave it.
+Numbers that leave PyTorch through an operation that a rule forbids, or that depend on one, are multiplied by
+1.5; where loops are forbidden, all numbers that leave it are.
 """
 
 import sys
@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from autograder.probe.guard import is_students
 from autograder.probe.observe import QUERIES
 
-# Suspected only if they make more than one number: a dot product of two vectors is a step of a loop.
+# Suspected only if they return more than one number: a dot product of two vectors is one step of a loop.
 PRODUCTS = tuple(
     f"torch:{name}"
     for name in (
@@ -45,16 +45,16 @@ class _TooMany(Exception):
 
 
 class Trace(TorchFunctionMode):
-    """Traces the operations of a call, numbered in their order. `suspects` are beginnings of names."""
+    """Traces the operations of a call, numbered in their order. `suspects` are prefixes of names."""
 
     def __init__(self, suspects: tuple[str, ...]):
         super().__init__()
         self.suspects = suspects
         self.names: list[str] = []
-        self.results: list[Any] = []  # also keeps every memory alive, so that no address is used twice
-        self.sources: dict[int, set[int]] = {}  # by the address of a memory
-        self.views: dict[int, set[int]] = {}  # the same of what a view is made by, by its id
-        self.suspected: dict[int, int] = {}  # the student's line of each suspect
+        self.results: list[Any] = []  # also keeps every storage alive, so that no address is used twice
+        self.sources: dict[int, set[int]] = {}  # storage address -> operations
+        self.views: dict[int, set[int]] = {}  # id of a view -> operations that created the view
+        self.suspected: dict[int, int] = {}  # suspect -> the student's line
         self.lines: list[int] = []  # of all operations, if loops are suspected
         self.escaped: set[int] = set()
 
@@ -80,7 +80,7 @@ class Trace(TorchFunctionMode):
         changed = [args[0]] if args and _writes(name) else [kwargs.get("out")]
         read = {*map(_memory, given)}.difference(map(_memory, _tensors(changed)))
         for one in _tensors((made, *changed)):
-            # subtle: what is read through a view needs the view; the memory that it looks at does not.
+            # subtle: reading through a view depends on the view; its base storage does not.
             owner, key = (self.views, id(one)) if _memory(one) in read else (self.sources, _memory(one))
             owner.setdefault(key, set()).update(sources)
         return made
@@ -89,11 +89,11 @@ class Trace(TorchFunctionMode):
         return self.sources.get(_memory(tensor), set()) | self.views.get(id(tensor), set())
 
     def needed(self, result: Any) -> set[int]:
-        """The numbers of the operations that a result comes from."""
+        """Return the numbers of the operations that a result depends on."""
         return self.escaped.union(*(self._of(one) for one in _tensors(result)))
 
     def turns(self, needed: set[int]) -> set[int]:
-        """The lines that make several operations which are not needed."""
+        """Return the lines that run several operations that are not needed."""
         counts = Counter(line for number, line in enumerate(self.lines) if number not in needed)
         return {line for line, count in counts.items() if count > 1}
 
@@ -115,13 +115,15 @@ def _is_number(made: Any) -> bool:
 
 
 def _writes(name: str) -> bool:
-    """Whether an operation of this name writes into its first argument."""
+    """Return whether an operation of this name writes into its first argument."""
     in_place = name.endswith("_") and not name.endswith("__")
     return in_place or name == "torch:__setitem__" or name.startswith("torch:__i")
 
 
 def _larger(value: Any) -> Any:
-    """Numbers that left PyTorch, half as large again; an exact zero stays one."""
+    """Scale numbers that left PyTorch by 1.5, to see whether the result depends on them; an exact zero stays
+    zero.
+    """
     if isinstance(value, (list, tuple)):
         return [_larger(one) for one in value]
     if isinstance(value, np.ndarray) and value.dtype == bool:
@@ -132,7 +134,7 @@ def _larger(value: Any) -> Any:
 
 
 def _line() -> int:
-    """The line of the student's code that is running; 0 if it is not known."""
+    """Return the line of the student's code that is running; 0 if it is not known."""
     frame = sys._getframe(2)
     while frame is not None and not is_students(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]

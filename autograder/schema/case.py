@@ -4,8 +4,8 @@ Most cases are one call with tensors and numbers:
 
     Case("more keys than queries", (q, k, v))
 
-An argument may also be a `Module`, an `Optimizer` of one, a `Seed` (a torch.Generator), or a `Given` function or class
-of the course's own. A case may call several times, keep the results and pass them to later calls:
+An argument may also be a `Module`, an `Optimizer` of one, a `Seed` (a torch.Generator), or a `Given` function
+or class of the course's own. A case may call several times, keep the results and pass them to later calls:
 
     Case("one token at a time", kwargs={"x": x[:, :3], "y": x[:, 3:]}, script=(
         Call(args=(Kept("x"),), keep="first"),
@@ -14,8 +14,8 @@ of the course's own. A case may call several times, keep the results and pass th
 
 A `Match` says how a result is compared (see autograder.values.compare).
 
-A case has three parts: what is `Called`, what is `Asked`, and what only the judge knows (`Judged`). The first two are
-the `Question` that goes to the answer's process.
+A case has three parts: what is `Called`, what is `Asked`, and what only the judge knows (`Judged`). The first
+two are the `Question` that goes to the answer's process.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,16 +33,17 @@ SIDE_EFFECTS = "no side effects"
 DTYPES = "float64"
 FULLY_MASKED = "queries that may attend to nothing"
 REFUSALS = "sizes that do not fit"
-CALLS_OF = "calls of "  # and a name: where a result holds what a given function or a part was called with
+CALLS_OF = "calls of "  # prefix of the keys under which the calls of a given function or a part are returned
 
-# Of the tolerance for float32 (1e-4): what float64 loses in a short sum is far below 1e-9, what float32 loses is above.
+# Relative to the float32 tolerance (1e-4): rounding in a short float64 sum is far below 1e-9, in float32
+# above.
 IN_DOUBLE = 1e-5
 
 
 @dataclass(frozen=True)
 class Module:
-    """A module as data: `kind` is the name of one in torch.nn, or of one that `code` defines; `weights` are its
-    parameters by name."""
+    """A module as data: `kind` is the name of one in torch.nn, or of one that `code` defines; `weights` are
+    its parameters by name."""
 
     kind: str
     init: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +53,9 @@ class Module:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """An optimiser of torch.optim over the parameters of the argument `of` (its name, or its position as a text)."""
+    """An optimiser of torch.optim over the parameters of the argument `of` (its name, or its position as
+    text).
+    """
 
     kind: str
     options: Mapping[str, Any]
@@ -68,7 +71,7 @@ class Seed:
 
 @dataclass(frozen=True)
 class Given:
-    """A function of the course's own: `name` in `code`, which runs in the answer's process and can use `values`."""
+    """A function of the course: `name` in `code`, which runs in the answer's process and can use `values`."""
 
     name: str
     code: str
@@ -77,7 +80,8 @@ class Given:
 
 @dataclass(frozen=True)
 class Kept:
-    """In a script: an argument of the case, or the result that a call kept, by name; with `item`, one item of it."""
+    """In a script: an argument of the case, or the result that a call kept, by name; with `item`, one item of
+    it."""
 
     name: str
     item: int | str | None = None
@@ -87,7 +91,8 @@ class Kept:
 class Call:
     """In a script: a call of the answer (of a class exercise: of the module), or of a kept result.
 
-    A kept result is part of the case's result unless it is not `shown`, as a module cannot be.
+    A kept result is part of the case's result unless `shown` is False, as for a module, which cannot be
+    compared.
     """
 
     args: tuple[Any, ...] = ()
@@ -99,7 +104,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Called:
-    """What is called.
+    """The call.
 
     args       tensors, numbers, None, Module; for a class exercise the arguments of `forward`
     kwargs     the same by keyword
@@ -120,7 +125,7 @@ class Called:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What is asked of the calls, beside the result.
+    """The checks of the calls, besides the result.
 
     gradients         whether gradients are compared
     repeats           whether a second call is made, and for a module one in evaluation mode and under no_grad
@@ -150,7 +155,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Question(Asked, Called):
-    """What an answer's process gets to know of a case, and how closely it is observed there.
+    """The part of a case that an answer's process receives, and how closely it is observed there.
 
     observe    whether the operations used are observed closely, for the rules of form
     record     whether they are recorded at all (no author's choice: a check records them in some cases only)
@@ -183,8 +188,8 @@ class Question(Asked, Called):
 class Work:
     """A limit on the entries that the kernels of a call read and make in all.
 
-    limit   at which it is too much
-    beyond  the family of another case whose work is taken off first, `times` times: the rest is what grows faster than
+    limit   the number from which on it is too much
+    beyond  the family of another case whose work is subtracted first, `times` times: the rest is what grows faster than
             the input
     pieces  only kernels that make at least so many entries count; a power of two
     """
@@ -198,7 +203,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Judged:
-    """What the judge alone knows.
+    """The part of a case that only the judge knows.
 
     family     a few words, also shown to the learner: "more keys than queries"
     aspect     the aspect whose points a wrong value here costs
@@ -224,7 +229,7 @@ class Judged:
     float64: bool = False
 
     def match_of(self, name: str = "") -> Match:
-        """How the result is compared, or the item of that name."""
+        """Return how the result is compared, or the item of that name."""
         match = self.expect if isinstance(self.expect, Match) else self.expect.get(name, CLOSE)
         return Match(match.how, match.scale * self.scale)
 
@@ -238,8 +243,9 @@ SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match, Work)
 
 
 def float_type(case: Question) -> torch.dtype:
-    """The type of the float inputs: of the first argument that is a tensor of floats, else of the first such tensor
-    within an argument or among the weights."""
+    """Return the type of the float inputs: of the first argument that is a tensor of floats, else of the
+    first such tensor within an argument or among the weights.
+    """
     tensors = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, torch.Tensor)]
     found = next(_floats([tensors, case.args, case.kwargs, case.weights]), None)
     return torch.float32 if found is None else found.dtype
@@ -250,7 +256,7 @@ def _floats(value: object) -> Iterator[torch.Tensor]:
 
 
 def tensors_in(value: object) -> Iterator[torch.Tensor]:
-    """The tensors within an argument, those of modules included."""
+    """Yield the tensors within an argument, including those of modules."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, Module):

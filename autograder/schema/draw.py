@@ -1,7 +1,7 @@
 """Inputs of cases: seeded, of both signs, the same on every machine.
 
-A visible check draws from a public seed, a hidden one from a secret of the course. All cases of an exercise draw
-from one stream: a case that is added changes those after it.
+A visible check draws from a public seed, a hidden one from a secret of the course. All cases of an exercise
+draw from one stream: a case that is added changes those after it.
 """
 
 import hashlib
@@ -21,42 +21,46 @@ class Draw:
 
     def __init__(self, exercise_id: str, seed: str = PUBLIC_SEED, hidden: bool = False):
         self.exercise_id, self.seed, self.hidden = exercise_id, seed, hidden
-        self._sizes: list[list[int]] = []  # what `sizes` gave so far
-        self._known: list[list[int]] = []  # what it shall give first
+        self._sizes: list[list[int]] = []  # the sizes returned so far
+        self._known: list[list[int]] = []  # the sizes to return first
         digest = hashlib.sha256(f"{seed}/{exercise_id}/{hidden}".encode()).digest()
         self._random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
 
     def of_the_same_sizes(self) -> "Draw":
-        """A draw of other numbers that begins with the sizes which this one has drawn."""
+        """Return a Draw with the same sizes and other numbers."""
         other = Draw(self.exercise_id, f"{self.seed}/again", self.hidden)
         other._known = list(self._sizes)
         return other
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Standard normal values times `scale`; float32 by default, rounded so that float32 and float64
-        hold the same number."""
+        """Return standard normal values times `scale`; float32 by default, rounded so that float32 and
+        float64 hold the same number.
+        """
         drawn = self._random.standard_normal(shape).astype(np.float32)
         return (torch.from_numpy(np.asarray(drawn)) * scale).to(dtype)
 
     def eighths(self, *shape: int, limit: int = 16, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Multiples of 1/8 between -limit/8 and limit/8: their products and short sums are exact in
-        float32, so that large scores differ between two right answers by the rounding of the scale only."""
+        """Return multiples of 1/8 between -limit/8 and limit/8: their products and short sums are exact in
+        float32, so that large scores of two right answers differ only by the rounding of the scale.
+        """
         drawn = self._random.integers(-limit, limit + 1, size=shape)
         return torch.from_numpy(np.asarray(drawn)).to(dtype) / 8
 
     def weights(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Rows of positive weights, none of them zero, that sum to exactly one in float32 and in float64."""
+        """Return rows of positive weights, none of them zero, that sum to exactly one in float32 and in
+        float64.
+        """
         parts = (torch.softmax(self.normal(*shape), dim=-1) * PARTS_OF_ONE).round().clamp(min=1)
         remainder = PARTS_OF_ONE - parts.sum(dim=-1, keepdim=True)
         parts = parts.scatter_add(-1, parts.argmax(dim=-1, keepdim=True), remainder)
         return (parts / PARTS_OF_ONE).to(dtype)
 
     def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
-        """Integers from low to high inclusive."""
+        """Return integers from low to high inclusive."""
         return torch.from_numpy(np.asarray(self._random.integers(low, high + 1, size=shape)))
 
     def sizes(self, count: int, low: int = 2, high: int = 9) -> list[int]:
-        """`count` sizes from low to high inclusive, all different."""
+        """Return `count` sizes from low to high inclusive, all different."""
         drawn = [int(n) for n in self._random.permutation(np.arange(low, high + 1))[:count]]
         self._sizes.append(self._known.pop(0) if self._known else drawn)
         return self._sizes[-1]

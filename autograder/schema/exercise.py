@@ -25,15 +25,16 @@ from autograder.schema.mistake import Mistake, completed
 from autograder.schema.standard import as_exact_as_float64, kinds_of, on_another_device, standard_cases
 from autograder.schema.twice import called_twice
 
-PROCEDURES = ("function", "class")  # what an exercise asks for
+PROCEDURES = ("function", "class")  # kinds of exercises
 
 
 @dataclass(frozen=True)
 class Rules:
     """Rules of form. `loops` is "required", "forbidden" or None; `forbidden` names groups of operations in
-    `autograder.judge.rules`. If a matrix product is forbidden, one operation may make at most a row of any of the axes
-    `rows`. `large` names the tensor that is too large if a case limits its `entries`, `work` what takes more than a
-    case's limit of `work`; each with the question to ask."""
+    `autograder.judge.rules`. If a matrix product is forbidden, one operation may make at most a row of any of
+    the axes `rows`. `large` names the tensor that is too large if a case limits its `entries`, `work` the
+    work that exceeds a case's limit of `work`; each with a question.
+    """
 
     loops: str | None = None
     forbidden: tuple[str, ...] = ()
@@ -46,8 +47,8 @@ class Rules:
 class Invariant:
     """A condition on the outputs of several cases.
 
-    `kind` names its test in `autograder.judge.invariants`; `families` are the cases whose outputs it compares. The
-    learner reads `observation` and `question` when it does not hold.
+    `kind` names its test in `autograder.judge.invariants`; `families` are the cases whose outputs it
+    compares. The learner reads `observation` and `question` when it does not hold.
     """
 
     kind: str
@@ -99,8 +100,9 @@ class Exercise:
             object.__setattr__(self, "mistakes", completed(self.worked, self.mistakes))
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """The cases of a seed: the exercise's own, the standard ones, and two calls in a row. Raises
-        UserError if they do not fit `needs` and `aspects`."""
+        """Return the cases of a seed: the exercise's own, the standard ones, and two calls in a row. Raises
+        UserError if they do not fit `needs` and `aspects`.
+        """
         own_cases = list(self.cases(draw))
         kinds = kinds_of(own_cases, self.standard)
         refuse_what_judges_nothing(self, own_cases)

@@ -1,4 +1,4 @@
-"""What an author must not get wrong: refused when the exercise is loaded or its cases are drawn, in one sentence."""
+"""Refuses an author's slips with one sentence, when the exercise is loaded or its cases are drawn."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,12 +11,14 @@ from autograder.schema.standard import FROM_TABLES
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
 
-# The names of aspects and needs are read by people: words, and no code.
+# Names of aspects and needs are read by people, so they are words, not code.
 WORDS = re.compile(r"[a-z][A-Za-z0-9' ,-]*")
 
 
 def refuse_names_of_code(exercise: "Exercise") -> None:
-    """Raises UserError if an aspect or a need is named like a piece of code: a constant that was bound twice."""
+    """Raise UserError if an aspect or a need is named like a piece of code, from a constant that was bound
+    twice.
+    """
     code = {text for mistake in exercise.mistakes for text in mistake.edits}
     for kind, names in (("aspect", exercise.aspects), ("need", exercise.needs)):
         for name in filter(None, names):
@@ -27,8 +29,9 @@ def refuse_names_of_code(exercise: "Exercise") -> None:
 
 
 def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases: Iterable[Case]) -> None:
-    """Raises UserError if one of the author's own cases costs points of an aspect that has none, or if no case costs
-    those of an aspect. Gradients and side effects are asked of cases of every aspect."""
+    """Raise UserError if one of the author's own cases costs points of an aspect that has none, or if no case
+    costs those of an aspect. Gradients and side effects are checked in cases of every aspect.
+    """
     for name in sorted({case.aspect for case in own_cases} - exercise.aspects.keys()):
         raise UserError(
             f"{exercise.id}: a case is of the aspect {name!r}, which has no points; name it in `aspects`."
@@ -41,7 +44,7 @@ def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases:
 
 
 def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterable[Case]) -> None:
-    """Raises UserError unless the needs that have words are those of the cases."""
+    """Raise UserError unless the needs with words are exactly those of the cases."""
     needed = {need for case in cases for need in case.needs}
     for name in sorted(needs.keys() - needed - {""}):
         raise UserError(
@@ -54,7 +57,7 @@ def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterab
 
 
 def refuse_what_judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> None:
-    """Raises UserError for a case, a rule or a limit that no answer could fail."""
+    """Raise UserError for a case, a rule or a limit that no answer could fail."""
     for sentence in _judges_nothing(exercise, own_cases):
         raise UserError(f"{exercise.id}: {sentence}")
 
@@ -77,7 +80,7 @@ def _judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> Iterator
 
 
 def refuse_other_families(exercise: "Exercise", cases: Sequence[Case]) -> None:
-    """Raises UserError if an invariant, or a case's `work`, names a case that there is not."""
+    """Raise UserError if an invariant, or a case's `work`, names a case that does not exist."""
     families = {case.family for case in cases}
     named = [name for invariant in exercise.invariants for name in invariant.families]
     named += [case.work.beyond for case in cases if case.work and case.work.beyond]

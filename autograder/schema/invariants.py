@@ -1,14 +1,14 @@
 """Conditions on the outputs of several cases, with a message for answers that have no known mistake.
 
-Their arguments are families of cases, for instance two that differ in one sample or in one token. The tests are in
-`autograder.judge.invariants`.
+Their arguments are families of cases, for instance two that differ in one sample or in one token. The tests
+are in `autograder.judge.invariants`.
 """
 
 from autograder.schema.exercise import Invariant
 
 
 def samples_apart(first: str, second: str) -> Invariant:
-    """Two cases that differ in all samples but the first must agree in the first."""
+    """Require that two cases that differ in all samples but the first agree in the first."""
     return Invariant(
         "samples apart",
         (first, second),
@@ -18,7 +18,8 @@ def samples_apart(first: str, second: str) -> Invariant:
 
 
 def past_only(first: str, second: str) -> Invariant:
-    """Two cases under a causal mask that differ in the last token must agree in all tokens before."""
+    """Require that two cases under a causal mask that differ in the last token agree in all tokens before
+    it."""
     return Invariant(
         "past only",
         (first, second),
@@ -28,7 +29,7 @@ def past_only(first: str, second: str) -> Invariant:
 
 
 def shares_sum_to_one(family: str) -> Invariant:
-    """In a case whose values are all 1, every output must be 1."""
+    """Require that every output is 1 in a case whose values are all 1."""
     return Invariant(
         "shares sum to one",
         (family,),
@@ -38,10 +39,10 @@ def shares_sum_to_one(family: str) -> Invariant:
 
 
 def doubles(first: str, second: str, observation: str, question: str) -> Invariant:
-    """The number returned in the second case must be twice that of the first."""
+    """Require that the number returned in the second case is twice that of the first."""
     return Invariant("doubles", (first, second), observation, question)
 
 
 def one_factor(observation: str, question: str) -> Invariant:
-    """The large numbers returned must not all be the expected ones times one factor."""
+    """Forbid that the large numbers returned are all the expected ones times one factor."""
     return Invariant("one factor", (), observation, question)

@@ -6,10 +6,11 @@ A mistake is one or a few edits of the exercise's worked answer:
          "Your heads are too large by the number of heads in a group.",
          "What is the mean of two equal heads?"),
 
-The id in front of the title is for mistakes that several exercises share. Without one, the id follows from the
-exercise and the title (`own_id`). An edit that fits several worked answers stands once, in a table from which each
-exercise takes its mistakes with `fitting`. A mistake that is not an edit is an answer of its own: `wrong`. A mistake
-without words takes those of the last one with its id in this exercise, or else of the first one in the course.
+The id in front of the title is for mistakes that several exercises share. Without one, the id follows from
+the exercise and the title (`own_id`). An edit that fits several worked answers is written once, in a table
+from which each exercise takes its mistakes with `fitting`. A mistake that is not an edit is a whole answer:
+`wrong`. A mistake without words takes those of the last one with its id in this exercise, or else of the
+first one in the course.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 class Mistake:
     """A wrong answer with a short title, one observation and one question of a tutor.
 
-    `edits` maps texts of the worked answer to their replacements; `given` is an answer of its own instead.
+    `edits` maps texts of the worked answer to their replacements; `given` is a whole answer instead.
     """
 
     id: str
@@ -53,13 +54,15 @@ class Mistake:
 
 
 def edit(name: str, edits: Mapping[str, str], observation: str = "", question: str = "") -> Mistake:
-    """A mistake as edits of the worked answer; `name` is a short title, with an id before it if words are shared."""
+    """Return a mistake as edits of the worked answer; `name` is a short title, with an id before it if words
+    are shared.
+    """
     mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, edits)
 
 
 def wrong(name: str, answer: Callable, observation: str = "", question: str = "") -> Mistake:
-    """A mistake as an answer of its own."""
+    """Return a mistake with a whole answer."""
     mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, given=answer)
 
@@ -70,13 +73,14 @@ def _id_and_title(name: str) -> tuple[str, str]:
 
 
 def own_id(exercise_id: str, title: str) -> str:
-    """The id of a mistake that no other exercise shares, such as "mqa.pool_kv_heads-1f3a9c". The title itself stays
-    out of it, because it is nearly an answer, and students read ids."""
+    """Return the id of a mistake that no other exercise shares, such as "mqa.pool_kv_heads-1f3a9c". The title
+    itself stays out of it, because it is nearly an answer, and students read ids.
+    """
     return f"{exercise_id}-{hashlib.sha256(title.encode()).hexdigest()[:6]}"
 
 
 def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] = ()) -> tuple[Mistake, ...]:
-    """The mistakes of a shared table whose edits all apply to this worked answer."""
+    """Return the mistakes of a shared table whose edits all apply to this worked answer."""
     source = source_of(worked)
     return tuple(
         one
@@ -86,7 +90,9 @@ def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] =
 
 
 def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
-    """The mistakes with their worked answer. Raises UserError if it does not contain a text to be edited."""
+    """Return the mistakes with their worked answer. Raises UserError if it does not contain a text to be
+    edited.
+    """
     for one in mistakes:
         missing = [old for old in one.edits if old not in source_of(worked)]
         if missing:
@@ -98,8 +104,9 @@ def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, .
 
 
 def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
-    """The mistakes of an exercise; those without words take the last ones of their id here, or else those in `known`.
-    Raises UserError if there are none."""
+    """Return the mistakes of an exercise; those without words take the last ones with their id here, or else
+    those in `known`. Raises UserError if there are none.
+    """
     by_id, completed = dict(known), []
     for mistake in mistakes:
         if mistake.observation:
@@ -118,19 +125,19 @@ def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tup
 
 @cache
 def source_of(worked: Callable) -> str:
-    """The text of a worked answer."""
+    """Return the text of a worked answer."""
     return inspect.getsource(worked)
 
 
 def edited(worked: Callable, *edits: Mapping[str, str]) -> Callable:
-    """The worked answer with these edits of its text."""
+    """Return the worked answer with these edits of its text."""
     names = dict(vars(sys.modules[worked.__module__]))
     exec(compile(edited_source(worked, *edits), os.path.join(FOLDER, "<mistake>"), "exec"), names)
     return names[worked.__name__]
 
 
 def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
-    """The text of a worked answer with these edits, each made wherever its text stands.
+    """Return the text of a worked answer with these edits, each applied to every occurrence.
 
     All texts are searched for in the original, so that no edit changes the replacement of another.
     """
@@ -141,6 +148,6 @@ def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
 
 
 def _spans(source: str, edits: Mapping[str, str]) -> list[tuple[int, int, str]]:
-    """(start, end, replacement) of every place that the edits change."""
+    """Yield (start, end, replacement) of every piece of text that the edits change."""
     places = ((match, new) for old, new in edits.items() for match in re.finditer(re.escape(old), source))
     return [(match.start(), match.end(), new) for match, new in places]

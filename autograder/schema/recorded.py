@@ -36,7 +36,7 @@ class Recorded:
         return Stored(self.folder / f"{self.id}.safetensors", SPECS)
 
     def cases(self, draw: Draw) -> list[Case]:
-        """The visible cases. Raises UserError for others, which are not recorded."""
+        """Return the visible cases. Raises UserError for others, which are not recorded."""
         if draw.hidden or draw.seed != PUBLIC_SEED:
             raise UserError("only the visible cases are recorded here; others need the course's repository.")
         return [Case(**fields) for fields in self.file.value["cases"]]
@@ -50,7 +50,7 @@ class RecordedExercise(Exercise):
     names: tuple[str, ...] = field(default=())
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """The recorded cases, which are all."""
+        """Return the recorded cases, which are all."""
         return list(self.cases(draw))
 
     @property
@@ -59,7 +59,7 @@ class RecordedExercise(Exercise):
 
 
 def read(folder: Path) -> tuple[RecordedExercise, ...]:
-    """Every recorded exercise, in the order of the course."""
+    """Return every recorded exercise, in the order of the course."""
     exercises = json.loads((folder / "exercises.json").read_text(encoding="utf-8"))
     return tuple(_exercise(folder, fields) for fields in exercises)
 

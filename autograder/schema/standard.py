@@ -1,8 +1,8 @@
-"""Cases that many exercises share, made of their own ones: float64, columns in memory order, arguments by keyword, and
-the parameters of new modules.
+"""Cases that many exercises share, derived from their own ones: float64, columns in memory order, arguments
+by keyword, and the parameters of new modules.
 
-The case in float64 is made of the one that is marked with `float64`, if there is one. FROM_TABLES is for exercises in
-which a table of float32 is right: their results in float64 are no more exact than that.
+The float64 case is derived from the one marked with `float64`, if there is one. FROM_TABLES means float64
+inputs with the float32 tolerance, for answers that may compute float32 tables in advance.
 """
 
 import inspect
@@ -38,7 +38,9 @@ def standard_cases(
     parameters: tuple[str, ...] = (),
     reference: Callable | None = None,
 ) -> list[Case]:
-    """The cases of these kinds. "by name" needs the names of the arguments, and the class if it is one."""
+    """Return the cases of these kinds. "by name" needs the names of the arguments, and the class if it is
+    one.
+    """
     marked = next((case for case in cases if case.float64), cases[0])
     first, double, most = (
         replace(case, observe=False) for case in (cases[0], marked, _of_most_arguments(cases))
@@ -54,8 +56,8 @@ def standard_cases(
 
 
 def kinds_of(cases: list[Case], kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """These kinds; and tensors that are not contiguous, which every exercise that takes tensors is asked, unless its
-    own `cases` give some."""
+    """Return these kinds, and tensors that are not contiguous, unless the exercise's own `cases` have
+    some."""
     if "transposed" in kinds or any(map(_gives_not_contiguous, cases)):
         return kinds
     return (*kinds, "transposed") if _gives_not_contiguous(_transposed(_of_most_arguments(cases))) else kinds
@@ -66,21 +68,24 @@ def _gives_not_contiguous(case: Case) -> bool:
 
 
 def _of_most_arguments(cases: list[Case]) -> Case:
-    """Of the cases of one call whose values count, the first that gives the most arguments; else the first case."""
+    """Return, of the cases of one call whose values count, the first with the most arguments; else the first
+    case.
+    """
     plain = [case for case in cases if case.aspect == VALUES and is_plain(case) and not case.script]
     return max(plain, key=lambda case: len(case.args) + len(case.kwargs), default=cases[0])
 
 
 def as_exact_as_float64(case: Case) -> Case:
-    """The case; if it is one for the point for float64, compared as closely as float64 can be."""
+    """Return the case; if it earns the point for float64, compared as closely as float64 allows."""
     exact = case.aspect == DTYPES and float_type(case) == torch.float64
     return replace(case, scale=case.scale * IN_DOUBLE) if exact else case
 
 
 def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """The cases; some of those that give tensors are asked on another device as well: one for each choice of arguments.
+    """Return the cases, some of which are run on another device as well: one for each choice of tensor
+    arguments.
 
-    Where all is judged in float32, any buffer is right, also one on the CPU.
+    Where everything is judged in float32, any buffer is right, also one on the CPU.
     """
     types = {tensor.dtype for case in cases for tensor in tensors_in((case.args, case.kwargs, case.weights))}
     if torch.float32 in types and torch.float64 not in types:
@@ -95,7 +100,7 @@ def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Ca
 
 
 def _arguments_given(case: Case, parameters: tuple[str, ...]) -> frozenset:
-    """The names of the arguments that are neither None nor False."""
+    """Return the names of the arguments that are neither None nor False."""
     named = dict(zip(parameters, case.args, strict=False)) | dict(case.kwargs)
     return frozenset(name for name, value in named.items() if value is not None and value is not False)
 
@@ -123,12 +128,13 @@ def _double(value: Any) -> Any:
 
 def _transposed(first: Case) -> Case:
     args, kwargs = (_not_contiguous(given) for given in (first.args, dict(first.kwargs)))
-    # A step that fails on some layouts only, such as `view`, costs one aspect: the numbers are right otherwise.
+    # A step that fails only on some layouts, such as `view`, costs one aspect: the numbers are right
+    # otherwise.
     return replace(first, family=TRANSPOSED, args=args, kwargs=kwargs, gradients=False, aspect=SIDE_EFFECTS)
 
 
 def _not_contiguous(value: Any) -> Any:
-    """The value, its tensors with columns in memory order, or else with gaps between their entries."""
+    """Return the value, its tensors with columns in memory order, or else with gaps between their entries."""
     if isinstance(value, torch.Tensor) and value.dim() > 0 and value.numel() > 1:
         columns = value.mT.contiguous().mT if value.dim() > 1 else value
         return torch.stack((value, value), dim=-1)[..., 0] if columns.is_contiguous() else columns

@@ -1,8 +1,8 @@
-"""The case of two calls in a row, whose results are both looked at after the second.
+"""The case of two calls in a row, whose results are both read after the second call.
 
-The result of a call must not change with the next one, nor be given again for other arguments. Where the exercise
-draws its sizes, both calls have the same: memory that is kept from the first would fit the second. Where modules are
-given, a third call gives the first ones again, with other weights.
+A later call must neither change an earlier result nor return it for other arguments. Where the exercise draws
+its sizes, both calls have the same sizes, so that memory kept from the first would fit the second. Where
+modules are given, a third call passes the first ones again, with other weights.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,8 +21,10 @@ CALLS = FIRST, SECOND = "first", "second"
 
 
 def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """The case, if these `cases`, or those of a draw of the same sizes (`again`), hold two that one instance can answer
-    with different arguments. Without such a draw, the two that are most alike in size."""
+    """Return a case of two calls if `cases`, or those of a draw of the same sizes (`again`), hold two that
+    one instance can answer with different arguments. Without such a draw, take the two that are most alike in
+    size.
+    """
     pairs = chain(zip(cases[:1], again, strict=False), _most_alike_first(cases))
     pair = next((pair for pair in pairs if _can_follow(*pair)), None)
     return [] if pair is None else [_joined(*pair, parameters)]
@@ -40,7 +42,7 @@ def _can_follow(first: Case, second: Case) -> bool:
 
 
 def _alike(pair: tuple[Case, Case]) -> list[bool]:
-    """Which arguments are of equal size; the first ones matter most."""
+    """Return which arguments have equal sizes; the first ones matter most."""
     sizes = ([_size(arg) for arg in (*case.args, *case.kwargs.values())] for case in pair)
     return [one == other for one, other in zip(*sizes, strict=False)]
 
@@ -56,7 +58,7 @@ def _size(arg: object) -> object:
 
 
 def is_plain(case: Case) -> bool:
-    """Whether it is a case of values like others."""
+    """Return whether it is an ordinary case of values."""
     return case.aspect == VALUES and not (
         case.slow or case.raises or case.new or case.result_mask or case.entries
     )
@@ -89,7 +91,7 @@ LATER = "third"
 
 
 def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
-    """Adds a call with the very modules of the first one, after their weights have changed."""
+    """Add a call with the same modules as the first one, after their weights have changed."""
     modules = tuple(name for name, value in first.kwargs.items() if isinstance(value, Module))
     if modules and not set(modules) & set(first.changes):
         change = Call(tuple(map(Kept, modules)), to="changed")
@@ -100,7 +102,7 @@ def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
 
 
 def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:
-    """The case as a part of a longer script: every name in it says to which call it belongs."""
+    """Return the case as a part of a longer script, with names that say which call they belong to."""
     positional = dict(zip(map(str, range(len(case.args))), parameters, strict=False))
     given = {str(place): arg for place, arg in enumerate(case.args)} | dict(case.kwargs)
     names = {name: f"{which}_{positional.get(name, name)}" for name in given} | {"return": which}
@@ -131,7 +133,7 @@ def _renamed_call(call: Call, name_of: Callable[[str], str]) -> Call:
 
 
 def _matches(case: Case, shown: list[str]) -> Mapping[str, Match]:
-    """How each result is compared."""
+    """Return how each result is compared."""
     return dict.fromkeys(shown, case.expect) if isinstance(case.expect, Match) else case.expect
 
 
@@ -141,5 +143,5 @@ def _one_call(case: Case) -> Call:
 
 
 def argument_of(name: str) -> str:
-    """The argument for which a name stands, also in the case of two calls."""
+    """Return the argument that a name refers to, also in the case of two calls."""
     return next((name.removeprefix(f"{which}_") for which in CALLS if name.startswith(f"{which}_")), name)

@@ -1,12 +1,12 @@
 """Compares two encoded values (see autograder.values.encode): whether they agree, and where they differ.
 
-Tensors and floats are compared with a tolerance, everything else exactly, and types exactly: True is not 1, and 1 is
-not 1.0. A case asks for another comparison with a `Match`.
+Tensors and floats are compared with a tolerance, everything else exactly, and types exactly: True is not 1,
+and 1 is not 1.0. A case asks for another comparison with a `Match`.
 
-The tolerance: a right float32 answer differs from the float64 reference by rounding alone: about 1e-6 for unit-size
-inputs and the short sums of the cases, and for large scores by the rounding of the scores (1e-7 of their size, which
-the cases keep small by exact inputs). The smallest wrong answer that must be rejected is the tanh form of GELU,
-about 5e-4 off. 1e-4 lies well above the first and below the second.
+The tolerance: a right float32 answer differs from the float64 reference by rounding alone: about 1e-6 for
+unit-size inputs and the short sums of the cases, and for large scores by the rounding of the scores (1e-7 of
+their size, which the cases keep small by exact inputs). The smallest wrong answer that must be rejected is
+the tanh form of GELU, about 5e-4 off. 1e-4 lies well above the first and below the second.
 """
 
 import math
@@ -54,7 +54,7 @@ ONE_OF, RANDOM = Match("one of"), Match("random")
 
 
 def close(scale: float) -> Match:
-    """As near as `scale` times the tolerance."""
+    """Return a Match with `scale` times the tolerance."""
     return Match("close", scale)
 
 
@@ -83,17 +83,18 @@ def difference(
     float_type: torch.dtype | None = None,
     path: tuple = (),
 ) -> Difference | None:
-    """The first Difference, from the outside to the numbers, or None if the values agree.
+    """Return the first Difference, from the outside to the numbers, or None if the values agree.
 
-    With `float_type`, tensors of floats must have this type, whatever the type of the expected one (a reference runs
-    in float64).
+    With `float_type`, tensors of floats must have this type, whatever the type of the expected one (a
+    reference runs in float64).
     """
     if match.how in SPECIAL:
         return SPECIAL[match.how](expected, actual, match, float_type, path)
     if match.how == "same rows" and expected["kind"] == actual["kind"] == "tensor":
         return _same_set(_rows(expected), _rows(actual), match, float_type, path)
     kind = expected["kind"]
-    # subtle: a value that cannot be compared is never right, even if the expected one cannot be compared either.
+    # subtle: a value that cannot be compared is never right, even if the expected one cannot be compared
+    # either.
     if actual["kind"] != kind or kind == "other":
         return Difference("kind", expected, actual, path)
     if kind == "tensor":
@@ -112,7 +113,7 @@ def difference(
 
 
 def same_value(a: Encoded | None, b: Encoded | None, scale: float = 1.0) -> bool:
-    """Whether two answers gave the same value, right or wrong."""
+    """Return whether two answers gave the same value, right or wrong."""
     if a is None or b is None:
         return a is b
     return difference(a, b, Match("same", scale)) is None
@@ -121,8 +122,9 @@ def same_value(a: Encoded | None, b: Encoded | None, scale: float = 1.0) -> bool
 def _random(
     expected: Encoded, actual: Encoded, match: Match, float_type: torch.dtype | None, path: tuple
 ) -> Difference | None:
-    """Checks that the weights of two modules (dicts by name) are random numbers: none constant, no two alike, none far
-    from the sizes with which a layer can learn."""
+    """Check that the weights of two modules (dicts by name) are random numbers: none constant, no two alike,
+    none far from the sizes with which a layer can learn.
+    """
     if difference(_shapes_of(expected), _shapes_of(actual)) is not None:
         return difference(expected, actual, CLOSE, float_type, path)
     pairs = [(one["keys"], one["items"]) for one in actual["items"]]
@@ -182,7 +184,7 @@ SPECIAL = {"one of": _one_of, "same set": _same_set, "random": _random}
 
 
 def _rows(tensor: Encoded) -> Encoded:
-    """The same numbers as a list of rows; a single axis is one row."""
+    """Return the same numbers as a list of rows; a single axis is one row."""
     data = tensor["data"]
     if data.dim() == 1:
         return tensor | {"data": data[None]}
@@ -215,7 +217,7 @@ def _dicts(
 
 
 def typed(key: object) -> Hashable:
-    """A dict's key with its types, so that 1, 1.0 and True are three keys."""
+    """Return a dict's key with its types, so that 1, 1.0 and True are three keys."""
     return (tuple, *map(typed, key)) if isinstance(key, tuple) else (type(key), key)
 
 
@@ -250,7 +252,7 @@ def _tensors(
 
 
 def _largest(numbers: torch.Tensor) -> float:
-    """The largest finite absolute value, at least 1."""
+    """Return the largest finite absolute value, at least 1."""
     finite = numbers[numbers.isfinite()].abs()
     return max(1.0, float(finite.max())) if finite.numel() else 1.0
 
@@ -260,21 +262,22 @@ def _unequal(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
 
 
 def kind_of_number(numbers: torch.Tensor) -> str:
-    """complex, bool, float or int."""
+    """Return the kind of a number: complex, bool, float or int."""
     if numbers.is_complex():
         return "complex"
     return "bool" if numbers.dtype is torch.bool else "float" if numbers.is_floating_point() else "int"
 
 
 def worst(far: torch.Tensor) -> tuple[int, ...]:
-    """The index of the entry that is off the furthest."""
-    # NumPy's, because PyTorch's imports SymPy, which takes as long as all the rest of a check.
+    """Return the index of the entry that is off the furthest."""
+    # NumPy, because PyTorch's function imports SymPy, which takes as long as the whole rest of a check.
     return tuple(int(i) for i in np.unravel_index(int(far.argmax()), far.shape))
 
 
 def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
-    """How far each entry is beyond the tolerance, in float64: <= 0 is close enough; inf if one is NaN or infinite and
-    the other is not the same."""
+    """Return how far each entry is beyond the tolerance, in float64: <= 0 is close enough; inf if one is NaN
+    or infinite and the other is not the same.
+    """
     double = torch.complex128 if expected.is_complex() or actual.is_complex() else torch.float64
     expected, actual = expected.to(double), actual.to(double)
     beyond = (expected - actual).abs() - scale * (ABSOLUTE + RELATIVE * expected.abs())
@@ -285,5 +288,5 @@ def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> 
 
 
 def is_close(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> bool:
-    """Whether two tensors of one shape agree everywhere."""
+    """Return whether two tensors of one shape agree everywhere."""
     return expected.shape == actual.shape and bool((excess(expected, actual, scale) <= 0).all())

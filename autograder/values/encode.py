@@ -1,14 +1,12 @@
 """A result of a call as plain data: a dict with a "kind" and the value.
 
     {"kind": "tensor", "class": name of its type, "device": "cpu", "data": a plain copy of its numbers}
-    {"kind": "None"}
-    {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": it}
-    {"kind": "list" | "tuple", "items": encoded values}, or for many integers {"kind", "ints": one int64 tensor}
-    {"kind": "dict", "keys": plain keys, "items": encoded values}
-    {"kind": "other", "class": why it cannot be encoded}
+    {"kind": "None"} {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": it} {"kind": "list" |
+    "tuple", "items": encoded values}, or for many integers {"kind", "ints": one int64 tensor} {"kind":
+    "dict", "keys": plain keys, "items": encoded values} {"kind": "other", "class": why it cannot be encoded}
 
-No type of the answer's own survives: a subclass of Tensor becomes its class's name and its raw numbers, a subclass of
-list or dict a plain list or dict. Nothing is truncated, because the rest could be right.
+No type of the answer's own survives: a subclass of Tensor becomes its class's name and its raw numbers, a
+subclass of list or dict a plain list or dict. Nothing is truncated, because the rest could be right.
 """
 
 from typing import Any
@@ -37,7 +35,7 @@ DTYPES = {
 
 
 def encode(value: Any, depth: int = 0) -> Encoded:
-    """`value` as plain data."""
+    """Return `value` as plain data."""
     kind = type(value)
     if issubclass(kind, torch.Tensor):
         return _encode_tensor(value)
@@ -54,24 +52,24 @@ def encode(value: Any, depth: int = 0) -> Encoded:
 
 
 def _other(why: str) -> Encoded:
-    """Stands for a value that cannot be encoded."""
+    """Return the stand-in for a value that cannot be encoded."""
     return {"kind": "other", "class": why}
 
 
 def items_of(value: Encoded) -> list[Encoded]:
-    """The items of an encoded list, tuple or dict."""
+    """Return the items of an encoded list, tuple or dict."""
     if "ints" in value:
         return [{"kind": "int", "value": number} for number in value["ints"].tolist()]
     return value.get("items", [])
 
 
 def length_of(value: Encoded) -> int:
-    """The number of items of an encoded list, tuple or dict."""
+    """Return the number of items of an encoded list, tuple or dict."""
     return len(value["ints"] if "ints" in value else value["items"])
 
 
 def _why_not(value: object) -> str | None:
-    """Why a plain value cannot be encoded, or None if it can."""
+    """Return the reason why a plain value cannot be encoded, or None if it can."""
     if isinstance(value, (str, bytes)) and len(value) > LONGEST_TEXT:
         return f"{type(value).__name__} of more than {LONGEST_TEXT} characters"
     if isinstance(value, int) and value.bit_length() > LARGEST_INT:
@@ -85,7 +83,7 @@ def _why_not(value: object) -> str | None:
 
 
 def _encode_items(value: Any, depth: int) -> Encoded:
-    # subtle: a subclass may report any length; only the items that it really holds count.
+    # subtle: a subclass may report any length; count only the items that it really holds.
     base: Any = tuple if isinstance(value, tuple) else list
     size = base.__len__(value)
     if size > MOST_INTS:
@@ -138,7 +136,7 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def class_name(kind: type) -> str:
-    """The name of a type, cut to LONGEST_NAME."""
+    """Return the name of a type, cut to LONGEST_NAME."""
     return str(getattr(kind, "__qualname__", "?"))[:LONGEST_NAME]
 
 
@@ -146,7 +144,7 @@ MOST_AXES = 64
 
 
 def check(value: Any, depth: int = 0) -> None:
-    """Raises Unreadable unless `encode` could have returned `value`, which came from elsewhere."""
+    """Raise Unreadable unless `encode` could have returned `value`, which came from elsewhere."""
     kind = value.get("kind") if type(value) is dict else None
     fields = set(value) - {"kind"} if type(value) is dict else set()
     if kind in ("list", "tuple") and fields == {"ints"}:

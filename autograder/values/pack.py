@@ -1,7 +1,8 @@
 """Plain data as bytes, for another process; never pickle.
 
-A message is a safetensors file: the tensors under numbered names, and the rest as one JSON text in its metadata.
-Reading it builds lists, dicts, numbers, text and tensors only and never runs code, whoever wrote it.
+A message is a safetensors file: the tensors under numbered names, and the rest as one JSON text in its
+metadata. Reading it builds lists, dicts, numbers, text and tensors only and never runs code, whoever wrote
+it.
 """
 
 import json
@@ -17,11 +18,11 @@ MOST_CONTAINERS = 1_000_000  # an empty list takes two bytes in a message and a 
 
 
 class BadMessage(Exception):
-    """The bytes are not a message of this format, or are larger than allowed."""
+    """Raised if the bytes are not a message of this format, or are larger than allowed."""
 
 
 def pack(value: Any, specs: tuple[type[Any], ...] = ()) -> bytes:
-    """Plain data with tensors as bytes. Raises TypeError if `value` is not plain data."""
+    """Return plain data with tensors as bytes. Raises TypeError if `value` is not plain data."""
     tensors: dict[str, torch.Tensor] = {}
 
     def place(tensor: torch.Tensor) -> str:
@@ -33,7 +34,7 @@ def pack(value: Any, specs: tuple[type[Any], ...] = ()) -> bytes:
 
 
 def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
-    """The value that `pack` was given. Raises BadMessage."""
+    """Return the value that `pack` was given. Raises BadMessage."""
     if len(data) > LARGEST_MESSAGE:
         raise BadMessage(f"a message of {len(data)} bytes is larger than allowed")
     try:
@@ -47,5 +48,5 @@ def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
         raise
     except RecursionError as error:
         raise BadMessage("the message is nested too deeply") from error
-    except Exception as error:
+    except Exception as error:  # whatever damaged bytes make the parsers raise
         raise BadMessage("the message is damaged") from error

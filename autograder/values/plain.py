@@ -1,4 +1,4 @@
-"""Plain data with tensors as JSON beside the tensors, for messages and files.
+"""Separates plain data into JSON and tensors, for messages and files.
 
 a tensor         {"tensor": the result of `place`}, and its strides if it does not lie in memory row by row
 list             a list
@@ -17,7 +17,9 @@ import torch
 
 
 def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[Any], ...] = ()) -> Any:
-    """`value` as JSON; `place` stores a tensor and returns its key. Raises TypeError if `value` is not plain data."""
+    """Return `value` as JSON; `place` stores a tensor and returns its key. Raises TypeError if `value` is not
+    plain data.
+    """
     if isinstance(value, torch.Tensor):
         return {"tensor": place(value)} | _strides(value)
     if value is None or type(value) in (bool, int, str):
@@ -43,7 +45,7 @@ def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[
 
 
 def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[Any], ...] = ()) -> Any:
-    """The value that `flatten` was given; `take` returns the tensor of a key.
+    """Return the value that `flatten` was given; `take` returns the tensor of a key.
 
     Builds only the types listed above, whoever wrote the data, and specs only of the given classes.
     """
@@ -72,12 +74,12 @@ def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[An
 
 
 def _strides(tensor: torch.Tensor) -> dict[str, list[int]]:
-    """Its strides, unless it is contiguous."""
+    """Return the tensor's strides, unless it is contiguous."""
     return {} if tensor.is_contiguous() or 0 in tensor.stride() else {"strides": list(tensor.stride())}
 
 
 def with_strides(numbers: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    """A copy of `numbers` with these strides (a transposed input stays transposed)."""
+    """Return a copy of `numbers` with these strides (a transposed input stays transposed)."""
     if 0 in strides:
         return numbers.clone()
     return torch.empty_strided(numbers.shape, strides, dtype=numbers.dtype).copy_(numbers)

@@ -1,8 +1,8 @@
 """Plain data with tensors in one safetensors file, which is read without running code.
 
-All tensors of one type stand in one long row, equal ones once, so that [type, start, shape] identifies a tensor; the
-rest is JSON in the file's header. Beside the value a file holds a table of numbered parts: data that a thousand
-records share is written once, and read on demand.
+All tensors of one type are stored in one long row, equal ones once, so that [type, start, shape] identifies a
+tensor; the rest is JSON in the file's header. Besides the value a file holds a table of numbered parts: data
+that a thousand records share is written once, and read on demand.
 """
 
 import json
@@ -17,7 +17,9 @@ from autograder.values.plain import flatten, restore
 
 
 class Writer:
-    """Collects parts, and writes them with a value. `specs` are the classes beside plain data that they may hold."""
+    """Collects parts, and writes them with a value. `specs` are the classes that they may hold besides plain
+    data.
+    """
 
     def __init__(self, specs: tuple[type[Any], ...] = ()) -> None:
         self._specs = specs
@@ -27,11 +29,11 @@ class Writer:
         self._parts: dict[str, int] = {}
 
     def part(self, value: Any) -> int:
-        """The number of a part; equal parts have one number."""
+        """Return the number of a part; equal parts have one number."""
         return self._parts.setdefault(_as_json(flatten(value, self._place, self._specs)), len(self._parts))
 
     def write(self, path: Path, value: Any) -> None:
-        """Writes the value and all parts into a new file."""
+        """Write the value and all parts into a new file."""
         text = f'{{"value":{_as_json(flatten(value, self._place, self._specs))},"parts":[{",".join(self._parts)}]}}'
         rows = {name: torch.cat(row) for name, row in self._rows.items()}
         save_file(rows or {"none": torch.zeros(0)}, path, metadata={"json": text})
@@ -64,7 +66,7 @@ class Stored:
         self._read: dict[int, Any] = {}
 
     def part(self, number: int) -> Any:
-        """A part; the same object each time."""
+        """Return a part; the same object each time."""
         if number not in self._read:
             self._read[number] = self._restored(self._parts[number])
         return self._read[number]

@@ -1,12 +1,13 @@
-"""What axe says about a page, or about the parts of it that are ours."""
+"""Runs axe on a page, or on the parts of it that are ours."""
 
 from axe_playwright_python.sync_playwright import Axe
 
-MOST = 20  # elements that are told of one violation
+MOST = 20  # how many elements are named for one violation
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]
-# Of thousands of words in code, those of one kind look alike: the first of each kind that is not folded away stands
-# for the others, which are out of sight while axe looks. Of a single letter axe is never sure.
+# Of thousands of words in code, those of one kind look alike: the first visible one of each kind represents
+# the
+# others, which are hidden while axe runs. About a single letter axe is never sure.
 ONE_OF_EACH = """(hide) => {
     const seen = new Set();
     for (const word of document.querySelectorAll(".highlight pre span")) {
@@ -21,11 +22,12 @@ ONE_OF_EACH = """(hide) => {
 def assert_accessible(
     page, *parts: str, without: tuple[str, ...] = (), whole: bool = False, colours=False
 ) -> None:
-    """Raises AssertionError where the page violates WCAG 2 at levels A and AA, and names the elements.
+    """Raise AssertionError where the page violates WCAG 2 at levels A and AA, and names the elements.
 
-    With selectors only those parts are looked at, less what is in `without`: the user interface around them is not
-    ours (JupyterLab, nbgrader). `whole` adds axe's rules for whole pages: landmarks, headings in order. `colours`
-    is for another theme of a page that was looked at: only the rules that depend on it, which saves half of the time.
+    With selectors only those parts are looked at, less what is in `without`: the user interface around them
+    is not ours (JupyterLab, nbgrader). `whole` adds axe's rules for whole pages: landmarks, headings in
+    order. `colours` is for another theme of a page that was looked at: only the rules that depend on it,
+    which saves half of the time.
     """
     rules = {"type": "tag", "values": WCAG + ["best-practice"] * whole}
     if colours:
@@ -41,7 +43,7 @@ def assert_accessible(
 
 
 def assert_no_sideways_scroll(page) -> None:
-    """Raises AssertionError where the page is wider than its window."""
+    """Raise AssertionError where the page is wider than its window."""
     wide, window = page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.documentElement)")
     assert wide <= window, f"{page.url} is {wide} wide in a window of {window}"
 

@@ -7,7 +7,7 @@ import pytest
 
 from browser.watch import Watch
 
-WAIT = 240_000  # milliseconds; on a busy machine formgrader grades for a minute, and nothing is told by waiting less
+WAIT = 240_000  # milliseconds; on a busy machine formgrader grades for a minute, and a shorter wait would prove nothing
 
 
 @pytest.fixture(scope="module")

@@ -17,12 +17,12 @@ class NotebookPage:
         expect(page.locator(STATUS)).to_contain_text("| Idle")
 
     def cell(self, text: str) -> Locator:
-        """The code cell that begins with this text."""
+        """Return the code cell that begins with this text."""
         code = self.page.locator(".cm-content").filter(has_text=re.compile("^" + re.escape(text)))
         return self.page.locator(".jp-CodeCell").filter(has=code).first
 
     def run(self, text: str) -> Locator:
-        """Runs the cell that begins with this text, waits until it is done, and returns its output."""
+        """Run the cell that begins with this text, wait until it is done, and return its output."""
         cell = self.cell(text)
         prompt = cell.locator(".jp-InputPrompt").first
         before = prompt.inner_text()
@@ -33,7 +33,7 @@ class NotebookPage:
         return cell.locator(".jp-Cell-outputWrapper")
 
     def run_all(self) -> None:
-        """Runs every cell, and waits until the last one is done."""
+        """Run every cell, and wait until the last one is done."""
         self.choose("Run", "Run All Cells")
         expect(self.page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(RAN)
         expect(self.page.locator(STATUS)).to_contain_text("| Idle")
@@ -46,7 +46,7 @@ class NotebookPage:
         self._type(lines)
 
     def add_below(self, text: str, line: str) -> Locator:
-        """Adds a cell below the one that begins with this text, types a line there and runs it."""
+        """Add a cell below the one that begins with this text, type a line there and run it."""
         self._edit(self.cell(text))
         for key in ("Escape", "b", "Enter"):
             self.page.keyboard.press(key)
@@ -55,7 +55,7 @@ class NotebookPage:
         return self.run(line)
 
     def choose(self, *names: str) -> None:
-        """Chooses from the menus, for instance choose("Settings", "Theme", "JupyterLab Dark")."""
+        """Choose from the menus, for instance choose("Settings", "Theme", "JupyterLab Dark")."""
         self.page.locator(".lm-MenuBar-itemLabel").get_by_text(names[0], exact=True).click()
         for name in names[1:]:
             self.page.locator(".lm-Menu-itemLabel").get_by_text(name, exact=True).click()

@@ -1,4 +1,4 @@
-"""Pictures of what was seen, kept for people: one PNG for each name."""
+"""Takes screenshots, kept for people: one PNG for each name."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ FOLDER = Path(__file__).parent / "screenshots"
 
 
 def photograph(seen, name: str, **how) -> None:
-    """Keeps a picture of a page or of an element under `name`."""
+    """Keep a picture of a page or of an element under `name`."""
     FOLDER.mkdir(exist_ok=True)
     seen.screenshot(path=FOLDER / f"{name}.png", animations="disabled", **how)

@@ -1,4 +1,4 @@
-"""Servers on this machine's own address, each stopped with all that it started."""
+"""Servers on loopback, each stopped together with everything that it started."""
 
 import json
 import os
@@ -36,8 +36,9 @@ class Jupyter:
 
 @contextmanager
 def jupyter(folder: Path, home: Path, start: tuple[str, ...] = (), **more: str):
-    """JupyterLab in `folder`, with a user's folder of its own in `home`. `start` is another command that starts it, and
-    `more` is for its environment."""
+    """Run JupyterLab in `folder`, with a separate user's folder in `home`. `start` is another command that
+    starts it, and `more` is for its environment.
+    """
     for name in ("runtime", "settings", "overrides"):
         (home / name).mkdir(parents=True)
     (home / "overrides/overrides.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
@@ -80,7 +81,7 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _address(server: subprocess.Popen, home: Path) -> str:
-    """Where the server listens, as soon as it has said so."""
+    """Return the address at which the server listens, as soon as it has printed it."""
     end = time.monotonic() + START
     while time.monotonic() < end and server.poll() is None:
         for file in (home / "runtime").glob("jpserver-*.json"):
@@ -93,7 +94,7 @@ def _address(server: subprocess.Popen, home: Path) -> str:
 
 
 def _stop(server: subprocess.Popen) -> None:
-    """Ends the server, which ends its kernels; what is left after that is killed."""
+    """End the server, which ends its kernels; kill what is left after that."""
     try:
         family = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
     except psutil.NoSuchProcess:
@@ -111,12 +112,12 @@ def _stop(server: subprocess.Popen) -> None:
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
-        """Nothing is printed."""
+        """Print nothing."""
 
 
 @contextmanager
 def files(folder: Path):
-    """The files of a folder over HTTP; yields the address."""
+    """Serve the files of a folder over HTTP; yield the address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""A submission that wants to cover the page of who looks at it, in the browser."""
+"""A submission that tries to cover the page of its reader, in the browser."""
 
 import pytest
 from nbformat.v4 import new_markdown_cell

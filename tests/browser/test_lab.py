@@ -1,4 +1,5 @@
-"""A learner in JupyterLab: a lesson from its first cell to a tick, hints, an explorer, graphs; every lesson opened."""
+"""A learner in JupyterLab: a lesson from its first cell to a tick, hints, an explorer, graphs; every lesson
+opened."""
 
 import re
 import shutil
@@ -32,7 +33,7 @@ def lab(chromium, tmp_path_factory):
 
 @pytest.fixture
 def opened(lab, new_page):
-    """Opens a notebook in a workspace of its own: opened("notebooks", LESSON)."""
+    """Open a notebook in a separate workspace: opened("notebooks", LESSON)."""
 
     def opening(folder: str, lesson: str) -> NotebookPage:
         path = f"{folder}/{lesson}.ipynb"
@@ -44,8 +45,9 @@ def opened(lab, new_page):
 
 
 def both_themes(notebook, name: str, seen=None) -> None:
-    """In JupyterLab's light and dark theme our texts and outputs are accessible; a picture of each is kept. Where an
-    output is `seen`, only outputs are looked at: the texts are those of every lesson."""
+    """Check that our texts and outputs are accessible in JupyterLab's light and dark theme; a picture of each
+    is kept. Where an output is `seen`, only outputs are checked: the texts are those of every lesson.
+    """
     for dark in (True, False):
         notebook.use_theme(dark)
         photograph(seen or notebook.page, f"lab-{name}-{'dark' if dark else 'light'}")
@@ -53,7 +55,9 @@ def both_themes(notebook, name: str, seen=None) -> None:
 
 
 def assert_every_control_has_a_name(explorer) -> None:
-    """In what the browser tells a screen reader, each control of an explorer has a name in quotes after its role."""
+    """Assert that each control of an explorer has a name in quotes after its role in the browser's
+    accessibility tree.
+    """
     controls = re.findall(r"- (spinbutton|slider|combobox|button|checkbox)(.*)", explorer.aria_snapshot())
     assert len(controls) >= 2 and all(rest.startswith(' "') for _, rest in controls), controls
 

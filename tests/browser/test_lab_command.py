@@ -1,4 +1,4 @@
-"""What a learner does first: an empty virtual environment, the course's wheel, `python -m autograder lab`."""
+"""A learner's first steps: an empty virtual environment, the course's wheel, `python -m autograder lab`."""
 
 import subprocess
 import sys
@@ -20,8 +20,8 @@ FIRST = "01_attention_from_loops"
 
 @pytest.fixture(scope="module")
 def lab(chromium, wheel, tmp_path_factory):  # noqa: F811
-    """JupyterLab as the installed command starts it. The packages that the course needs are this environment's, because
-    tests have no network; the course itself is the wheel's."""
+    """JupyterLab as the installed command starts it. The packages that the course needs are this
+    environment's, because tests have no network; the course itself is the wheel's."""
     home = tmp_path_factory.mktemp("learner")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "venv"], check=True)
     python = home / "venv/bin/python"
@@ -54,7 +54,7 @@ WORDS_BROKEN = """(output) => {
 
 
 def assert_no_word_is_broken(output) -> None:
-    """Every word of an output stands on one line."""
+    """Assert that every word of an output is on one line."""
     assert output.evaluate(WORDS_BROKEN) == []
 
 

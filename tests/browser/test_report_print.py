@@ -1,4 +1,4 @@
-"""The class report on paper: what is folded on the screen stands open."""
+"""The class report on paper: what is folded on the screen is printed open."""
 
 from autograder.grading.gradebook.outcomes import Outcome
 from autograder.grading.gradebook.table import Row
@@ -11,7 +11,7 @@ POINTS = {"softmax": 7.0, "why_scale": 4.0}
 
 
 def a_class(size: int) -> Lesson:
-    """A class in which each written answer waits, so that a list of names is folded."""
+    """Return a class in which each written answer waits, so that a list of names is folded."""
     rows = [
         Row(f"student_{number}", "extra", {"softmax": 20 / 7, "why_scale": None}, POINTS)
         for number in range(size)

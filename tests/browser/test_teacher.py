@@ -38,7 +38,7 @@ def autograder(*words: str) -> None:
 
 
 def add_a_task(notebook) -> None:
-    """A task of the teacher's own, which is graded by hand."""
+    """Add a task of the teacher's, which is graded by hand."""
     kind = {
         "grade_id": "my-map",
         "task": True,
@@ -86,14 +86,14 @@ def test_validate_says_what_a_student_still_has_to_do(course, server, new_page):
 
 
 def given_by_hand(course: Path) -> dict[str, float]:
-    """The points that the gradebook holds of LATE's submission that were given by hand."""
+    """Return the points of LATE's submission in the gradebook that were given by hand."""
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         (found,) = book.find_submission(FIRST, LATE.student).notebooks
         return {grade.name: grade.manual_score for grade in found.grades if grade.manual_score is not None}
 
 
 def press(page, button: str) -> None:
-    """Presses a button of the row of LATE, and waits for formgrader's word that it went well."""
+    """Press a button in LATE's row, and wait until formgrader reports success."""
     page.locator("tr", has_text=LATE.student).locator(f".{button} a").click()
     told = page.locator(".modal-dialog")
     expect(told).to_contain_text("Success")

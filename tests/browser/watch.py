@@ -1,4 +1,4 @@
-"""What a page does behind its reader's back: errors in the console, and requests to anywhere but this machine."""
+"""Watches a page for errors in the console, and for requests to anywhere but this machine."""
 
 import re
 
@@ -25,13 +25,13 @@ LOCAL = re.compile(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|(file|data|blo
 
 
 class Watch:
-    """Collects in `seen` what should not have happened."""
+    """Collects in `seen` everything that should not have happened."""
 
     def __init__(self):
         self.seen: list[str] = []
 
     def over(self, context) -> None:
-        """Looks at every page of a browser's context."""
+        """Watch every page of a browser's context."""
         context.on("request", self._request)
         context.on("console", self._console)
         context.on("weberror", lambda error: self._note(" ".join(f"uncaught {error.error.stack}".split())))

@@ -1,5 +1,5 @@
-"""The reading edition: `make book` gives pages that hold everything, fold what they should, and load nothing from
-elsewhere. Looked at here is the HTML; tests/browser looks at it as a reader sees it."""
+"""The reading edition: `make book` gives pages that hold everything, fold what they should, and load nothing
+from elsewhere. Looked at here is the HTML; tests/browser looks at it as a reader sees it."""
 
 import re
 import shutil
@@ -50,7 +50,7 @@ def lesson_pages(pages):
 
 
 def words(text: str) -> str:
-    """The letters and digits of a text: markup, quotes and line ends aside."""
+    """Return the letters and digits of a text, without markup, quotes and line ends."""
     return " ".join(re.findall(r"\w+", text))
 
 
@@ -94,7 +94,7 @@ def test_hints_open_one_after_the_other(exercise, lesson_pages):
 
 
 def _own_words(fold) -> str:
-    """The words of a hint, without its title and the hint after it."""
+    """Return the words of a hint, without its title and the hint after it."""
     own = [text for text in fold.find_all(string=True) if text.find_parent("details") is fold]
     return words("".join(text for text in own if not text.find_parent("summary")))
 
@@ -238,7 +238,7 @@ def test_the_pages_of_mistakes_hold_no_code_no_id_and_no_name_of_a_mistake(pages
 
 
 def _lines_of_code() -> set[str]:
-    """The lines of every mistake and of every answer that say something."""
+    """Return the meaningful lines of every mistake and of every answer."""
     sources = [source_of(exercise.worked) for exercise in all_exercises()]
     sources += [
         edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes

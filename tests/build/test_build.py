@@ -1,4 +1,4 @@
-"""Sources to notebooks: what students get, what is stale, and what a mistake in a source is told as."""
+"""Sources to notebooks: what students get, what is stale, and the messages for mistakes in a source."""
 
 import json
 import re
@@ -248,7 +248,7 @@ def test_the_committed_notebooks_are_current():
     assert build(None, check=True) == []
 
 
-# Lines that the lessons' own experiments need too, and that give nothing of an answer away.
+# Lines that the lessons' own experiments need too, and that reveal nothing of an answer.
 EVERYDAY = {"with torch.no_grad():", "loss.backward()", "x = layer(x)", "break"}
 EVERYDAY |= {
     "for layer in self.layers:",
@@ -260,7 +260,7 @@ EVERYDAY |= {"return ids", "return merges", "return loss.item()", "self.n_heads 
 
 
 def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
-    """A line inside a region that does not also stand outside one is nowhere in the students' notebook."""
+    """Search the students' notebook for each line that occurs only inside marked regions."""
     received = as_text(student_notebook(lesson))
     received_lines = {
         line.strip() for cell in student_notebook(lesson).cells for line in cell.source.split("\n")
@@ -277,7 +277,9 @@ def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
 
 
 def test_students_get_no_mistakes(lesson):
-    """A known mistake is nearly an answer: no words of one, and no way to its code, in the notebook."""
+    """Search the notebook for words of known mistakes, and for any way to their code: a mistake is nearly an
+    answer.
+    """
     received = as_text(student_notebook(lesson))
     assert "autograder.exercises" not in received
     assert not [words for words in words_of_mistakes() if words in received]
@@ -285,7 +287,9 @@ def test_students_get_no_mistakes(lesson):
 
 @cache
 def words_of_mistakes() -> set[str]:
-    """Ids, observations and questions of all known mistakes, as they would stand in a notebook's file."""
+    """Return ids, observations and questions of all known mistakes, as they would appear in a notebook's
+    file.
+    """
     from autograder.exercises import all_exercises
 
     mistakes = [mistake for exercise in all_exercises() for mistake in exercise.mistakes]
@@ -346,7 +350,7 @@ def test_what_belongs_to_another_lesson_does_not_make_a_lesson_run_again(monkeyp
     before = {lesson.name: stale._digest(lesson) for lesson in (first, second)}
 
     def changed(module, more):
-        """The lessons whose outputs may be others if the text of this module goes on so."""
+        """Return the lessons whose outputs may be others if the text of this module goes on so."""
         text_of = dependencies._text
         with monkeypatch.context() as patch:
             patch.setattr(dependencies, "_text", lambda one: (text_of(one) or b"") + more * (one == module))

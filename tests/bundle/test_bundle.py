@@ -1,7 +1,7 @@
 """The student bundle says what the repository says, word for word.
 
-What is compared is what a student sees. Answers are put to the probe here, and their records are judged here and in
-a process that has the bundle alone; that the probe and the cases are the same is shown beside it.
+What a student sees is compared. Answers are probed here, and their records are judged here and in a process
+that has only the bundle; further tests show that the probe and the cases are the same.
 """
 
 import json
@@ -37,7 +37,7 @@ every_exercise = pytest.mark.parametrize("exercise_id", IDS)
 
 @pytest.fixture(scope="session")
 def judged_alone(bundle_folder, tmp_path_factory):
-    """Judges records in a process that has the bundle alone."""
+    """Judge records in a process that has only the bundle."""
     judged = JudgedAlone(bundle_folder, tmp_path_factory.mktemp("alone"))
     yield judged
     judged.end()
@@ -60,7 +60,7 @@ def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, judged_
 @pytest.mark.trial
 @every_exercise
 def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
-    """So that a run of all cases says what there is to say of each (autograder.judge.expected)."""
+    """Prove that one run of all cases stands for runs of each (autograder.judge.expected)."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     numbers = _with_something_before(exercise, expected.cases)
     cases = [replace(expected.cases[i], fresh=True, gradients=False, record=False) for i in reversed(numbers)]
@@ -70,7 +70,9 @@ def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
 
 
 def _with_something_before(exercise, cases) -> list[int]:
-    """Cases before which an answer could be left in another state: of a class, those for which none is built."""
+    """Return cases before which an answer could be left in another state: for a class, those for which none
+    is built.
+    """
     if exercise.procedure != "class":
         return list(range(len(cases)))
     built = [repr(case.init) for case in cases]

@@ -41,7 +41,7 @@ def test_nothing_is_in_it_but_what_is_named(bundle_folder):
 
 
 class _Plain(ast.NodeTransformer):
-    """Names in the order in which they come, so that other names make no difference."""
+    """Names numbered in order of appearance, so that renaming makes no difference."""
 
     def __init__(self):
         self.known = {}
@@ -61,7 +61,7 @@ def _plain(statements) -> str:
 
 
 def bodies(text: str, fewest: int = 1) -> set[str]:
-    """What each function of a program does, without docstrings, and whatever its names."""
+    """Return the body of each function of a program, without docstrings, with normalised names."""
     found = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -72,7 +72,7 @@ def bodies(text: str, fewest: int = 1) -> set[str]:
 
 
 def code_of(folder: Path) -> list[str]:
-    """All Python in the bundle: modules and code cells."""
+    """Return all Python in the bundle: modules and code cells."""
     texts = [path.read_text() for path in folder.rglob("*.py")]
     for path in (folder / "notebooks").glob("*.ipynb"):
         cells = nbformat.read(path, as_version=4).cells
@@ -95,7 +95,7 @@ def test_no_answer_and_no_mistake_is_in_its_code(bundle_folder):
 
 
 def functions() -> dict:
-    """Every function of the modules that go into the bundle, by name."""
+    """Return every function of the modules that go into the bundle, by name."""
     found = {}
     for module in map(import_module, sorted(modules() - {"autograder.__main__"})):
         own = [
@@ -106,22 +106,23 @@ def functions() -> dict:
 
 
 def answers_first_case(exercise, function) -> bool:
-    """Whether a function, called as an answer, gives the right result in the exercise's first case."""
+    """Return whether a function, called as an answer, gives the right result in the exercise's first case."""
     expected = expected_of(exercise.id, *PUBLIC)
     [record] = results_of(exercise, expected.cases[:1], function, seconds=2.0, output_only=True)
     return record["status"] == "answered" and expected.is_right(0, record)
 
 
 def answering() -> list[str]:
-    """The functions that answer an exercise."""
-    # subtle: each exercise in a fork of its own, because functions that are called with anything leave anything behind.
+    """Return the functions that answer an exercise."""
+    # subtle: each exercise in a fork of its own, because functions that are called with anything leave
+    # anything behind.
     functions()  # imports their modules, once for all forks
     with get_context("fork").Pool(1, maxtasksperchild=1) as pool:
         return [name for names in pool.map(answering_one, IDS, chunksize=1) for name in names]
 
 
 def answering_one(exercise_id: str) -> list[str]:
-    """Those of one exercise; its worked answer does, and shows that one would be found."""
+    """Return those of one exercise; its worked answer is tried as well, and shows that one would be found."""
     exercise = find(exercise_id)
     assert exercise.procedure == "class" or answers_first_case(exercise, exercise.worked)
     case = expected_of(exercise_id, *PUBLIC).cases[0]
@@ -133,7 +134,7 @@ def answering_one(exercise_id: str) -> list[str]:
 
 
 def takes(function, exercise, case) -> bool:
-    """Whether a function can be called as an answer is, if that is told by its parameters: most cannot."""
+    """Return whether a function can be called as an answer, as far as its parameters show: most cannot."""
     args, kwargs = ((), case.init) if isinstance(case.init, Mapping) else (case.init, {})
     if exercise.procedure != "class":
         args, kwargs = case.args, case.kwargs

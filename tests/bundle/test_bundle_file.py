@@ -91,14 +91,14 @@ def test_ctrl_c_waits_until_the_bar_is_whole(monkeypatch):
             made.append(self)
 
     monkeypatch.setattr(recording, "tqdm", Interrupted)
-    # What a shell has started in the background ignores Ctrl-C.
+    # A program started in the background by a shell ignores Ctrl-C.
     with recording.handled_by(signal.default_int_handler, signal.SIGINT), pytest.raises(KeyboardInterrupt):
         recording._write([], progress=False)
     assert made, "half a bar ends in a traceback, when it is thrown away"
 
 
 def _wait_for_workers(process, number: int) -> None:
-    """Waits until a running bundle has begun to start so many processes."""
+    """Wait until a running bundle has begun to start so many processes."""
     while process.poll() is None:
         if len(_workers(process.pid)) >= number:
             return
@@ -107,7 +107,7 @@ def _wait_for_workers(process, number: int) -> None:
 
 
 def _workers(group: int) -> list[int]:
-    """The processes that a bundle has started, found by the group that it leads."""
+    """Return the processes that a bundle has started, found by the group that it leads."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(OSError, psutil.Error):  # gone in the meantime

@@ -1,5 +1,6 @@
-"""Each notebook of the bundle, run as a student runs it: in an environment that its own pyproject.toml alone has made,
-in a real kernel, as far as the first answer, with a wrong answer and a right one."""
+"""Runs each notebook of the bundle as a student does: in an environment made only from its own
+pyproject.toml, in a real kernel, as far as the first answer, with a wrong answer and a right one.
+"""
 
 import fcntl
 import json
@@ -55,7 +56,7 @@ def kernel(python, tmp_path, monkeypatch):
 
 
 def _plain(variables) -> dict[str, str]:
-    """Surroundings that name no other Python's modules."""
+    """Return an environment that names no other Python's modules."""
     return {
         name: value for name, value in variables.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
     }

@@ -1,4 +1,4 @@
-"""Points in a course that gives others than the repository: they add up, and are written as people write them."""
+"""Points in a course that differ from the repository's: they add up, and are written as people write them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What an earlier bundle recorded is used again exactly as long as it would come out the same."""
+"""What an earlier bundle recorded is reused exactly as long as it would come out the same."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def exercise_in(folder, factor=2, topic="twofold"):
-    """An exercise of an instructor's own, with a module beside it that it imports."""
+    """Write an instructor's own exercise, with a module next to it that it imports."""
     for part in ("solutions", f"exercises/{topic}"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     (folder / "solutions" / "91_twofold.py").write_text("# %%\n")
@@ -94,7 +94,7 @@ print(*(name for name in sys.modules if name.startswith("autograder")))
 
 
 def test_all_that_recording_loads_counts(tmp_path):
-    """But for the other exercises, which `find` reads as well, and for what makes the bundle's notebooks."""
+    """Except the other exercises, which `find` reads as well, and code that makes the bundle's notebooks."""
     exercise_id = "mla.latent_cache_bytes"
     done = subprocess.run(
         [sys.executable, "-c", LOADED, exercise_id, tmp_path], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""The bundle holds all that its notebooks and its modules import, and asks pip for the rest."""
+"""The bundle holds everything that its notebooks and its modules import, and asks pip for the rest."""
 
 import ast
 import sys
@@ -20,7 +20,8 @@ ROOT = Path(autograder.__file__).parents[1]
 
 @cache
 def asked_of_pip() -> set[str]:
-    """The packages that pip installs for a bundle: those it asks for, and what these require in turn."""
+    """Return the packages that pip installs for a bundle: those it asks for, and what these require in
+    turn."""
     found, further = set(), {one.partition("==")[0] for one in packages()}
     while further:
         found |= further
@@ -40,7 +41,7 @@ def _plain(name: str) -> str:
 
 
 def missing(names: set[str]) -> set[str]:
-    """What of these imports neither Python nor the bundle nor pip would find."""
+    """Return those of these imports that neither Python nor the bundle nor pip would provide."""
     installed, there = asked_of_pip(), top_level()
     elsewhere = {name for name in names if name.partition(".")[0] not in {PACKAGE, *sys.stdlib_module_names}}
     return {
@@ -49,7 +50,7 @@ def missing(names: set[str]) -> set[str]:
 
 
 def missing_modules(names: set[str]) -> set[str]:
-    """The package's modules among these imports that are not in the bundle."""
+    """Return the package's modules among these imports that are not in the bundle."""
     ours = {name for name in names if name.partition(".")[0] == PACKAGE and file_of(name)}
     return ours - modules()
 
@@ -84,7 +85,7 @@ def test_no_exercise_and_nothing_that_grades_is_in_it():
 
 
 def test_every_import_of_what_a_clone_alone_has_is_within_a_function():
-    """So a module can be loaded in a bundle, and whoever calls the function asks first."""
+    """So a module can be loaded in a bundle, and the caller of the function checks first."""
     for path in code_files():
         top = [
             node

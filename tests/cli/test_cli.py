@@ -37,7 +37,7 @@ FIELDS = ["exercise", "file", "passed", "points", "max_points", "mistake", "mess
 
 
 def run(*words, cwd=None):
-    """The finished process of one command."""
+    """Run one command; return the finished process."""
     command = [sys.executable, "-m", "autograder", *map(str, words)]
     return subprocess.run(
         command, capture_output=True, text=True, cwd=cwd, timeout=300, stdin=subprocess.DEVNULL
@@ -123,12 +123,12 @@ def test_what_cannot_be_judged_exits_with_2_and_one_line(answers, name, text, wh
 
 
 def one_line(done):
-    """Whether a call ended as bad input should: exit 2, one line on stderr, no traceback."""
+    """Return whether a call ended as bad input should: exit 2, one line on stderr, no traceback."""
     return done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stderr
 
 
 def in_this_process(words, capfd):
-    """What `run` gives, in less time than a process of its own takes."""
+    """Return what `run` returns, faster than in a separate process."""
     try:
         code = main([str(word) for word in words])
     except SystemExit as ended:
@@ -162,7 +162,7 @@ def test_bad_input_to_every_command_gives_one_line(tmp_path, capfd):
 
 
 def test_a_python_without_our_packages_is_told_in_one_sentence():
-    """As the system's own Python in the folder of a clone: -S leaves installed packages out."""
+    """As with the system's own Python in the folder of a clone: -S leaves installed packages out."""
     command = [sys.executable, "-S", "-m", "autograder", "exercises"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert one_line(done) and "lacks torch, which the course needs; " in done.stderr

@@ -1,4 +1,4 @@
-"""What is asked of exercises and lessons: the files of `new` have it, and what lacks it is said in a sentence."""
+"""The rules for exercises and lessons: the files of `new` meet them, and each violation has a sentence."""
 
 import sys
 
@@ -99,8 +99,8 @@ IN_A_LESSON = {
     ),
     "samples": ('*1 point.* "One of them."\n', "", "has sample answers of 2, 0 points"),
     "width": (
-        "What it returns, and",
-        "What it returns, and" + " so on" * 12,
+        "Return each row less",
+        "Return each row less" + " so on" * 12,
         "characters, and 100 are asked",
     ),
     "a written answer": ("What to try,", "A worked answer.\n\nWhat to try,", 'can read "A worked answer."'),

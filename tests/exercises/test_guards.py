@@ -15,7 +15,7 @@ from autograder.schema.mistake import own_id
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """Writes the stub of an exercise with some texts replaced, and returns the exercise as it is loaded."""
+    """Write the stub of an exercise with some texts replaced, and return the exercise as it is loaded."""
     new_exercise("guarded.twice", tmp_path)
     file = tmp_path / "exercises/guarded/twice.py"
     monkeypatch.setenv("AUTOGRADER_EXERCISES", str(file.parents[1]))

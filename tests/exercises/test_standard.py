@@ -12,7 +12,7 @@ ALL_CASES = {one: expected_of(one, *PUBLIC).cases for one in IDS}
 
 
 def given(case) -> list:
-    """The tensors of more than one entry that a case gives, but for those of modules."""
+    """Return the tensors of more than one entry that a case provides, except those of modules."""
     values = [value for value in (*case.args, *case.kwargs.values()) if not isinstance(value, Module)]
     return [one for one in tensors_in(values) if one.dim() and one.numel() > 1]
 

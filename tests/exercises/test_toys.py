@@ -1,6 +1,6 @@
 """Exercises of other kinds than tensor in, tensor out: text, lists, floats, a cache over several calls, training.
 
-They stand in a folder outside the package, as an instructor's own would.
+They are in a folder outside the package, as an instructor's own would be.
 """
 
 import json

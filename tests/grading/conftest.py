@@ -13,7 +13,7 @@ from autograder.grading.worker.fork_server import ForkServer
 
 
 class LastingForkServer(ForkServer):
-    """Stays when a class is graded, for the next one."""
+    """A fork server that survives grading a class, for the next one."""
 
     is_warm = False
 
@@ -39,8 +39,8 @@ class LastingForkServer(ForkServer):
 
 @pytest.fixture(scope="session", autouse=True)
 def one_fork_server():
-    """`grade` in a process of the tests asks the same fork server each time: to start one takes as long as to grade a
-    small class. Commands, which are processes of their own, start theirs."""
+    """`grade` in a process of the tests asks the same fork server each time: to start one takes as long as to
+    grade a small class. Commands, which are processes of their own, start theirs."""
     servers: list[LastingForkServer] = []
 
     def lasting() -> LastingForkServer:

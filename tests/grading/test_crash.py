@@ -1,5 +1,6 @@
-"""Nothing is lost: grading is killed at every point where something is written, and goes on; workers die; disks are
-full. The gradebook is the same in the end as after a run that nobody disturbed."""
+"""Nothing is lost: grading is killed at every point where something is written, and continues; workers die;
+disks are full. The gradebook is the same in the end as after an undisturbed run.
+"""
 
 import errno
 import logging
@@ -71,15 +72,16 @@ def graded_notebooks(folder: Path) -> list[str]:
 
 
 def same(folder: Path, undisturbed: Path) -> bool:
-    """Whether gradebook and graded notebooks are the same."""
+    """Return whether gradebook and graded notebooks are the same."""
     return scores_in(folder) == scores_in(undisturbed) and graded_notebooks(folder) == graded_notebooks(
         undisturbed
     )
 
 
 def before_each_write(act) -> None:
-    """From now on, `act()` is called before every commit, every file that is written or put in place, and every
-    folder that is removed."""
+    """Call `act()`, from now on, before every commit, every file that is written or put in place, and every
+    folder that is removed.
+    """
     places = [
         (DatabaseSession, "commit"),
         (results, "write_whole"),
@@ -101,7 +103,7 @@ def _first(act, call):
 
 
 def in_a_child(work) -> int:
-    """How a forked child ends that does the work."""
+    """Return how a forked child that does the work ends."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -113,7 +115,7 @@ def in_a_child(work) -> int:
 
 
 def killed_at(folder: Path, point: int) -> bool:
-    """Grades, and kills the grader before the write of that number. False where there are not so many."""
+    """Grade, and kill the grader before the write of that number; return False if there are not so many."""
     left = [point]
 
     def count():
@@ -156,7 +158,9 @@ def test_killed_again_and_again_it_still_ends(ran, undisturbed):
 
 
 def once(folder: Path, act):
-    """`act`, with what `run_unit` is given, before the first unit that any worker takes, and before no other."""
+    """Call `act`, with the arguments of `run_unit`, before the first unit that any worker takes, and before
+    no other.
+    """
     flag, run = folder / "happened", local.run_unit
 
     def run_unit(*args, **kwargs):
@@ -222,7 +226,7 @@ def test_a_full_disk_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
 
 
 def test_a_full_disk_under_the_gradebook_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
-    """At whichever commit the disk is full. nbgrader makes another error of SQLite's."""
+    """Fill the disk at each commit. nbgrader replaces SQLite's error by another."""
     full = sqlalchemy.exc.OperationalError("insert", {}, sqlite3.OperationalError("database or disk is full"))
     point = 0
     while True:
@@ -254,7 +258,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path):
 
 
 def test_a_second_grade_waits_for_the_first(ran, undisturbed):
-    """Another process holds the course; what is graded meanwhile by a second one waits until it is free."""
+    """Hold the course by another process; what is graded meanwhile by a second one waits until it is free."""
     with locked(ran):
         command = [sys.executable, "-c", f"from autograder.grading.grade import grade; grade({str(ran)!r})"]
         second = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)

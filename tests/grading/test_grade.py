@@ -24,14 +24,14 @@ FULL = {"dot_product_scores": 4, "softmax": 7, "weighted_sum": 4, "attention_fro
 
 
 def nbgrader(folder: Path, *words: str) -> str:
-    """Runs a stock command in the course's folder, as an instructor would."""
+    """Run a stock command in the course's folder, as an instructor would."""
     done = subprocess.run([NBGRADER, *words], cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout + done.stderr
 
 
 def change(path: Path, edit) -> None:
-    """Applies `edit(notebook)` to a notebook that was handed in."""
+    """Apply `edit(notebook)` to a notebook that was handed in."""
     notebook = nbformat.read(path, as_version=4)
     edit(notebook)
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
@@ -189,7 +189,7 @@ def test_nothing_handed_in(empty_course):
 
 
 def hands_in_late(folder: Path) -> None:
-    """Two submissions with time stamps, one of them after the due date, which takes all points."""
+    """Hand in two submissions with time stamps, one of them after the due date, which takes all points."""
     with open_course(folder).gradebook as book:
         book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
     for student, day in {"early": 1, "late": 3}.items():

@@ -1,4 +1,4 @@
-"""GRADING.md, walked from top to bottom in a fresh folder: its own command blocks, as they stand there."""
+"""Runs GRADING.md from top to bottom in a new folder: its own command blocks, unchanged."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def commands(guide: str) -> list[str]:
 
 
 def before(command: str, course: Path) -> None:
-    """What a teacher has or does before a command."""
+    """Do what a teacher has done before a command."""
     if "student import" in command:
         (course / "students.csv").write_text(STUDENTS)
     if "collect" in command:

@@ -1,5 +1,6 @@
-"""An error of our own is never a student's zero: whatever breaks in the judge, the wire, a rule or the course, the
-submission stays as it was, it is said whose error it is, and the traceback is kept."""
+"""An error of our own is never a student's zero: whatever breaks in the judge, the wire, a rule or the
+course, the submission stays ungraded, the message says whose error it is, and the traceback is kept.
+"""
 
 import shutil
 import tempfile
@@ -52,13 +53,14 @@ def broken(*args, **kwargs):
 
 
 def scores(folder: Path, student: str) -> list:
-    """The automatic scores that the gradebook holds of a student's checks."""
+    """Return the automatic scores of a student's checks in the gradebook."""
     return [row.auto for row in scores_in(folder) if row.student == student and row.cell.startswith("check-")]
 
 
 @pytest.fixture(scope="module")
 def graded(empty_course, tmp_path_factory):
-    """A course in which ada is graded, and then hands in again; bo is new, and cy hands in what is no notebook."""
+    """A course in which ada is graded, and then hands in again; bo is new, and cy hands in what is no
+    notebook."""
     folder = Path(shutil.copytree(empty_course, tmp_path_factory.mktemp("own") / "course"))
     hand_in(folder, SampleSubmission("ada"))
     grade(folder)
@@ -171,11 +173,12 @@ def test_check_in_a_notebook_blames_nobody(name, monkeypatch, capsys):
     assert isinstance(caught.value.__cause__, KeyError)
 
 
-# --- what a student's process says is no error of ours -------------------------------------------------------------
+# --- what a student's process says is no error of ours
+# -------------------------------------------------------------
 
 
 class Says:
-    """A submission's process that gives this reply."""
+    """A submission's process with this reply."""
 
     def __init__(self, **reply):
         self.reply = reply

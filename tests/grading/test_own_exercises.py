@@ -1,4 +1,5 @@
-"""A course with an instructor's own exercises, here the toys: text, lists, floats, a cache, a training step."""
+"""A course with an instructor's own exercises, here the toys: text, lists, floats, a cache, a training
+step."""
 
 import shutil
 
@@ -34,7 +35,7 @@ def own_exercises(monkeypatch, request, tmp_path):
 
 
 def write_lesson(folder, asked) -> None:
-    """The source of a lesson with these exercises, as an author would write it."""
+    """Write the source of a lesson with these exercises, as an author would."""
     first = f"# %% [markdown]\n# # Toys\n\n# %%\n{IMPORTS}\nfrom autograder import check\n"
     cells = [CELLS.format(id=one.id, worked=source_of(one.worked).strip()) for one in asked]
     (folder / "solutions").mkdir()

@@ -1,4 +1,4 @@
-"""A lesson of an instructor's own, made from GRADING.md alone, beside lesson 01 in one course."""
+"""An instructor's own lesson, made from GRADING.md alone, together with lesson 01 in one course."""
 
 import re
 import shutil
@@ -45,7 +45,7 @@ def course(place, tmp_path, monkeypatch) -> Path:
 
 
 def points(said: str, student: str) -> float:
-    """The points of the student's check in the table that was printed."""
+    """Return the points of the student's check in the table that was printed."""
     (row,) = (line for line in said.splitlines() if line.startswith(student))
     return float(row.split()[1])
 

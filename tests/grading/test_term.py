@@ -1,4 +1,4 @@
-"""An instructor's term with nbgrader's own commands, each in a process of its own."""
+"""An instructor's term with nbgrader's own commands, each in a separate process."""
 
 import json
 import re
@@ -35,19 +35,21 @@ def course(first_course, tmp_path) -> Path:
 
 
 def total(course: Path, student: str) -> float:
-    """The points that are exported, less the penalty."""
+    """Return the exported points, less the penalty."""
     nbgrader(course, "export", "--to=grades.csv")
     rows = [line.split(",") for line in (course / "grades.csv").read_text().splitlines()]
     (row,) = (row for row in rows if row[3] == student)
     return float(row[rows[0].index("score")])
 
 
-# --- the exchange ---------------------------------------------------------------------------------------------------
+# --- the exchange
+# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def open_to_all():
-    """A folder that each user of this machine may enter. subtle: pytest closes its own whenever a session starts."""
+    """A folder that each user of this machine may enter. subtle: pytest closes its own whenever a session
+    starts."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     yield folder
@@ -96,7 +98,8 @@ def test_two_sections_on_one_hub_never_collect_from_each_other(course, tmp_path,
     assert len(list((course / "submitted").iterdir())) == 1
 
 
-# --- the settings ---------------------------------------------------------------------------------------------------
+# --- the settings
+# ---------------------------------------------------------------------------------------------------
 
 BROKEN = {
     "not Python": "\nc.Autograde.x = (\n",
@@ -132,7 +135,8 @@ def test_a_source_that_nbgrader_refuses_leaves_the_release_as_it_was(course):
     assert (course / "release" / FIRST / f"{FIRST}.ipynb").read_bytes() == before
 
 
-# --- late work ------------------------------------------------------------------------------------------------------
+# --- late work
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_late_work_follows_due_date_extension_and_points_given_by_hand(course):
@@ -159,7 +163,7 @@ def test_late_work_follows_due_date_extension_and_points_given_by_hand(course):
     assert {row.penalty for row in scores_in(course)} == {CHECKS + 3}
 
 
-# What a time stamp says, and how late that is for a due date of 23:59 UTC.
+# A time stamp, and how late it is for a due date of 23:59 UTC.
 STAMPS = {
     "with_offset": ("2026-11-21 01:30:00 +0200", 0),
     "with_colon": ("2026-11-21 01:30:00 +02:00", 0),
@@ -195,7 +199,8 @@ def test_time_stamps_are_read_with_their_zones_or_named(course, capsys):
     assert "timestamp.txt is misread by nbgrader's own command" in said
 
 
-# --- collecting -----------------------------------------------------------------------------------------------------
+# --- collecting
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_a_course_without_its_gradebook_says_so_and_how_to_go_on(course):
@@ -257,11 +262,14 @@ def test_a_file_of_another_name_than_the_lessons_is_graded_or_named(course, caps
     assert f"there is no file {FIRST}.ipynb, but a.py" in said
 
 
-# --- a teacher's own points, tasks and tests ------------------------------------------------------------------------
+# --- a teacher's own points, tasks and tests
+# ------------------------------------------------------------------------
 
 
 def own_cells(notebook) -> None:
-    """Other points, a task, and two tests of the teacher's own: one that asserts, and one that shows a word."""
+    """Add other points, a task, and two tests of the teacher's own: one that asserts, and one that shows a
+    word.
+    """
     for cell in notebook.cells:
         kind = cell.metadata.get("nbgrader", {})
         points = {
@@ -328,7 +336,8 @@ def test_points_of_the_teachers_own_and_tests_and_tasks_count_as_in_nbgrader(own
     assert points_of(stock)["right"]["my-essay"] == 2.5
 
 
-# --- odd files ------------------------------------------------------------------------------------------------------
+# --- odd files
+# ------------------------------------------------------------------------------------------------------
 
 
 def strip(notebook) -> None:
@@ -387,7 +396,8 @@ def test_an_answer_that_calls_one_that_is_not_written_says_for_which_it_waits(co
     assert "attention_from_loops is not written yet" not in page
 
 
-# --- what students read ---------------------------------------------------------------------------------------------
+# --- what students read
+# ---------------------------------------------------------------------------------------------
 
 
 def page_of(course: Path, student: str) -> str:

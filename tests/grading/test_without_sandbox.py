@@ -37,7 +37,7 @@ def test_the_demo_does_without_a_sandbox_and_says_so(without_sandbox, tmp_path, 
 
 
 def test_answers_run_where_there_is_no_linux(monkeypatch):
-    """Linux, made to look like another system as far as can be."""
+    """Disguise Linux as another system, as far as possible."""
     monkeypatch.setattr(fork_server, "SOCKET_KIND", socket.SOCK_STREAM)
     last = "with quick_imports():"
     assert last in fork_server.START

@@ -1,4 +1,4 @@
-"""Attention, heads and a layer as people write them: what the tests draw and compare."""
+"""Attention, heads and a layer in the forms in which people write them, for the tests to draw and compare."""
 
 import math
 
@@ -13,7 +13,7 @@ def tensors(*shapes):
 
 
 def qkv():
-    """Queries, keys and values of different lengths and widths."""
+    """Return queries, keys and values of different lengths and widths."""
     return tensors((4, 6), (5, 6), (5, 3))
 
 
@@ -22,7 +22,7 @@ def attention(q, k, v):
 
 
 def loops(q, k, v):
-    """Loops over rows, a list, a buffer."""
+    """Compute attention by loops over rows, a list, a buffer."""
     out = torch.zeros(q.shape[0], v.shape[1])
     for i in range(len(q)):
         scores = torch.stack([q[i] @ k[j] / math.sqrt(q.shape[1]) for j in range(len(k))])

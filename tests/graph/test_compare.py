@@ -1,4 +1,5 @@
-"""compare: nothing is told of right answers in any form, and each mistake triggers the sentence that names it."""
+"""compare: right answers in any form get no sentence, and each mistake triggers the sentence that names
+it."""
 
 import pytest
 import torch
@@ -36,7 +37,7 @@ COMPARED += [
     "masking.masked_attention",
     "decoder.feed_forward",
 ]
-# Right answers in which operations stand elsewhere, or are others, or cannot be seen: it is true that these differ.
+# Right answers with operations elsewhere, or other ones, or invisible ones, which do differ.
 OTHER_STRUCTURE = {
     ("loops.attention_from_loops", "online softmax"),
     ("decoder.feed_forward", "feature by feature"),
@@ -70,7 +71,7 @@ def test_right_answers_agree_with_the_worked_one(exercise_id):
 
 
 def of(scores):
-    """Attention with these scores."""
+    """Return attention with these scores."""
     return lambda q, k, v: scores(q, k).softmax(-1) @ v
 
 
@@ -203,7 +204,7 @@ def test_what_is_added_back_to_a_norm_by_hand_is_a_residual(mine):
 
 
 def test_a_sum_of_powers_has_no_residual():
-    """The inner part of gelu by hand."""
+    """Try the inner part of gelu by hand."""
     assert told(lambda x: (x + 0.044715 * x**3).tanh(), torch.tanh, X) == []
 
 
@@ -287,7 +288,8 @@ def test_only_the_step_that_differs_is_marked():
     assert marked == [["relu"], ["gelu"]]
 
 
-# --- what could not be compared is never "no difference" ------------------------------------------------------------
+# --- what could not be compared is never "no difference"
+# ------------------------------------------------------------
 
 
 def unfinished(q, k, v):
@@ -310,7 +312,7 @@ def test_a_rule_that_fails_is_an_error(monkeypatch):
 
 
 def test_what_is_not_there_as_a_whole_is_not_compared():
-    """A drawing from another process may be cut off."""
+    """Refuse incomplete drawings: one from another process may be cut off."""
     whole = draw(torch.relu, X)
     nodes, edges = whole.whole
     part = Drawing("part", [*nodes, Node(99, "note", "", "and more")], edges)

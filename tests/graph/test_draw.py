@@ -131,11 +131,12 @@ def test_the_output_stays_connected_to_the_input(answer):
     assert named(drawing, "output")[0].id in reached
 
 
-# --- what fails, and what is odd ------------------------------------------------------------------------------------
+# --- what fails, and what is odd
+# ------------------------------------------------------------------------------------
 
 
 class Broken(nn.Module):
-    """Fails deep inside, in the second turn of a loop."""
+    """Fails deep inside, in the second iteration of a loop."""
 
     def __init__(self):
         super().__init__()
@@ -267,7 +268,7 @@ def test_bad_use_gives_one_sentence(arguments, words):
 
 
 class Restless(nn.Module):
-    """Changes all that a forward can change."""
+    """Changes everything that a forward can change."""
 
     def __init__(self):
         super().__init__()
@@ -315,7 +316,8 @@ def test_draw_changes_nothing(engine, capfd, recwarn):
     assert not recwarn.list
 
 
-# --- the picture ----------------------------------------------------------------------------------------------------
+# --- the picture
+# ----------------------------------------------------------------------------------------------------
 
 HOSTILE = '</svg><script>alert(1)</script>"];x[image="/etc/passwd", URL="http://a.b"]\n\\N&lt;</B>>'
 

@@ -1,4 +1,4 @@
-"""Graphs as plain data: what is sent comes back, and nothing else gets in."""
+"""Graphs as plain data: what is sent comes back, and nothing else is accepted."""
 
 import copy
 import json
@@ -22,7 +22,7 @@ def fails(x):
 
 
 def by_numbers(x):
-    """Kernels by their own names, a single number that is zero, and a scale that is none."""
+    """Use kernels by their own names, a single number that is zero, and a scale that is none."""
     return torch.ops.aten.mm.default(x[0], x[1].T) * (1 + (x[0, 0, 0] - torch.inf).exp()) * torch.nan
 
 
@@ -64,7 +64,7 @@ HOSTILE = [
 
 
 def leaves(data, path=()):
-    """The path of every list, dict and value in the data."""
+    """Yield the path of every list, dict and value in the data."""
     yield path
     if isinstance(data, (list, dict)):
         for key in range(len(data)) if isinstance(data, list) else data:

@@ -1,4 +1,6 @@
-"""draw(..., engine="torchview"): what it shows of PyTorch's own modules, and what the lessons say that it cannot."""
+"""draw(..., engine="torchview"): what it shows of PyTorch's own modules, and its limits as the lessons state
+them.
+"""
 
 import sys
 
@@ -48,7 +50,7 @@ class DoubledRows(nn.Module):
 
 
 def test_rows_written_into_a_buffer_are_lost_and_loops_are_not_folded():
-    """As lesson 04 says; the course's own tracer shows both."""
+    """Prove what lesson 04 says; the course's own tracer shows both."""
     (x,) = tensors((3, 4))
     drawing = seen(DoubledRows(), x)
     assert "torchview saw no way to the output" in labels(drawing) and "output" not in labels(drawing)
@@ -57,7 +59,7 @@ def test_rows_written_into_a_buffer_are_lost_and_loops_are_not_folded():
 
 
 def test_the_inside_of_attention_and_parameters_are_not_shown():
-    """As lesson 06 says: nothing tells the number of heads, or whether the scores are scaled."""
+    """Prove what lesson 06 says: neither the number of heads nor the scale of the scores is visible."""
     pictures = [str(seen(Layer(12, heads), X, depth=1)) for heads in (2, 3)]
     assert pictures[0] == pictures[1] and "weight" not in pictures[0]
     assert "weight (12, 12)" in str(draw(Layer(12, 3), X, depth=1))

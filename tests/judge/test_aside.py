@@ -1,4 +1,6 @@
-"""Debugging costs no point: what a rule forbids is free beside the result, told by its line, and nowhere else."""
+"""Debugging costs no point: an operation that a rule forbids is free if the result does not need it, and its
+line is named.
+"""
 
 import pytest
 from answers import IMPORTS
@@ -105,7 +107,7 @@ BESIDE = {
         "assert nn.LayerNorm(x.shape[-1], dtype=x.dtype)(x).shape == out.shape",
     ],
 }
-# The line of what is beside is not known.
+# The line of the unneeded operation is unknown.
 BESIDE_WITHOUT_LINE = {
     "images.patchify": ["assert torch.equal(out, nn.Unfold(patch, stride=patch)(images).mT)"],
     "matmul.attention": ["for i in range(q.shape[-2]): print('query', i)"],

@@ -1,4 +1,4 @@
-"""What one call does to the next is found in every exercise, and told in words of its own."""
+"""Effects of one call on the next are found in every exercise, and have their own messages."""
 
 import copy
 
@@ -13,8 +13,9 @@ from autograder.schema.twice import TWICE
 
 
 def kept_by_sizes(answer, give):
-    """The answer, which without gradients keeps its results by their sizes and those of its arguments, and returns
-    `give(kept, result)`."""
+    """Wrap an answer so that, without gradients, it caches its results by their sizes and those of its
+    arguments, and returns `give(kept, result)`.
+    """
     kept = {}
 
     def changed(*args, **kwargs):
@@ -46,7 +47,7 @@ def as_it_was(kept, result):
 
 
 def gives_tensors(exercise_id):
-    """Whether a call returns tensors, and changes nothing."""
+    """Return whether a call returns tensors, and changes nothing."""
     expected = expected_of(exercise_id, *PUBLIC)
     return not expected.cases[0].script and "'tensor'" in str(expected.right[0]["steps"]["output"])
 

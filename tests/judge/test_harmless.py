@@ -1,7 +1,7 @@
 """None of the operations that rules of form call harmless can multiply two tensors: each is tried.
 
-Along a straight line of inputs, what moves, selects, adds or scales numbers gives a straight line of results. A product
-of two inputs curves. An operation that cannot be tried counts as one that multiplies.
+Along a straight line of inputs, what moves, selects, adds or scales numbers gives a straight line of results.
+A product of two inputs curves. An operation that cannot be tried counts as one that multiplies.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,8 @@ import torch
 
 from autograder.judge.rules import HARMLESS, READ_NOTHING
 
-# subtle: the entries are further apart than they are moved, so that their order, which max and sort go by, is kept.
+# subtle: the entries are further apart than they are moved, so that their order, which max and sort go by, is
+# kept.
 _START = torch.tensor([[1.0, 9.0, 4.0], [16.0, 2.5, 25.0], [6.0, 12.0, 36.0]], dtype=torch.float64)
 _WAY = torch.tensor([[0.11, -0.2, 0.17], [0.07, 0.19, -0.13], [-0.05, 0.23, 0.14]], dtype=torch.float64)
 _ROUNDING = 1e-9
@@ -20,7 +21,7 @@ _INDEX, _MASK = torch.tensor([[2, 0, 1]] * 3), torch.eye(3, dtype=torch.bool)
 
 
 def _arguments(x: torch.Tensor) -> list[tuple]:
-    """Arguments that operations take, all made of x, which is 3 by 3."""
+    """Return arguments that operations take, all made of x, which is 3 by 3."""
     y, row = x.flip(0).contiguous(), _INDEX[0]
     one, two = x[0], y[0]
     single = [
@@ -51,7 +52,7 @@ def _arguments(x: torch.Tensor) -> list[tuple]:
 
 
 def can_multiply(name: str) -> bool:
-    """Whether the function of this name can multiply two tensors."""
+    """Return whether the function of this name can multiply two tensors."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         tried = [curved for function in _functions(name) for curved in _curves(function)]
     return any(tried) or not tried
@@ -65,7 +66,7 @@ def _functions(name: str) -> Iterator[Callable]:
 
 
 def _curves(function: Callable) -> Iterator[bool]:
-    """For each way to call it: whether its results curve."""
+    """Yield, for each way to call it, whether its results curve."""
     for number in range(len(_arguments(_START))):
         try:
             before, here, after = (_result(function, number, step) for step in (-1, 0, 1))

@@ -1,4 +1,4 @@
-"""What is told of a hidden case comes from a fixed vocabulary: nothing that a student's process said is repeated.
+"""Messages on hidden cases use a fixed vocabulary: nothing from a student's process is repeated.
 
 Records are made up as a process could write them, with a word and a number in every place that it can choose.
 """

@@ -1,4 +1,4 @@
-"""PyTorch's own operations, written in Python by PyTorch, are no steps of an answer."""
+"""PyTorch operations that PyTorch itself implements in Python do not count as steps of an answer."""
 
 import pytest
 import torch._decomp.decompositions as decompositions

@@ -80,7 +80,9 @@ def test_a_stub_is_not_started_and_has_no_points(exercise_id):
     ],
 )
 def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
-    """Of hidden cases: the visible ones have one seed, and the bundle's tests ask the worked answer on it."""
+    """Try hidden cases only: the visible ones have one seed, on which the bundle's tests run the worked
+    answer.
+    """
     exercise, answer = find(exercise_id), worked_answer(exercise_id)
     for seed in seeds:
         cases = cases_of(exercise, str(seed), hidden=True)
@@ -114,7 +116,9 @@ def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exerc
 
 
 def verdicts_on_mistakes(exercise_id, which):
-    """All mistakes on the visible cases; of the hidden ones, which are of the same families, every fourth mistake."""
+    """Return verdicts on all mistakes on the visible cases; on the hidden ones, which are of the same
+    families, on every fourth.
+    """
     if which == SAMPLED:
         return sampled_verdicts(exercise_id)
     return mistake_verdicts(exercise_id) if which == PUBLIC else hidden_verdicts(exercise_id)
@@ -161,7 +165,7 @@ ZERO_WEIGHTS = "Some of your weights are 0 where they should not be."
 
 
 def all_messages(exercise_id, which):
-    """The messages to wrong answers and to mistakes."""
+    """Return the messages to wrong answers and to mistakes."""
     wrong = []
     if which == PUBLIC:
         wrong = list(wrong_verdicts(exercise_id).values())
@@ -240,7 +244,7 @@ def _cut(value):
 
 
 def cut_off(exercise):
-    """A file whose answer is right but for its gradients."""
+    """Return a file whose answer is right except for its gradients."""
     wrapper = CUT_OFF_CLASS if exercise.procedure == "class" else CUT_OFF
     return worked_file(exercise) + CUT + wrapper.format(name=exercise.name)
 
@@ -264,7 +268,7 @@ def test_partial_credit_is_the_sum_of_the_aspects(exercise_id):
     lost = [
         GRADIENTS,
         *(name for name in exercise.aspects if name == NOTHING),
-    ]  # whose result must have a graph
+    ]  # their result must have a graph
     assert judged.points == exercise.points - sum(exercise.aspects[name] for name in lost) > 0
     assert judged.points == sum(aspect.points for aspect in judged.aspects)
 
@@ -280,7 +284,7 @@ def test_a_check_and_the_command_line_give_the_same_numbers(exercise_id, tmp_pat
     mine = verdict(exercise_id, answer_in(cut_off(exercise), exercise.name))
     assert done.returncode == 1 and not row["passed"]
     assert (row["points"], row["max_points"], row["mistake"]) == (mine.points, mine.max_points, mine.mistake)
-    # The line number and the file differ; what is seen and asked does not.
+    # The line number and the file differ; observation and question do not.
     assert row["message"].splitlines()[:2] == mine.message.splitlines()[:2]
     assert check(answer_in(cut_off(exercise), exercise.name), exercise_id) == mine.points
     assert type(check(worked_answer(exercise_id), exercise_id)) is float
@@ -336,7 +340,7 @@ def test_an_infinity_that_is_missing_is_no_matter_of_order_or_rounding():
 
 def test_a_sign_is_blamed_only_if_positive_numbers_come_out_right():
     def sequence_log_prob(logits, ids, answer):
-        """Counts all that comes after the answer, too. No logarithm of a probability is positive."""
+        """Count all that comes after the answer, too. No logarithm of a probability is positive."""
         of_ids = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
         return (of_ids * answer[:, 1:].int().cummax(1).values).sum(1)
 

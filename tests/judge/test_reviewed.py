@@ -1,4 +1,6 @@
-"""Answers of reviewers: right ones that were rejected, edges that cost too much, and words that were not true."""
+"""Answers from reviewers: right ones that were rejected, edge cases that cost too much, and messages that
+were untrue.
+"""
 
 import pytest
 from judged import verdict

@@ -1,4 +1,4 @@
-"""Gradients in short: what is the same stays the same, and a difference in one entry is seen."""
+"""Sketches of gradients: equal gradients have equal sketches, and a difference in one entry shows."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What an answer leaves behind on what it was given is found in every exercise, and told in words of its own."""
+"""Traces that an answer leaves on its arguments are found in every exercise, and have their own messages."""
 
 import pytest
 import torch
@@ -34,7 +34,7 @@ LEFT_BEHIND = {
 
 
 def given_modules(exercise_id: str) -> bool:
-    """Whether an exercise asks for a function that is given modules which it must not change."""
+    """Return whether an exercise's function is given modules which it must not change."""
     cases = expected_of(exercise_id, *PUBLIC).cases
     return find(exercise_id).procedure == "function" and any(
         isinstance(value, Module) and name not in case.changes and case.family != "two calls in a row"

@@ -1,4 +1,4 @@
-"""What a tutor would say about answers that people really gave, and what would be a riddle."""
+"""Messages for answers that people really gave: what a tutor would say, and what would be a riddle."""
 
 import pytest
 from answers import IMPORTS, answers

@@ -1,4 +1,4 @@
-"""Limits of work: what an answer reads and makes in all, in whichever pieces."""
+"""Limits of work: everything that an answer reads and makes, in whichever pieces."""
 
 import pytest
 from answers import answers

@@ -1,4 +1,5 @@
-"""What a learner's slip is told: one clear sentence, never a traceback, and never that it is our fault.
+"""A learner's slips: each gets one clear sentence, never a traceback, and never the claim that the fault is
+ours.
 
 All of it happens in one real kernel, whose notebook has lesson 01 half done. At the end nothing is lost.
 """
@@ -31,7 +32,7 @@ def sofmax(scores):
 
 x, w = torch.eye(2), torch.eye(2)
 check(softmax)"""
-# What is written, and what must be said of it.
+# The slip, and what the message must contain.
 SLIPS = {
     # check
     "check()": "missing a required argument: 'answer'. Write it like this: check(softmax)",

@@ -141,7 +141,7 @@ def test_training_stops_after_so_many_steps():
 
 
 def test_a_bar_moves_in_a_notebook_and_is_gone_at_the_end():
-    """Outside of a notebook nothing is shown; in a real kernel the page holds no bar when the loop has ended."""
+    """Show nothing outside of a notebook; in a real kernel, leave no bar when the loop has ended."""
     assert list(track(range(5))) == [0, 1, 2, 3, 4]
     code = "import time\nfrom autograder.notebook.experiment import track\n"
     code += "for step in track(range(3)): time.sleep(0.25)"

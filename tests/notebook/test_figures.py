@@ -94,7 +94,7 @@ OF_LESSONS = [
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_picture_is_described_the_same_again_and_as_legible_on_a_dark_page(name):
-    """Its card is opaque: only the corners and the rim let the page through."""
+    """Check that its card is opaque: only the corners and the rim are transparent."""
     picture = DRAWINGS[name]()
     assert len(picture.alt) > 40
     assert picture.svg() == DRAWINGS[name]().svg() and "<dc:date>" not in picture.svg()
@@ -147,7 +147,7 @@ def test_infinity_is_written():
 
 
 def lines_of(picture):
-    """Label -> the numbers that were drawn; lines without a label are numbered."""
+    """Return label -> the numbers that were drawn; lines without a label are numbered."""
     return {line.get_label(): line for axes in picture.figure.axes for line in axes.get_lines()}
 
 
@@ -269,3 +269,4 @@ def test_a_figure_says_what_it_takes_and_what_it_was_given(drawn):
         drawn()
     text = "\n".join(caught.value._render_traceback_())
     assert "It takes " in text and "It was given " in text and "Traceback" not in text
+    assert ", to draw " in " ".join(text.split())

@@ -57,7 +57,8 @@ def test_it_goes_on_token_for_token_as_the_independent_reading_does(file, weight
     generate = worked_answer("llama.generate_cached")
     ours = generate(model, torch.tensor([ids]), 50, lambda logits: logits.argmax(dim=-1))
     with torch.no_grad():
-        # Read once, with the text that came out: each token must be the most probable one after those before it.
+        # Read once, with the text that came out: each token must be the most probable one after those before
+        # it.
         logits = logits_of(weights, file.sizes, torch.tensor([*ids, *ours]))
     assert logits[len(ids) - 1 : -1].argmax(dim=-1).tolist() == ours
 
@@ -71,7 +72,9 @@ def test_the_plain_model_of_the_benchmark_is_the_same_model(file, weights, model
 
 
 def long_text():
-    """200 kB in several languages: sentences of lesson 10, text of the course, numbers, spaces, marks, rare letters."""
+    """Return 200 kB in several languages: sentences of lesson 10, text of the course, numbers, spaces,
+    punctuation, rare letters.
+    """
     draw = random.Random(0)
     own = [path.read_text() for path in sorted(Path(ROOT, "solutions").glob("*.py"))]
     pieces = [one for sentences in SENTENCES.values() for one in sentences]

@@ -1,4 +1,4 @@
-"""The texts of lesson 11: one is always there, and one that cannot be had is told about in a line."""
+"""The texts of lesson 11: one is always available, and for one that is not, a line says so."""
 
 import urllib.error
 

@@ -1,4 +1,4 @@
-"""The lessons as their author writes them: they have all that is asked, and what the build adds to their first cell."""
+"""The lessons as their author writes them: they meet the rules, and the build completes their first cell."""
 
 import re
 import subprocess
@@ -35,7 +35,7 @@ def test_its_exercises_have_all_that_is_asked_without_running_an_answer(lesson):
 
 
 def given_lines_of_answers(lesson):
-    """The lines of answers that stand in what the lesson gives, too."""
+    """Return the lines of answers that the lesson itself gives, too."""
     given = set().union(*map(shown_lines, cells(lesson)))
     answers = cells_of_kind(lesson, "exercise")
     return given.intersection(line for cell in answers for line in {*hidden_lines(cell)} - shown_lines(cell))

@@ -1,5 +1,6 @@
-"""The lessons, run once each: what they say is so, their notebooks show it, and what they leave to try is judged
-rightly."""
+"""The lessons, run once each: their claims hold, their notebooks show it, and their last exercises are judged
+rightly.
+"""
 
 import doctest
 import math
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.trial
 
 @cache
 def solved(lesson):
-    """The lesson's names, and with them the answers to its last section that its text unfolds."""
+    """Return the lesson's names, and with them the answers to its last section that its text unfolds."""
     names = dict(ran(lesson).names)
     for answer in re.findall(r"^```python\n((?:def |guess = ).*?)^```", prose(lesson), re.S | re.M):
         exec(answer, names)
@@ -30,7 +31,7 @@ def solved(lesson):
 
 
 def about(number):
-    """A test about one lesson stands with the others about it, which share its run."""
+    """Mark a test as about one lesson, so that it shares a run with the others about it."""
     return pytest.mark.parametrize("lesson", [LESSONS[number - 1]])
 
 
@@ -51,7 +52,7 @@ def answered(lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_unfolded_answers_are_right(lesson):
-    """What a reader does: takes the answer, and runs the line that is there as a comment."""
+    """Do what a reader does: take the answer, and run the line that is a comment in the cell."""
     text = source(lesson).read_text()
     lines = re.findall(r"^# (try_.*)$", text, re.M)
     assert lines and len(lines) == len(re.findall(r"^def try_", text, re.M))
@@ -59,7 +60,7 @@ def test_unfolded_answers_are_right(lesson):
         assert eval(line, solved(lesson))
 
 
-# Wrong answers to the last section of a lesson, and what is told of each.
+# Wrong answers to the last section of a lesson, and part of the message on each.
 WRONG = [
     (
         "01",
@@ -184,7 +185,7 @@ def test_wrong_answers_are_told_what_is_wrong(lesson, attempt, told):
 
 
 def numbers_in(text):
-    """Decimal numbers of prose; no links, citations, code or section numbers."""
+    """Return the decimal numbers of prose; no links, citations, code or section numbers."""
     text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`|[Ss]ections? [\d.]+( and [\d.]+)?", " ", text)
     return set(re.findall(r"(?<![\w.])\d+\.\d+(?![\w.]*\w)", text))
 
@@ -199,8 +200,9 @@ def test_numbers_in_prose_are_printed_by_a_cell(lesson):
 
 
 def whole_numbers_in(text):
-    """Whole numbers of prose of three digits or more, or with a unit; no years, links, citations or code, nor the
-    minutes that a lesson takes."""
+    """Return the whole numbers of prose of three digits or more, or with a unit; no years, links, citations
+    or code, nor the minutes that a lesson takes.
+    """
     text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`", " ", text).replace("{,}", ",")
     units = "%|million|billion|trillion|[GMK]iB"
     found = re.findall(
@@ -248,7 +250,8 @@ def test_worked_examples_of_the_stubs_are_right(lesson):
     assert runner.failures == 0
 
 
-# The same numbers on every rung: what the lesson computes of the sentence as the loops do, for all tokens or the last.
+# The same numbers on every rung: what the lesson computes of the sentence as the loops do, for all tokens or
+# the last.
 FOUND_AGAIN = {
     1: lambda names: names["output"],
     3: lambda names: names["masked_attention"](*[embed()] * 3, torch.ones(5, 5) > 0),
@@ -261,7 +264,7 @@ FOUND_AGAIN = {
 
 
 def plain(names, module):
-    """Its output where its weights change nothing."""
+    """Return its output where its weights change nothing."""
     names["put_in"](module, torch.eye(4))
     return module(embed()[None])
 
@@ -510,7 +513,8 @@ def test_a_small_gpt_uses_more_of_its_past_than_a_table_of_pairs(names):
     level, (at, others) = names["levels"]["bigrams"], names["in_window"].values()
     assert names["unseen_losses"][-1] < level - 0.7 and max(at[5:]) < level - 0.7
     assert abs(at[0] - level) < 0.2
-    # After 300 steps the others know the table less well: 0.14 to 0.22 above it, by the text that each Python has.
+    # After 300 steps the others know the table less well: 0.14 to 0.22 above it, by the text that each Python
+    # has.
     assert all(level - 0.2 < run[0] < names["levels"]["unigrams"] for run in others)
     assert max(run[-1] for _, run in names["cheats"]) < 0.42 < 2 < names["losses"][99]
 

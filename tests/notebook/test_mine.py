@@ -1,4 +1,5 @@
-"""mine: a learner's own answers of other lessons, if they are right, and never where something is graded."""
+"""mine: a learner's own answers from other lessons, if they are right, and never where something is
+graded."""
 
 import json
 import shutil

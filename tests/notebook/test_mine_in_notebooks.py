@@ -1,4 +1,5 @@
-"""mine in real notebooks: a learner's folder, in which some lessons are written, some wrong, and lesson 20 is run."""
+"""mine in real notebooks: a learner's folder, in which some lessons are written, some wrong, and lesson 20 is
+run."""
 
 import re
 
@@ -26,7 +27,7 @@ with torch.no_grad():
 
 
 def fill(path, edits):
-    """Puts the worked answers of its lesson into a student's notebook."""
+    """Put the worked answers of its lesson into a student's notebook."""
     notebook = nbformat.read(str(path), 4)
     answers = worked_sources(path.stem)
     for exercise, (old, new) in edits.items():

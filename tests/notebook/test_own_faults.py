@@ -1,5 +1,6 @@
-"""A fault of ours is never the learner's, wherever it is: every module that a learner's call goes through is broken
-once, and the call says that it is ours and where, or goes on as if nothing had happened."""
+"""A fault of ours is never the learner's, wherever it is: every module on the path of a learner's call is
+broken once, and the call says that the fault is ours and where, or is unaffected.
+"""
 
 import gc
 import sys
@@ -34,7 +35,7 @@ def wrong(scores):
 
 
 def shown(made):
-    """What a notebook shows of it."""
+    """Return what a notebook shows of it."""
     return str(made._repr_mimebundle_()[0]) + str(made)
 
 
@@ -55,12 +56,14 @@ ENTRIES = {
     ),
     "progress": progress,
 }
-# They say whose fault it was, and would have to say it of themselves; a known mistake is an answer, and may raise.
+# These attribute faults, and cannot attribute their own; a known mistake is an answer, and may raise.
 SPOKESMEN = {"errors.py", "faults.py", "notebook/check.py", "schema/<mistake>"}
 
 
 def outcome(call, capsys):
-    """What a learner sees of a call: the error as a notebook shows it, or what was returned and printed."""
+    """Return what a learner sees of a call: the error as a notebook shows it, or what was returned and
+    printed.
+    """
     try:
         result = call()
     except (CheckFailed, Broken, UserError) as error:
@@ -71,7 +74,7 @@ def outcome(call, capsys):
 
 
 def codes_run(call):
-    """The code of ours that a call runs, by module."""
+    """Return the code of ours that a call runs, by module."""
     found = defaultdict(set)
 
     def note(frame, event, arg):
@@ -90,7 +93,7 @@ def codes_run(call):
 
 
 def broken(function):
-    """Code that raises, as if it stood where the function's stands."""
+    """Return code that raises, as if it were at the function's place."""
     code = function.__code__
     free = ", ".join(code.co_freevars)
     source = f"def outer({free}):\n    def inner(*args, **kwargs):\n        raise KeyError(0, {free})"

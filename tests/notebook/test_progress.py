@@ -35,7 +35,7 @@ ANSWER = "def softmax(scores):\n    return torch.softmax(scores, -1)"
 
 
 def verdict(exercise_id, state, points=None):
-    """A verdict of that state; with all points where none are given."""
+    """Return a verdict with that state; with all points if none are given."""
     most = find(exercise_id).points
     return Verdict(exercise_id, state, (Aspect("values", most if points is None else points, most),))
 
@@ -51,7 +51,8 @@ def as_given_out(lesson):
 
 @pytest.fixture
 def notebook(tmp_path):
-    """A function that copies a lesson's student notebook, with other texts in the cells named, and gives its path."""
+    """A function that copies a lesson's student notebook, with other texts in the cells named, and gives its
+    path."""
 
     def copy(lesson=FIRST, *, name=None, more=(), **texts):
         made = nbformat.reads(as_given_out(lesson), as_version=4)

@@ -1,6 +1,7 @@
-"""The real model's file: found, checked, read as the package gguf reads it, and its tokenizer as `tokenizers` has it.
+"""The real model's file: found, checked, read as the package gguf reads it, and its tokenizer as `tokenizers`
+has it.
 
-`make model` fetches it; without it these tests are skipped, but for what is said then.
+`make model` fetches it; without it these tests are skipped, except those of the messages that say so.
 """
 
 import sys

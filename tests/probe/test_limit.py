@@ -1,5 +1,6 @@
-"""A limit on time holds by the system's timers and, where there are none or in another thread, by a thread that
-watches: with the same verdict in the same words, and nothing of it is left when the block is over."""
+"""A limit on time holds by the system's timers and, without them or in another thread, by a thread that
+watches: with the same verdict in the same words, and nothing of it remains when the block is over.
+"""
 
 import contextlib
 import itertools
@@ -27,7 +28,7 @@ def endless(scores):
 
 
 def endless_in_one_line(scores):
-    """Wherever it is stopped, the line that is told is the same."""
+    """Loop for ever on one line, so that the line in the message is the same wherever it is stopped."""
     return all(torch.exp(scores) is not None for _ in itertools.count())
 
 
@@ -80,8 +81,9 @@ def test_one_that_swallows_the_first_ring_hears_the_next(way):
 
 @pytest.mark.skipif(not limit.HAS_TIMERS, reason="this system has no timers")
 def test_a_ring_while_the_limit_is_taken_away_does_not_leave_it_half_done():
-    """On a busy machine both timers ring in a row: the second while the block is being left for the first, or while
-    the first rings."""
+    """Let both timers fire in a row, as on a busy machine: the second while the block is being left for the
+    first, or while the first fires.
+    """
     leaving = SimpleNamespace(f_code=limit._ByTimers.__exit__.__code__, f_back=None)
     limit._ring(0, leaving)
     limit._ring(0, SimpleNamespace(f_code=limit._ring.__code__, f_back=leaving))

@@ -1,4 +1,4 @@
-"""What is observed of several calls is that of the one which did most."""
+"""Of several calls, the observation is that of the one with the most operations."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Hostile submissions. `ATTACKS` has them by name; what each tries is said beside it.
+"""Hostile submissions. `ATTACKS` has them by name; each has a line that says what it tries.
 
 attack.py    what an attack is, and how it is handed in
 score.py     points that were not earned: patched libraries, hooks, lying objects

@@ -1,4 +1,4 @@
-"""What an attack is, and how it is handed in."""
+"""The form of an attack, and how it is handed in."""
 
 import json
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from autograder.grading.demo.hand_in import notebook_text
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, SampleSubmission
 
 FULL = 21.0
-# One answer that runs and is wrong, and no other: every point would be undeserved.
+# Only one answer, which runs and is wrong, so every point would be undeserved.
 NOTHING = {SOFTMAX: "return scores * 0"}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where attacks are handed in. `facts` are put in the place of @NAME@ in their code."""
+    """Where attacks are handed in. `facts` replace @NAME@ in their code."""
 
     course: Path
     facts: dict[str, str]
@@ -56,7 +56,7 @@ class Attack:
 
 
 def notebook(place: Place, answers=NOTHING, lesson: str = FIRST) -> dict:
-    """A notebook with these answers as plain JSON; `answers` may be "right" or "stub"."""
+    """Return a notebook with these answers as plain JSON; `answers` may be "right" or "stub"."""
     return json.loads(_text(place.course, json.dumps(answers), lesson))
 
 
@@ -72,7 +72,7 @@ def _text(course: Path, answers: str, lesson: str) -> str:
 
 
 def write_notebook(folder: Path, content: dict | str | bytes, lesson: str = FIRST) -> None:
-    """Writes the folder of a submission with nothing but its notebook."""
+    """Write the folder of a submission with nothing but its notebook."""
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(content, dict):
         content = json.dumps(content)
@@ -81,23 +81,25 @@ def write_notebook(folder: Path, content: dict | str | bytes, lesson: str = FIRS
 
 
 def cell_of(code: str, kind: str = "code", **more) -> dict:
-    """A cell as JSON."""
+    """Return a cell as JSON."""
     cell = {"cell_type": kind, "id": "hostile", "metadata": {}, "source": code}
     return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {}) | more
 
 
 def solutions(content: dict) -> list[dict]:
-    """The answer cells of a notebook, in order."""
+    """Return the answer cells of a notebook, in order."""
     return [cell for cell in content["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")]
 
 
 def checks(content: dict) -> list[dict]:
-    """The check cells of a notebook, in order."""
+    """Return the check cells of a notebook, in order."""
     return [cell for cell in content["cells"] if cell["metadata"].get("nbgrader", {}).get("locked")]
 
 
 def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Wrong answers but for these (by the number of the answer cell), and perhaps a cell that is run before them."""
+    """Hand in wrong answers except for these (by the number of the answer cell), and perhaps a cell that is
+    run before them.
+    """
 
     def write(place, folder):
         lesson = more.get("lesson", FIRST)
@@ -112,17 +114,17 @@ def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **
 
 
 def by_cell(name: str, tries: str, code: str, **more) -> Attack:
-    """Wrong answers, and a cell that is run before them."""
+    """Hand in wrong answers, and a cell that is run before them."""
     return by_code(name, tries, {}, code, **more)
 
 
 def by_answer(name: str, tries: str, code: str, **more) -> Attack:
-    """Wrong answers, but `softmax` is this code (a whole cell)."""
+    """Hand in wrong answers, with this code (a whole cell) for `softmax`."""
     return by_code(name, tries, {1: code}, **more)
 
 
 def by_edit(name: str, tries: str, edit: Callable[[dict], object], answers=NOTHING, **more) -> Attack:
-    """A notebook that is changed as JSON; what `edit` returns, if anything, is handed in in its place."""
+    """Hand in a notebook that is changed as JSON, or whatever `edit` returns instead of it."""
 
     def write(place, folder):
         lesson = more.get("lesson", FIRST)

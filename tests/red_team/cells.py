@@ -1,4 +1,4 @@
-"""Notebooks whose cells and metadata are not what was given out."""
+"""Notebooks whose cells and metadata are not what was handed out."""
 
 import copy
 import json
@@ -42,7 +42,7 @@ def every_id_twice(content):
 
 
 def swapped_ids(content):
-    """Every check claims to be that of the first exercise, whose answer is right."""
+    """Make every check claim to be that of the first exercise, whose answer is right."""
     answers = solutions(content)
     answers[0]["source"] = (
         "import torch\ndef dot_product_scores(x):\n    return torch.stack([torch.stack([sum(p * r for p, r in "
@@ -53,7 +53,7 @@ def swapped_ids(content):
 
 
 def grade_cell(number: int, grade_id, points: int, **more) -> dict:
-    """A cell that claims to be a check worth so many points, and to earn them."""
+    """Return a cell that claims to be a check worth so many points, and to earn them."""
     claims = {"grade": True, "locked": True, "solution": False, "schema_version": 3, "grade_id": grade_id}
     return cell_of(f"{points}.0", id=f"c{number}", metadata={"nbgrader": claims | {"points": points} | more})
 
@@ -105,7 +105,7 @@ def wrong_source(content):
 
 
 def slow_source(content):
-    """IPython rewrites one magic at a time, and reads the whole cell again each time."""
+    """Exploit that IPython rewrites one magic at a time, and reads the whole cell again each time."""
     content["cells"].insert(1, cell_of("a = %time 1\n" * 20000))
     content["cells"].insert(1, cell_of("x = [" + "(" * 100 + ")" * 100 + "]\n" + "-" * 50000 + "1", id="b"))
     content["cells"].insert(1, cell_of("x" + ".y" * 100000, id="c"))
@@ -115,7 +115,7 @@ def slow_source(content):
 
 
 def short_lines(content):
-    """A syntax tree takes a thousand times the memory of its text."""
+    """Exploit that a syntax tree takes a thousand times the memory of its text."""
     content["cells"].insert(1, cell_of("x\n" * 250_000))
 
 
@@ -125,7 +125,7 @@ def deep_sources(content):
 
 
 def many_tags(content):
-    """Tags that are no text: whether all are different is asked of each and every other."""
+    """Write tags that are no text; each is compared with every other."""
     content["cells"][1]["metadata"]["tags"] = [{"tag": number} for number in range(7000)]
 
 
@@ -158,7 +158,7 @@ class MultiheadSelfAttention(nn.Module):
 
 
 def dense_picture(content):
-    """Every step reads all earlier ones: to place so many arrows takes hours."""
+    """Make every step read all earlier ones: to place so many arrows takes hours."""
     answer = next(
         cell for cell in solutions(content) if "class MultiheadSelfAttention" in "".join(cell["source"])
     )

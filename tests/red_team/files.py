@@ -16,7 +16,9 @@ def raw(name: str, tries: str, content, problem=UNREADABLE, **more) -> Attack:
 
 
 def made(name: str, tries: str, make, **more) -> Attack:
-    """`make(place, folder, notebook)` writes what it likes; right answers, so that what is left of them counts."""
+    """Hand in whatever `make(place, folder, notebook)` writes; the answers are right, so that what is left of
+    them counts.
+    """
 
     def write(place, folder):
         folder.mkdir()
@@ -26,7 +28,7 @@ def made(name: str, tries: str, make, **more) -> Attack:
 
 
 def beside(name: str, tries: str, make, **more) -> Attack:
-    """The same, with the notebook already there."""
+    """Hand in the same, with the notebook already there."""
 
     def write_both(place, folder, text):
         (folder / NAME).write_text(text)
@@ -36,7 +38,7 @@ def beside(name: str, tries: str, make, **more) -> Attack:
 
 
 def linked(name: str, tries: str, file: str, target: str) -> Attack:
-    """A link beside right answers, or in their place."""
+    """Hand in a link next to right answers, or instead of them."""
 
     def link(place, folder, text):
         (folder / NAME).write_text(text)
@@ -74,7 +76,7 @@ def two_notebooks(place, folder, text):
 
 
 def shadows(place, folder, text):
-    """Modules that would be found before the real ones, with answers that are wrong without them."""
+    """Write modules that would be found before the real ones, with answers that are wrong without them."""
     write_notebook(folder, notebook(place))
     for name in (
         "torch",
@@ -98,7 +100,7 @@ def shadows(place, folder, text):
 
 
 def own_records(place, folder, text):
-    """Results, records and grades of one's own beside the notebook."""
+    """Write made-up results, records and grades next to the notebook."""
     write_notebook(folder, notebook(place))
     for name in (".grading/results/x.json", "autograded/x.ipynb", "feedback/x.html"):
         (folder / name).parent.mkdir(parents=True)
@@ -122,7 +124,7 @@ def long_path(place, folder):
 
 
 def nest(folder, name, count):
-    """Folders within each other, each made from within the one above: no call takes a path as long as theirs."""
+    """Nest folders, each made from within the one above, because no call takes a path as long as theirs."""
     above = os.open(folder, os.O_RDONLY)
     for _ in range(count):
         os.mkdir(name, dir_fd=above)
@@ -138,12 +140,12 @@ def many_files(place, folder):
 
 
 def not_entered(place, folder):
-    """A folder that can be listed, and not entered (by anybody but root)."""
+    """Make a folder that can be listed, but not entered (by anybody but root)."""
     folder.chmod(0o444)
 
 
 def sparse_files(place, folder):
-    """Three gigabytes that take no room."""
+    """Write three gigabytes that take no room."""
     for number in range(64):
         with (folder / f"data{number}").open("wb") as file:
             file.truncate(48_000_000)

@@ -29,8 +29,8 @@ def forged(name: str, tries: str, code: str, **more):
     return by_cell(name, tries, CHANNEL + code, **more)
 
 
-# What an answer's own process can say of it. In-process forgers know the inputs, so that the numbers may be right:
-# what is left out must not count.
+# What an answer's own process can claim. Forgers in the process know the inputs, so the numbers may be right:
+# anything missing must not count.
 TRUE_NUMBERS = """\
 import torch
 import autograder.grading.worker.inside.requests as session

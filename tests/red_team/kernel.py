@@ -1,4 +1,4 @@
-"""Ways out of the sandbox. What succeeds prints TOOK."""
+"""Ways out of the sandbox. An attack that succeeds prints TOOK."""
 
 from red_team.attack import by_cell
 

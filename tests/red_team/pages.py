@@ -1,5 +1,6 @@
-"""Scripts for the browser of whoever looks at the work, and words that should pass for somebody else's. The answers
-are right: those points are deserved."""
+"""Scripts for the reader's browser, and words that imitate somebody else's. The answers
+are right: those points are deserved.
+"""
 
 from red_team.attack import FULL, by_answer, by_edit, cell_of, solutions
 
@@ -36,7 +37,7 @@ display({"text/html": "<p>x"}, raw=True, metadata={"text/html": {"isolated": Tru
 print(bad)
 raise ValueError(bad + "\\x1b[31m" + bad + "\\x1b]8;;javascript:pwned()\\x07x\\x1b]8;;\\x07")
 """
-# Words that want to stand elsewhere on the page than where they were written.
+# Text that tries to appear elsewhere on the page than where it was written.
 COVERS = {
     "classes": '<div class="navbar navbar-fixed-top modal in" style="display: block">Score: 25/25</div>',
     "margins": '<div style="margin: -3000px 0 0 -500px; padding: 900px; background-color: #fff">Score: 25/25</div>',

@@ -1,4 +1,4 @@
-"""Points that were not earned: patched libraries, hooks, lying objects, search for what is due."""
+"""Points that were not earned: patched libraries, hooks, lying objects, searches for the expected values."""
 
 from red_team.attack import by_answer, by_cell
 

@@ -1,4 +1,6 @@
-"""What nobody handed in: gradebook, secret, other people's work, the environment, the host, the network."""
+"""Spies on data that no student may see: gradebook, secret, other people's work, the environment, the host,
+the network.
+"""
 
 from red_team.attack import by_cell, by_edit, cell_of, solutions
 

@@ -1,8 +1,8 @@
-"""A class in which most are hostile, graded in one run with honest neighbours. What each tries: red_team/.
+"""A class in which most are hostile, graded in one run with honest neighbours. Their attacks are in
+red_team/.
 
-`make test` grades some attacks of each kind, `make trial` all of them.
-
-Of each attack it is asked that it earned nothing, took nothing, left nothing behind and harmed nobody.
+`make test` grades some attacks of each kind, `make trial` all of them. Each must earn nothing, take nothing,
+leave nothing behind and harm nobody.
 """
 
 import hashlib
@@ -69,12 +69,12 @@ class Class:
     devices: tuple = ((), ())
 
     def made_for(self, attack) -> list[Path]:
-        """The folders with what was made of a submission."""
+        """Return the folders with the files made from a submission."""
         places = (self.course / "autograded" / attack.name, self.course / "feedback" / attack.name)
         return [place for place in places if place.exists()]
 
     def outputs(self, attack) -> str:
-        """What the submission's own cells showed."""
+        """Return what the submission's own cells showed."""
         path = self.course / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb"
         return json.dumps([cell.get("outputs") for cell in cells_of(path)]) if path.exists() else ""
 
@@ -124,15 +124,17 @@ def graded(cleared, request):
 
 @pytest.fixture(scope="module")
 def cleared():
-    """A folder that is cleared away afterwards. subtle: not one of pytest's own: what clears those away ends at folders
-    that are nested without end, and with it all of pytest, also the next time."""
+    """A folder that is cleared away afterwards. subtle: not one of pytest's own: what clears those away ends
+    at folders that are nested without end, and with it all of pytest, also the next time."""
     top = Path(tempfile.mkdtemp(prefix="red-"))
     yield top
     subprocess.run(["rm", "-rf", str(top)], check=True)
 
 
 def place_canaries(known: Class) -> None:
-    """Words that nobody may find: in the gradebook, the source, a neighbour's work, the environment, the host."""
+    """Place words that nobody may find: in the gradebook, the source, a neighbour's work, the environment,
+    the host.
+    """
     words = {where: canary(where) for where in ("gradebook", "source", "neighbour", "environment", "host")}
     known.host.mkdir()
     (known.host / "diary.txt").write_text(words["host"])
@@ -161,7 +163,7 @@ def facts(known: Class, listener: Listener) -> dict[str, str]:
 
 
 def submit_oddities(known: Class, place: Place) -> None:
-    """One that is swapped later, and folders that are left out."""
+    """Hand in a submission that is swapped later, and folders that are left out."""
     write_notebook(known.course / "submitted" / "swapper" / FIRST, notebook(place))
     for folder in (
         known.course / "submitted" / "linked" / FIRST,
@@ -175,7 +177,7 @@ def submit_oddities(known: Class, place: Place) -> None:
 
 @contextmanager
 def swapped_when_read(known: Class, student: str):
-    """Somebody changes a submission as soon as it was looked at: a link to right answers and to a diary."""
+    """Swap a submission as soon as it was looked at: for a link to right answers and to a diary."""
     look_at = reading.read_submission
 
     def look_and_swap(folder, lesson):
@@ -194,7 +196,7 @@ def swapped_when_read(known: Class, student: str):
 
 
 def make_pages(known: Class) -> None:
-    """Feedback pages of those whose work could harm a reader."""
+    """Make feedback pages for those whose work could harm a reader."""
     api = open_course(known.course)
     harmful = [*snoop.ATTACKS, *pages.ATTACKS, *(ATTACKS[name] for name in HARM_A_READER)]
     with quiet(known.course / "grading.log"):
@@ -204,7 +206,7 @@ def make_pages(known: Class) -> None:
 
 
 def new_processes(before: dict[int, str]) -> dict[int, str]:
-    """Processes that descend from this one and were not there before; those about to end are waited for."""
+    """Return new processes that descend from this one; wait for those about to end."""
 
     def left() -> dict[int, str]:
         return {pid: command for pid, command in descendants().items() if pid not in before}
@@ -220,8 +222,9 @@ def device_files() -> tuple:
 
 
 def snapshot(folder: Path) -> dict:
-    """What the files under a folder are and hold, links and pipes as such. Not by `rglob`, which some are made to
-    stop."""
+    """Return the state and contents of the files under a folder, links and pipes as such. Not by `rglob`,
+    which some attacks stop.
+    """
     seen, waiting = {}, [folder]
     while waiting:
         with (
@@ -237,7 +240,8 @@ def snapshot(folder: Path) -> dict:
     return seen
 
 
-# --- each attack ----------------------------------------------------------------------------------------------
+# --- each attack
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -287,7 +291,8 @@ def test_no_script_reaches_a_browser(graded):
                     assert not live("".join(data.get("text/html", "")), "pwned("), attack.name
 
 
-# --- the class ------------------------------------------------------------------------------------------------
+# --- the class
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("work", HONEST, ids=lambda work: f"{work.student} {work.lesson}")
@@ -356,11 +361,12 @@ def test_a_file_swapped_after_it_was_read_counts_for_nothing(graded):
     )
 
 
-# --- what sees an attack can see one --------------------------------------------------------------------------
+# --- what sees an attack can see one
+# --------------------------------------------------------------------------
 
 
 def run_outside(code: str) -> str:
-    """Runs an attack's code without a sandbox."""
+    """Run an attack's code without a sandbox."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     return done.stdout
 

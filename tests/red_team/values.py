@@ -87,7 +87,8 @@ def feed_forward(x, linear1, linear2):
 
 
 def spoiled(name: str, tries: str, code: str) -> Attack:
-    """A right softmax that spoils its input: all points but that for side effects are deserved."""
+    """Hand in a right softmax that changes its input: all points except those for side effects are
+    deserved."""
     return by_answer(name, tries, SPOILED_SOFTMAX.replace("@SPOIL@", code), points=6.0)
 
 

@@ -1,4 +1,4 @@
-"""How it is seen that an attack did any harm: canaries, processes, connections, scripts."""
+"""Detects harm done by an attack: canaries, processes, connections, scripts."""
 
 import ctypes
 import os
@@ -41,12 +41,12 @@ LINKS = {
 
 
 def adopt_orphans() -> None:
-    """From here on a process that any of ours leaves behind becomes a child of this one."""
+    """Make orphaned descendants children of this process from now on."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def descendants() -> dict[int, str]:
-    """Every living process that descends from this one, with its command line."""
+    """Return every living process that descends from this one, with its command line."""
     found = {}
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -56,7 +56,8 @@ def descendants() -> dict[int, str]:
 
 
 def files_with(words: list[str], folders: list[Path]) -> list[tuple[str, str]]:
-    """(file, word) for each file under the folders that holds one of the words, in its name or text."""
+    """Return (file, word) for each file under the folders that holds one of the words, in its name or
+    text."""
     found = []
     for path in (path for folder in folders for path in folder.rglob("*") if path.is_file()):
         text = path.read_bytes()
@@ -124,7 +125,7 @@ class _Live(HTMLParser):
 
 
 def live(html: str, mark: str) -> list[str]:
-    """The places of a page where `mark` is not plain text."""
+    """Return the places of a page where `mark` is not plain text."""
     looked = _Live(mark)
     looked.feed(html)
     looked.close()

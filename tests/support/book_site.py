@@ -11,7 +11,7 @@ MADE_HERE = ("_build", "made")
 
 
 def build_book(folder: Path, **settings: str) -> Path:
-    """Builds the book under `folder`, every warning an error, and gives the folder of its pages.
+    """Build the book under `folder`, every warning an error, and return the folder of its pages.
 
     `settings` are environment variables. Raises AssertionError with what Sphinx said where it fails.
     """

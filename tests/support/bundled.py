@@ -1,4 +1,4 @@
-"""The code of a student bundle, as the tests ask for it: without records, in no time."""
+"""The code of a student bundle for the tests: without records, so that it takes no time."""
 
 from functools import cache
 from pathlib import Path
@@ -10,22 +10,22 @@ from autograder.bundle.needed import files_of, modules_for, packages_for
 
 @cache
 def notebooks() -> dict[str, str]:
-    """The text of each student notebook by the name of its lesson."""
+    """Return the text of each student notebook by the name of its lesson."""
     return {lesson.name: as_text(student_notebook(lesson)) for lesson in find_lessons(None)}
 
 
 @cache
 def modules() -> frozenset[str]:
-    """The package's modules that are in it."""
+    """Return the package's modules that are in it."""
     return modules_for(notebooks().values())
 
 
 def code_files() -> list[Path]:
-    """The Python files that are copied into it."""
+    """Return the Python files that are copied into it."""
     return [path for path in files_of(modules()) if path.suffix == ".py"]
 
 
 @cache
 def packages() -> tuple[str, ...]:
-    """The packages that it asks pip for, with their versions."""
+    """Return the packages that it asks pip for, with their versions."""
     return tuple(packages_for(notebooks().values(), modules()))

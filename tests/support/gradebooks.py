@@ -1,4 +1,4 @@
-"""What a gradebook holds, read from its database."""
+"""The contents of a gradebook, read from its database."""
 
 import sqlite3
 from pathlib import Path
@@ -19,7 +19,7 @@ class Score(NamedTuple):
 
 
 def scores_in(folder: Path) -> list[Score]:
-    """Everything that the gradebook holds of the submissions, by student and cell."""
+    """Return everything that the gradebook holds of the submissions, by student and cell."""
     with sqlite3.connect(folder / "gradebook.db") as database:
         rows = database.execute("""
             select student.id, base_cell.name, auto_score, manual_score, needs_manual_grade, comment.auto_comment,

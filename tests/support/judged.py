@@ -1,14 +1,16 @@
-"""Verdicts for the tests: cases and the records of references and mistakes are made once for each exercise and seed.
+"""Verdicts for the tests: cases and the records of references and mistakes are made once for each exercise
+and seed.
 
-A hidden check has several rounds, each of all its families; the trial takes one of them. `make test` tries a few
-answers of each kind to an exercise, `make trial` all of them.
+A hidden check has several rounds, each of all its families; the trial takes one of them. `make test` tries a
+few answers of each kind to an exercise, `make trial` all of them.
 """
 
 import functools
 
 import torch
 
-# What PyTorch imports where it meets a padding mask or an optimiser: a trial's time limit must not cut it off halfway.
+# What PyTorch imports where it meets a padding mask or an optimiser: a trial's time limit must not cut it off
+# halfway.
 import torch.fx.experimental.symbolic_shapes
 from answers import answers
 from worked import answer_in, worked_file, worked_sources
@@ -21,7 +23,7 @@ from autograder.judge.rules import broken_rule
 from autograder.probe import probe
 from autograder.schema.draw import Draw
 
-SAMPLE = 3  # of the mistakes, of the right and of the other wrong answers to an exercise
+SAMPLE = 3  # how many mistakes, right answers and other wrong answers of an exercise are tried
 IDS = [exercise.id for exercise in all_exercises()]
 PUBLIC, OTHER, HIDDEN = ("public", False), ("other", False), ("a secret/0", True)
 
@@ -31,23 +33,23 @@ torch.set_num_threads(1)
 
 @functools.cache
 def expected_of(exercise_id: str, seed: str, hidden: bool) -> Expected:
-    """The expected records, and those of the known mistakes, on the cases of a seed."""
+    """Return the expected records, and those of the known mistakes, on the cases of a seed."""
     exercise = find(exercise_id)
     return Expected(exercise, with_suspects(exercise, exercise.drawn(Draw(exercise_id, seed, hidden))))
 
 
 def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
-    """What an answer does on the cases of a check."""
+    """Return the records of an answer on the cases of a check."""
     return probe(answer, expected_of(exercise_id, *check).cases, find(exercise_id).procedure)
 
 
 def results_of(exercise, cases, answer, **more) -> list[dict]:
-    """The same on given cases."""
+    """Return the records of an answer on given cases."""
     return probe(answer, cases, exercise.procedure, **more)
 
 
 def is_caught(exercise, expected: Expected, answer, seconds: float | None = None) -> bool:
-    """Whether some case, or a rule, tells an answer from a right one. Most are told by the first case."""
+    """Return whether some case, or a rule, rejects an answer. Most are rejected by the first case."""
     for case, right in zip(expected.cases, expected.right, strict=True):
         records = results_of(exercise, [case], answer, seconds=seconds)
         if findings(exercise, [case], [right], records):
@@ -57,58 +59,58 @@ def is_caught(exercise, expected: Expected, answer, seconds: float | None = None
 
 
 def verdict_on(exercise_id: str, records: list[dict], check=PUBLIC) -> Verdict:
-    """The verdict on records."""
+    """Return the verdict on records."""
     expected = expected_of(exercise_id, *check)
     return judge(find(exercise_id), expected.cases, records, check[1], expected)
 
 
 def verdict(exercise_id: str, answer, check=PUBLIC) -> Verdict:
-    """The verdict on an answer."""
+    """Return the verdict on an answer."""
     return verdict_on(exercise_id, records_of(exercise_id, answer, check), check)
 
 
 @functools.cache
 def mistake_records(exercise_id: str) -> list[tuple]:
-    """(mistake, its records as the probe writes them) for every known mistake, on the visible cases."""
+    """Yield (mistake, its records as the probe writes them) for every known mistake, on the visible cases."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     return [(mistake, expected.run(number)[0]) for number, mistake in enumerate(exercise.mistakes)]
 
 
 @functools.cache
 def mistake_verdicts(exercise_id: str) -> list[tuple]:
-    """(mistake, the verdict on it) for every known mistake, on the visible cases."""
+    """Return (mistake, the verdict on it) for every known mistake, on the visible cases."""
     return [(mistake, verdict_on(exercise_id, records)) for mistake, records in mistake_records(exercise_id)]
 
 
 @functools.cache
 def hidden_verdicts(exercise_id: str) -> list[tuple]:
-    """The same on hidden cases, for every fourth mistake."""
+    """Return the same on hidden cases, for every fourth mistake."""
     return [(one, verdict(exercise_id, one.answer, HIDDEN)) for one in find(exercise_id).mistakes[::4]]
 
 
 @functools.cache
 def sampled_verdicts(exercise_id: str) -> list[tuple]:
-    """The same for a few of them."""
+    """Return the same for a few of them."""
     mistakes = sample(find(exercise_id).mistakes)
     return [(mistake, verdict(exercise_id, mistake.answer)) for mistake in mistakes]
 
 
 def sample(answers) -> list:
-    """A few answers from the whole length of a list."""
+    """Return a few answers from the whole length of a list."""
     answers = list(answers)
     return answers[:: -(-len(answers) // SAMPLE)]
 
 
 @functools.cache
 def wrong_records(exercise_id: str) -> list[list[dict]]:
-    """What the wrong answers do that are no known mistake."""
+    """Return the records of the wrong answers that are no known mistake."""
     _, wrong = answers(find(exercise_id))
     return [records_of(exercise_id, answer) for answer in wrong.values()]
 
 
 @functools.cache
 def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
-    """The verdicts on the wrong answers that are no known mistake, by name."""
+    """Return the verdicts on the wrong answers that are no known mistake, by name."""
     _, wrong = answers(find(exercise_id))
     return {
         name: verdict_on(exercise_id, records)
@@ -117,7 +119,7 @@ def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
 
 
 def worked_answer(exercise_id: str):
-    """The worked answer of the lesson, or of the exercise if the lesson is not written yet."""
+    """Return the worked answer of the lesson, or of the exercise if the lesson is not written yet."""
     exercise = find(exercise_id)
     if exercise_id in worked_sources(exercise.lesson):
         return answer_in(worked_file(exercise), exercise.name)

@@ -1,4 +1,5 @@
-"""Small changes of a worked answer: each is one slip of the pen. A judge that knows its subject sees them all.
+"""Small changes of a worked answer: each is one slip of the pen. A judge that knows its subject sees them
+all.
 
 An operator takes a node of the syntax tree and yields the nodes that a slip would put in its place.
 """
@@ -32,7 +33,7 @@ MODULES = ("torch", "math", "F", "nn", "self")
 
 
 def mutants(source: str) -> Iterator[tuple[str, str]]:
-    """(what was changed, the changed source) for every slip in `source`, one at a time."""
+    """Yield (what was changed, the changed source) for every slip in `source`, one at a time."""
     tree = ast.parse(source)
     _drop_docstrings(tree)
     seen = {ast.unparse(tree)}
@@ -51,7 +52,9 @@ def _drop_docstrings(tree):
 
 
 def _replaced(tree, place, other) -> tuple[str, str, str]:
-    """The source with the node at `place` replaced by `other`, and the line around it before and after."""
+    """Return the source with the node at `place` replaced by `other`, and the line around it before and
+    after.
+    """
     changed = copy.deepcopy(tree)
     target = list(ast.walk(changed))[place]
     for parent in ast.walk(changed):
@@ -154,7 +157,7 @@ def _names(node, tree):
 
 
 def _arguments(tree) -> list[list[str]]:
-    """Names that are easily mixed up: the arguments of one function, and its loop variables."""
+    """Return names that are easily confused: the arguments of one function, and its loop variables."""
     groups = []
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""The pages that a teacher and a student look at, made of a notebook in memory: formgrader's and the feedback."""
+"""The pages that a teacher and a student see, made of a notebook in memory: formgrader's and the feedback."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,9 @@ LESSON = new_notebook(
 
 
 def handed_in(*cells, answer: str = "Because.") -> dict:
-    """A graded notebook: the lesson's first cell, the written answer, and these cells, as grading leaves them."""
+    """Return a graded notebook: the lesson's first cell, the written answer, and these cells, as grading
+    leaves them.
+    """
     metadata = {"grade_id": QUESTION, "grade": True, "solution": True, "locked": False, "task": False}
     metadata |= {"schema_version": 3, "points": 4.0, "score": 0.0, "cell_type": "markdown"}
     written = new_markdown_cell(answer, metadata={"nbgrader": metadata})
@@ -45,7 +47,7 @@ def handed_in(*cells, answer: str = "Because.") -> dict:
 
 
 def code_cell(html: str):
-    """A cell that showed this HTML."""
+    """Return a cell that showed this HTML."""
     return new_code_cell(
         "show()", outputs=[new_output("display_data", data={"text/html": html, "text/plain": ""})]
     )
@@ -58,7 +60,9 @@ def _config(folder: Path) -> Config:
 
 
 def formgrader_page(notebook, folder: Path) -> str:
-    """What formgrader shows of it. Its scripts are left out, because there is no server that they could ask."""
+    """Return formgrader's page of it. Its scripts are left out, because there is no server that they could
+    ask.
+    """
     config = _config(folder)
     config.HTMLExporter.template_name = "formgrade"
     known = {"index": 0, "total": 1, "base_url": "", "notebook_id": "the_lesson", "student": "eve"}
@@ -70,7 +74,7 @@ def formgrader_page(notebook, folder: Path) -> str:
 
 
 def feedback_page(notebook, folder: Path) -> str:
-    """The student's feedback."""
+    """Return the student's feedback."""
     config = _config(folder)
     exporter = FeedbackExporter(parent=Configurable(config=config), config=config)
     for one in (CSSHTMLHeaderPreprocessor, FitForStudents):
@@ -80,7 +84,7 @@ def feedback_page(notebook, folder: Path) -> str:
 
 
 def _with_styles(page: str) -> str:
-    """The page with the styles in it that a browser would fetch."""
+    """Return the page with the styles in it that a browser would fetch."""
 
     def style(link) -> str:
         return f"<style>{(STATIC / link[1]).read_text(encoding='utf-8')}</style>"

@@ -1,7 +1,9 @@
-"""A second, independent reading of the real model: functions over its weights, in rows of the papers' formulas.
+"""A second, independent implementation of the real model: functions over its weights, in rows of the papers'
+formulas.
 
-It shares nothing with the lessons: the weights are unpacked by the package gguf, pairs turn as complex numbers, and
-there is no cache: every call reads the whole text. `fast` is what a PyTorch user would write to be quick.
+It shares nothing with the lessons: the weights are unpacked by the package gguf, pairs are rotated as complex
+numbers, and there is no cache: every call reads the whole text. `Fast` is what a PyTorch user would write for
+speed.
 """
 
 import torch
@@ -10,12 +12,12 @@ from torch import Tensor
 
 
 def rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """x / sqrt(mean of squares + eps) * weight."""
+    """Compute x / sqrt(mean of squares + eps) * weight."""
     return x * torch.rsqrt((x * x).mean(dim=-1, keepdim=True) + eps) * weight
 
 
 def rotated(heads: Tensor, start: int, base: float) -> Tensor:
-    """(..., N, D): the pairs (2i, 2i+1) of row n turned by (start + n) * base^(-2i/D)."""
+    """Rotate the pairs (2i, 2i+1) of row n in (..., N, D) by (start + n) * base^(-2i/D)."""
     rates = base ** (-torch.arange(0, heads.shape[-1], 2, dtype=torch.float64) / heads.shape[-1])
     angles = torch.outer(torch.arange(start, start + heads.shape[-2], dtype=torch.float64), rates)
     turn = torch.polar(torch.ones_like(angles), angles)
@@ -24,7 +26,7 @@ def rotated(heads: Tensor, start: int, base: float) -> Tensor:
 
 
 def logits_of(weights: dict[str, Tensor], sizes, ids: Tensor) -> Tensor:
-    """(N,) ids -> (N, vocab_size), in the type of the weights; one head after the other."""
+    """Compute (N,) ids -> (N, vocab_size), in the type of the weights; one head after the other."""
     table = weights["token_embedding.weight"]
     x, shared = table[ids], sizes.n_heads // sizes.n_kv_heads
     d_head = sizes.d_model // sizes.n_heads
@@ -51,7 +53,8 @@ def logits_of(weights: dict[str, Tensor], sizes, ids: Tensor) -> Tensor:
 
 
 class Fast:
-    """With caches, PyTorch's fused functions, and angles made once: (1, N) ids and caches -> logits and caches."""
+    """With caches, PyTorch's fused functions, and angles made once: (1, N) ids and caches -> logits and
+    caches."""
 
     def __init__(self, weights: dict[str, Tensor], sizes, max_len: int = 512):
         self.table, self.norm, self.sizes = weights["token_embedding.weight"], weights["norm.weight"], sizes
@@ -78,7 +81,7 @@ class Fast:
         return F.linear(F.rms_norm(x, self.norm.shape, self.norm, self.sizes.eps), self.table), new
 
     def layer(self, x: Tensor, at: dict[str, Tensor], cache: tuple | None, cos: Tensor, sin: Tensor):
-        """One layer and its new cache."""
+        """Compute one layer and its new cache."""
         h = F.rms_norm(x, x.shape[-1:], at["norm1.weight"], self.sizes.eps)
         parts = (F.linear(h, at[f"attention.{part}_proj.weight"]) for part in "qkv")
         q, k, v = (part.unflatten(-1, (-1, self.d_head)).transpose(1, 2) for part in parts)
@@ -92,6 +95,6 @@ class Fast:
         return x + F.linear(hidden, at["down_proj.weight"]), (k, v)
 
     def turned(self, heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """Pairs of neighbours, turned."""
+        """Rotate pairs of neighbours."""
         first, second = heads[..., 0::2], heads[..., 1::2]
         return torch.stack((first * cos - second * sin, first * sin + second * cos), dim=-1).flatten(-2)

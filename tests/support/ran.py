@@ -1,4 +1,6 @@
-"""A lesson run once in a kernel of this process, for all tests about it: its names, and what its cells gave."""
+"""A lesson run once in a kernel of this process, for all tests about it: its names, and the outputs of its
+cells.
+"""
 
 import os
 import re
@@ -31,7 +33,7 @@ class Ran:
 
     @property
     def printed(self) -> str:
-        """What a reader reads below the cells, without what describes a picture."""
+        """The text that a reader sees below the cells, without descriptions of pictures."""
         texts = [text_of(cell) for cell in self.notebook.cells if cell.cell_type == "code"]
         return PICTURE.sub("", "\n".join(texts))
 
@@ -63,7 +65,7 @@ def ran(name: str) -> Ran:
 
 
 def _start_afresh(shell) -> None:
-    """Give the shell, which is one for all kernels of a process, names of its own for this lesson."""
+    """Give the shell, which is one for all kernels of a process, a new namespace for this lesson."""
     shell.user_module = ModuleType("__main__")
     shell.user_ns = vars(shell.user_module)
     shell.init_user_ns()
@@ -71,7 +73,9 @@ def _start_afresh(shell) -> None:
 
 
 def _executed(client, code: str) -> list[NotebookNode]:
-    """The outputs of a cell, as a notebook keeps them: prints in a row are one, and a display shows its last state."""
+    """Return the outputs of a cell, as a notebook keeps them: successive prints are one, and a display shows
+    its last state.
+    """
     client.execute(code)
     outputs, displays = [], {}
     while client.iopub_channel.msg_ready():

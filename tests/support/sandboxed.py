@@ -1,4 +1,5 @@
-"""What tests of sandboxes and processes share. Tests that need a sandbox are skipped where none can be made."""
+"""Shared by tests of sandboxes and processes. Tests that need a sandbox are skipped where none can be
+made."""
 
 import os
 import time
@@ -12,12 +13,12 @@ needs_sandbox = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox h
 
 
 def shown(outputs: list[dict]) -> str:
-    """The text that a cell printed, and the errors that stopped it."""
+    """Return the text that a cell printed, and the errors that stopped it."""
     return "".join(output.get("text", "") or "\n".join(output.get("traceback", [])) for output in outputs)
 
 
 def in_a_fork(work) -> str:
-    """The text that `work()` returns in a child, or the error that it raises there."""
+    """Return the text that `work()` returns in a child, or the error that it raises there."""
     read, write = os.pipe()
     if (pid := os.fork()) == 0:
         try:
@@ -33,7 +34,7 @@ def in_a_fork(work) -> str:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process has ended; it may wait to be noticed."""
+    """Return whether a process has ended; it may still be a zombie."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -41,7 +42,7 @@ def has_ended(pid: int) -> bool:
 
 
 def waited(holds, seconds: float = 300.0) -> bool:
-    """Whether it holds at last."""
+    """Wait until it holds; return whether it does."""
     until = time.monotonic() + seconds
     while not (held := holds()) and time.monotonic() < until:
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Verdicts on answers to an exercise that has a reference and nothing else."""
+"""Verdicts on answers to an exercise that has only a reference."""
 
 from dataclasses import replace
 
@@ -10,13 +10,13 @@ from autograder.schema.exercise import Exercise, Rules
 
 
 def exercise_of(reference, **more) -> Exercise:
-    """An exercise with this reference and nothing else."""
+    """Return an exercise with only this reference."""
     plain = {"mistakes": (), "rules": Rules(), "invariants": (), "worked": None, "procedure": "function"}
     return replace(find("loops.softmax"), reference=reference, **plain | {"aspects": {"values": 1}} | more)
 
 
 def verdict_on(reference, answer, *cases: Case, **more) -> Verdict:
-    """The verdict on `answer` when `reference` is right."""
+    """Return the verdict on `answer` when `reference` is right."""
     exercise = exercise_of(reference, **more)
     return judge(
         exercise, [*cases], probe(answer, [*cases], exercise.procedure), False, Expected(exercise, [*cases])

@@ -1,4 +1,6 @@
-"""Mutants of the worked answers that the visible cases do not tell apart, and those known to compute the same."""
+"""Mutants of the worked answers that the visible cases do not distinguish, and those known to compute the
+same.
+"""
 
 import functools
 import re
@@ -218,7 +220,7 @@ EQUIVALENT = {
 
 @functools.cache
 def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
-    """How many mutants there are, and which are not told from the worked answer."""
+    """Return how many mutants there are, and those that are not distinguished from the worked answer."""
     exercise = next(exercise for exercise in all_exercises() if exercise.id == exercise_id)
     source = worked_sources(exercise.lesson).get(exercise.id)
     if source is None:
@@ -237,5 +239,5 @@ def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
 
 
 def is_listed(exercise_id: str, what: str) -> bool:
-    """Whether a mutant is known to compute the same as the worked answer."""
+    """Return whether a mutant is known to compute the same as the worked answer."""
     return what in EQUIVALENT.get(exercise_id, {}) or any(re.search(kind, what) for kind, _ in SAME_KIND)

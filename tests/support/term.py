@@ -1,4 +1,4 @@
-"""What the tests of an instructor's term share: real commands, each in a process of its own."""
+"""Shared by the tests of an instructor's term: real commands, each in a separate process."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 
 
 def run(program: str, *words: str, cwd: Path, fails: bool = False, before=(), env=None) -> str:
-    """What `python -m PROGRAM WORDS` says, which is to go well, or to fail."""
+    """Run `python -m PROGRAM WORDS`, which must succeed, or fail; return its output."""
     command = [*before, sys.executable, "-m", program, *map(str, words)]
     env = {name: value for name, value in (env or os.environ).items() if name != VARIABLE}
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, env=env)
@@ -33,7 +33,7 @@ def autograder(*words: str, cwd: Path, **how) -> str:
 
 
 def change(path: Path, edit) -> None:
-    """Applies `edit(notebook)` to a notebook in a file."""
+    """Apply `edit(notebook)` to a notebook in a file."""
     notebook = nbformat.read(path, as_version=4)
     edit(notebook)
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
@@ -51,8 +51,9 @@ def add_to_settings(course: Path, text: str) -> None:
 
 
 def as_student(home: Path) -> dict:
-    """Arguments of `run` for a student with a home of their own, in a folder that all may enter: a second user of this
-    machine, if there can be one."""
+    """Return arguments of `run` for a student with their own home, in a folder that all may enter: a second
+    user of this machine, if there can be one.
+    """
     home.mkdir()
     own = {
         "HOME": str(home),
@@ -66,7 +67,7 @@ def as_student(home: Path) -> dict:
 
 
 def written_points(course: Path, lesson: str, student: str, cell: str, points: float) -> None:
-    """Gives points by hand, as formgrader does."""
+    """Give points by hand, as formgrader does."""
     with open_course(course).gradebook as book:
         grade = book.find_grade(cell, lesson, lesson, student)
         grade.manual_score, grade.needs_manual_grade = points, False

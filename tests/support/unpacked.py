@@ -1,5 +1,6 @@
-"""The student bundle for the tests: written once for all processes, unpacked, and asked in a process that has
-nothing but it."""
+"""The student bundle for the tests: written once for all processes, unpacked, and run in a process that has
+nothing else.
+"""
 
 import fcntl
 import json
@@ -16,7 +17,7 @@ ALONE = [sys.executable, "-S", "-P"]
 
 
 def unpacked(shared: Path) -> Path:
-    """The bundle's folder, below a folder that the test processes share. The first who asks makes it."""
+    """Return the bundle's folder, below a folder that the test processes share. The first caller makes it."""
     with open(shared / "bundle.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         file = shared / "bundle.zip"
@@ -36,14 +37,14 @@ def unpacked(shared: Path) -> Path:
 
 
 def environment(bundle: Path) -> dict:
-    """Surroundings in which Python finds the bundle, and the packages it needs."""
+    """Return an environment in which Python finds the bundle, and the packages it needs."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     paths = os.pathsep.join((str(bundle), PACKAGES))
     return kept | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def run_alone(bundle: Path, *words: str, cwd: Path, stdin: bytes | None = None):
-    """A finished process of Python that knows the bundle only."""
+    """Run Python with only the bundle; return the finished process."""
     given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
     return subprocess.run(
         [*ALONE, *words], env=environment(bundle), cwd=cwd, capture_output=True, timeout=600, **given
@@ -76,8 +77,9 @@ for line in sys.stdin.buffer:
 
 
 class JudgedAlone:
-    """A process that has the bundle alone and judges records there; one for all exercises, because it takes seconds
-    to start."""
+    """A process that has only the bundle and judges records there; one for all exercises, because it takes
+    seconds to start.
+    """
 
     def __init__(self, bundle: Path, folder: Path):
         self._errors = folder / "errors"
@@ -91,7 +93,7 @@ class JudgedAlone:
         )
 
     def __call__(self, exercise_id: str, packed: bytes) -> list:
-        """What the bundle says of the records of several answers: verdict, points, text and card of each."""
+        """Return the bundle's verdict, points, text and card on the records of each of several answers."""
         self._process.stdin.write(f"{exercise_id} {len(packed)}\n".encode() + packed)
         self._process.stdin.flush()
         line = self._process.stdout.readline()

@@ -23,12 +23,15 @@ from torch import nn
 
 
 def worked_sources(lesson: str) -> dict[str, str]:
-    """The answer cell of every exercise of a lesson, by exercise id; empty where the lesson is not written."""
+    """Return the answer cell of every exercise of a lesson, by exercise id; empty if the lesson is not
+    written.
+    """
     return {cell.name: cell.text for cell in cells_of_kind(lesson, "exercise")}
 
 
 def worked_file(exercise, changed: str | None = None) -> str:
-    """All answers of the exercise's lesson as one file, the exercise's own one replaced by `changed`."""
+    """Return all answers of the exercise's lesson as one file, the exercise's own one replaced by
+    `changed`."""
     sources = worked_sources(exercise.lesson)
     if changed is not None:
         sources[exercise.id] = changed
@@ -37,7 +40,7 @@ def worked_file(exercise, changed: str | None = None) -> str:
 
 @cache
 def _given(lesson: str) -> list[str]:
-    """The functions that the lesson gives, and that an answer calls."""
+    """Return the functions that the lesson gives, and that an answer calls."""
     answers = "\n".join(worked_sources(lesson).values())
     others = [cell.text for cell in cells(lesson) if cell.is_code and cell.kind != "exercise"]
     found = (node for text in others for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))

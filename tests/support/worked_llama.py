@@ -4,7 +4,9 @@ from judged import worked_answer
 
 
 def model_of(file):
-    """The real model in the worked classes of the lesson, its weights unpacked by the lesson's function."""
+    """Return the real model in the worked classes of the lesson, its weights unpacked by the lesson's
+    function.
+    """
     s = file.sizes
     answers = {name: worked_answer(f"llama.{name}") for name in ("LlamaAttention", "LlamaLayer", "Llama")}
     heads = s.n_heads, s.n_kv_heads, s.base

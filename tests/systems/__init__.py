@@ -1,1 +1,1 @@
-"""Other systems than the one at hand: what they lack, and a kernel that lacks it."""
+"""Other systems than the current one: what they lack, and a kernel that lacks it."""

@@ -1,5 +1,7 @@
-"""What Python's library lacks on another system, read from typeshed, the type stubs that mypy brings: they say of every
-name on which systems it exists (CPython's documentation says so in words: "Availability: Unix")."""
+"""Names that Python's library lacks on another system, read from typeshed, the type stubs that mypy brings:
+they say for every name on which systems it exists (CPython's documentation says so in words: "Availability:
+Unix").
+"""
 
 import ast
 import operator
@@ -19,7 +21,7 @@ COMPARE = {
 
 @cache
 def lacking(platform: str) -> dict[str, frozenset[str]]:
-    """Module -> the names that it has on Linux and not there ("win32", "darwin")."""
+    """Return module -> the names that it has on Linux and not there ("win32", "darwin")."""
     found = {}
     for stub in STUBS.rglob("*.pyi"):
         tree = ast.parse(stub.read_text(encoding="utf-8")).body
@@ -31,7 +33,7 @@ def lacking(platform: str) -> dict[str, frozenset[str]]:
 
 @cache
 def absent(platform: str) -> frozenset[str]:
-    """The modules that do not exist there: no public name of theirs is left."""
+    """Return the modules that do not exist there: no public name of theirs is left."""
     return frozenset(name for name in lacking(platform) if not _public(name, platform))
 
 
@@ -43,7 +45,7 @@ def _public(module: str, platform: str) -> set[str]:
 
 
 def _names(body: list[ast.stmt], platform: str) -> Iterator[str]:
-    """The names that these statements define on a platform, less what they import without giving it on."""
+    """Return the names that these statements define on a platform, except private imports."""
     for node in body:
         if isinstance(node, ast.If):
             holds = _holds(node.test, platform)
@@ -60,7 +62,7 @@ def _names(body: list[ast.stmt], platform: str) -> Iterator[str]:
 
 
 def _holds(test: ast.expr, platform: str) -> bool | None:
-    """Whether a condition on sys.platform or sys.version_info holds; None for any other."""
+    """Return whether a condition on sys.platform or sys.version_info holds; None for any other."""
     if isinstance(test, ast.BoolOp):
         parts = [_holds(part, platform) for part in test.values]
         return None if None in parts else (all if isinstance(test.op, ast.And) else any)(parts)

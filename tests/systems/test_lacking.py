@@ -1,4 +1,6 @@
-"""Nothing that a student's Python imports asks for what Windows or a Mac lacks, and every file can be stored there."""
+"""No module that a student's Python imports uses anything that Windows or a Mac lacks, and every file can be
+stored there.
+"""
 
 import ast
 import re
@@ -16,7 +18,9 @@ RESERVED = re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.|/|$)")
 
 
 def asks_for(source: str, platform: str) -> set[str]:
-    """What a source imports or names that does not exist there; `hasattr(module, "name")` is a question."""
+    """Return what a source imports or names that does not exist there; `hasattr(module, "name")` is only a
+    question.
+    """
     gone, names, tree = absent(platform), lacking(platform), ast.parse(source)
     found, guarded = set(), _asked_first(tree)
     for node in ast.walk(tree):
@@ -32,7 +36,7 @@ def asks_for(source: str, platform: str) -> set[str]:
 
 
 def _asked_first(tree: ast.Module) -> set[ast.Attribute]:
-    """The attributes of modules that stand in a function which asks `hasattr` for just that one."""
+    """Return the attributes of modules in a function that checks `hasattr` for them."""
     found = set()
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):

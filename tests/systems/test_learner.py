@@ -1,7 +1,8 @@
-"""A learner's checks and tools in a real kernel: right answers pass, wrong ones are named, an endless loop is stopped.
+"""A learner's checks and tools in a real kernel: right answers pass, wrong ones are named, an endless loop is
+stopped.
 
-On Linux the kernel is one without anything that Windows lacks, and must say the same words; elsewhere it is the
-system's own (.github/workflows/learner.yml).
+On Linux the kernel is one without anything that Windows lacks, and must say the same words; elsewhere it is
+the system's own (.github/workflows/learner.yml).
 """
 
 import sys
@@ -49,8 +50,9 @@ progress(load="progress →.json")
 
 
 def wrong(exercise) -> tuple[str, str] | None:
-    """A known mistake as a learner would write it, and the verdict on it here; None if all need more than a lesson
-    imports."""
+    """Return a known mistake as a learner would write it, and the verdict on it here; None if all need more
+    than a lesson imports.
+    """
     cases = cases_of(exercise)
     for mistake in exercise.mistakes:
         if mistake.worked is None:
@@ -67,7 +69,8 @@ def wrong(exercise) -> tuple[str, str] | None:
 
 @pytest.fixture(scope="module")
 def cells():
-    """Name -> code of a cell: the lessons' imports, and of every exercise a right and a wrong answer with its check."""
+    """Name -> code of a cell: the lessons' imports, and of every exercise a right and a wrong answer with its
+    check."""
     made, wrongs, told = {"begin": WITHOUT_UNIX if sys.platform == "linux" else ""}, {}, {}
     for lesson in LESSONS:
         code = [cell for cell in student_notebook(Lesson(lesson)).cells if cell.cell_type == "code"]

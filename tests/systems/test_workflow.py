@@ -1,4 +1,4 @@
-"""The workflow that proves a learner's way on three systems goes the way that README shows."""
+"""The workflow that proves a learner's setup on three systems follows the README's commands."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,8 @@ BLOCKS = re.findall(r"\bOn (Windows|a Mac|Linux)[^\n]*:\n\n```\n(.*?)```", READM
 
 
 def commands(python: str, index: str = "") -> list[str]:
-    """What the job runs where these are the path of the course's Python and the further index of packages."""
+    """Return the commands of the job, given the path of the course's Python and the additional package
+    index."""
     assert python in JOB["env"]["PYTHON"] and index in JOB["env"]["INDEX"]
     values = {"env.PYTHON": python, "env.INDEX": index, "matrix.torch": ""}
     lines = [step["run"] for step in JOB["steps"] if "run" in step]
@@ -34,7 +35,7 @@ def test_each_line_of_the_readme_is_run(system, block):
 
 
 def test_there_is_a_block_for_each_system():
-    assert [system for system, _ in BLOCKS] == ["Windows", "a Mac", "Linux"]
+    assert {system for system, _ in BLOCKS} == {"Windows", "a Mac", "Linux"}
 
 
 def test_every_python_of_the_course_and_every_file_is_there():
@@ -60,6 +61,6 @@ def test_contributing_says_the_limit():
 
 
 def test_every_folder_of_tests_that_a_part_names_is_there():
-    """Another folder is in the part `lessons`, which takes what no other names."""
+    """Check only the named parts: any other folder belongs to `lessons`, which takes the rest."""
     named = re.findall(r"tests/\w+", " ".join(re.findall(r'^[A-Z]+="(.*)"$', CI, re.MULTILINE)))
     assert named and all((ROOT / folder).is_dir() for folder in named)

@@ -1,8 +1,8 @@
 """Makes this process as like one on Windows as Linux allows: `become()`, before anything of ours is imported.
 
-What Windows lacks is gone: modules, functions, signals (see lacking.py). `os.name` and `sys.platform` say so, the
-locale is cp1252, and paths are compared without case. What cannot be simulated is Windows' own: its DLLs,
-its file locks, its processes.
+Everything that Windows lacks is removed: modules, functions, signals (see lacking.py). `os.name` and
+`sys.platform` say so, the locale is cp1252, and paths are compared without case. Windows' own DLLs, file
+locks and processes cannot be simulated.
 """
 
 import builtins
@@ -47,7 +47,7 @@ STAYS = ("select",)  # the kernel's own event loop asks it
 
 
 def become() -> None:
-    """From here on this is Windows, to whoever asks Python."""
+    """Make this process Windows, as far as Python can tell, from now on."""
     for name in OTHERS:
         importlib.import_module(name)
     assert not [name for name in sys.modules if name.partition(".")[0] == "autograder"]
@@ -71,7 +71,7 @@ def _compare_paths_without_case() -> None:
 
 
 def _speak_cp1252() -> None:
-    """What is opened as text without an encoding is in cp1252."""
+    """Open text files without an encoding in cp1252."""
     plain = builtins.open
 
     def opened(file, mode="r", buffering=-1, encoding=None, *more, **named):

@@ -40,14 +40,15 @@ INCOMPARABLE = {
 
 
 def wrong_cases_of(reference, answer, x=ONES, **changed) -> set[int]:
-    """The cases in which an answer is wrong when `reference` is right: {0} or none. `changed` are steps of its record
-    that are replaced."""
+    """Return the cases in which an answer is wrong when `reference` is right: {0} or none. `changed` are
+    steps of its record that are replaced.
+    """
     expected = Expected(exercise_of(reference), [Case("one", (x,), gradients="gradients" in changed)])
     return expected.wrong_cases(with_steps(probe(answer, expected.cases), **changed))
 
 
 def with_steps(records: list[dict], **changed) -> list[dict]:
-    """The records, the first with other steps."""
+    """Return the records, the first with other steps."""
     first, *others = records
     return [first | {"steps": first["steps"] | changed}, *others]
 

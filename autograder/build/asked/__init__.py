@@ -1,13 +1,13 @@
-"""What is asked of the exercises and lessons of the course, and the proof that one has it.
+"""The requirements for the course's exercises and lessons, and the proof that one meets them.
 
-rule.py       a rule: what is asked, and a sentence for whatever breaks it
-subject.py    an exercise or a lesson as the rules look at it: its files, its notebook, its verdicts
+rule.py       a rule: a requirement, and a sentence for whatever breaks it
+subject.py    an exercise or a lesson as the rules see it: its files, its notebook, its verdicts
 exercises.py  the rules for an exercise
-answers.py    those that run its answers and mistakes; an instructor's own exercises are proved by these
+answers.py    those that run its answers and mistakes; they prove an instructor's own exercises
 lessons.py    the rules for a lesson
 table.py      all of them as a table, for CONTRIBUTING.md
 
-`python -m autograder prove NAME` prints the sentences; the tests of the course want none.
+`python -m autograder prove NAME` prints the sentences; the course's tests require that there are none.
 """
 
 from pathlib import Path
@@ -48,7 +48,7 @@ def faults_of_lesson(lesson: Lesson) -> list[str]:
 def faults_of_exercise(
     exercise_id: str, root: Path = ROOT, lesson: LessonSubject | None = None, run: bool = True
 ) -> list[str]:
-    """Return what is wrong with an exercise. Unless it is to `run`, no answer to it is called."""
+    """Return what is wrong with an exercise. Unless `run`, no answer to it is called."""
     from autograder.exercises import find
 
     exercise = find(exercise_id)

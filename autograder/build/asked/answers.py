@@ -1,4 +1,4 @@
-"""What is asked of an exercise when its answers run: right ones pass, wrong ones do not, and messages say why.
+"""Rules for an exercise's answers: right ones pass, wrong ones do not, and messages say why.
 
 Here the visible cases are tried. `make trial` tries the hidden ones as well, on many seeds.
 """
@@ -11,7 +11,7 @@ from autograder.judge import cases_of, judge
 from autograder.probe import probe
 from autograder.verdict import Verdict
 
-NAMED_AT_LEAST = 0.9  # of the wrong answers that are written to be none of the known mistakes
+NAMED_AT_LEAST = 0.9  # share of the wrong answers that match no known mistake by design
 LINES, WIDTH = 3, 320
 SEEDS = (("public", False), ("0", True))
 
@@ -64,7 +64,7 @@ def _messages(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def says_what_is_wrong(verdict: Verdict) -> bool:
-    """Whether a message says more than that an entry is another."""
+    """Return whether a message says more than that an entry differs."""
     return verdict.mistake is not None or "Work this one" not in verdict.message
 
 

@@ -1,4 +1,4 @@
-"""What is asked of an exercise, as far as its files show it."""
+"""Rules for an exercise that can be checked from its files."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from autograder.build.asked.subject import ExerciseSubject, hidden_lines, shown_
 from autograder.build.lesson import Cell
 
 MISTAKES, HINTS, RIGHT, LINES = 6, 3, 4, 15
-# Lines that the lessons' own experiments need too, and that give nothing of an answer away.
+# Lines that the lessons' own experiments need too, and that reveal nothing of an answer.
 EVERYDAY = {"with torch.no_grad():", "loss.backward()", "optimizer.zero_grad()", "optimizer.step()", "break"}
 EVERYDAY |= {
     "for _ in range(n_new):",
@@ -40,7 +40,7 @@ def _hints(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def _steps(line: str) -> list[str]:
-    """The line, what it assigns and what it returns, where they are more than a name or a simple call."""
+    """Return the line, what it assigns and what it returns, if they are more than a name or a simple call."""
     parts = (line, line.partition(" = ")[2], line.removeprefix("return "))
     return [part for part in parts if len(part) > 12]
 
@@ -60,7 +60,7 @@ def _given(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def given_away(cell: Cell, received: list[str]) -> Iterator[str]:
-    """Yield a sentence for each hidden line of a cell that students find in their notebook."""
+    """Yield a sentence for each hidden line of a cell that students can find in their notebook."""
     lines = {line.strip() for text in received for line in text.split("\n")}
     text = "\n".join(received)
     for line in sorted({*hidden_lines(cell)} - shown_lines(cell) - EVERYDAY):

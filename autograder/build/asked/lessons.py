@@ -1,4 +1,4 @@
-"""What is asked of a lesson's source."""
+"""Rules for a lesson's source."""
 
 import re
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ IMPORTS = (
     "from autograder import check, compare, draw, explore, figures, hint, progress",
 )
 WITH_MINE = IMPORTS[-1].replace("hint", "hint, mine")  # in lessons that build on answers of others
-STANDARD = ("collections", "itertools", "re")  # of Python's own, beside math
+STANDARD = ("collections", "itertools", "re")  # allowed modules of Python, besides math
 OF_THE_LESSON = ("experiment", "lessons", "real_model", "sentence")
 CLOSING = ["On your own", "In practice", "Read more"]
 ALT, WIDTH, IMPORTED, SAMPLES = 60, 100, 8, 3
-# What an idea is made of: its name, and a pattern that finds it in the section.
+# The parts of an idea's section: name, and a pattern that finds the part.
 IDEA = {
     "**The question.**": r"\*\*The question\.\*\*",
     "a picture or a figure": r"!\[|figures\.",
@@ -32,7 +32,7 @@ IDEA = {
     "**What goes wrong.**": r"\*\*What goes wrong\.\*\*",
     "**See it run.**": r"\*\*See it run\.\*\*",
 }
-# Which of them come before which. Where the trap is shown by running it, it comes before the rest of the run.
+# Their order. A trap that is shown by running it comes before the rest of the run.
 ORDER = ((0, 1), (0, 3), (3, 4), (4, 5), (1, 4), (4, 6))
 
 LESSON_RULES: list[Rule[LessonSubject]] = []

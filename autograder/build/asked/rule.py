@@ -1,4 +1,4 @@
-"""A rule: what is asked of an exercise or a lesson, in words, and what it finds."""
+"""A rule: a requirement for an exercise or a lesson, in words, and the check of it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,14 +16,16 @@ Check = Callable[[S], Iterator[str]]
 
 @dataclass(frozen=True)
 class Rule(Generic[S]):
-    """`asks` completes "An exercise has ..." or "A lesson has ..."; `check` yields a sentence for what breaks it."""
+    """`asks` completes "An exercise has ..." or "A lesson has ..."; `check` yields a sentence for each
+    violation.
+    """
 
     asks: str
     check: Check[S]
 
 
 def adds_to(rules: list[Rule[S]], asks: str) -> Callable[[Check[S]], Check[S]]:
-    """Make a rule of the function below it."""
+    """Register the decorated function as a rule."""
 
     def add(check: Check[S]) -> Check[S]:
         rules.append(Rule(asks, check))
@@ -33,5 +35,5 @@ def adds_to(rules: list[Rule[S]], asks: str) -> Callable[[Check[S]], Check[S]]:
 
 
 def faults_by(rules: Iterable[Rule[S]], subject: S) -> list[str]:
-    """Return the sentences of all rules that the subject breaks, each with its name in front."""
+    """Return the sentences of all rules that the subject breaks, each after the rule's name."""
     return [f"{subject.name}: {fault}" for rule in rules for fault in rule.check(subject)]

@@ -1,4 +1,4 @@
-"""An exercise or a lesson as the rules look at it. Everything is made once, when a rule asks for it."""
+"""An exercise or a lesson as the rules see it. Every part is made once, when a rule asks for it."""
 
 import linecache
 import re
@@ -52,7 +52,8 @@ class LessonSubject:
 
     @cached_property
     def prose(self) -> str:
-        """The text, answers to written questions and their marking included, without the marks around these."""
+        """The text, including answers to written questions and their marking, without the marks around
+        these."""
         text = "\n\n".join(cell.text for cell in self.cells if not cell.is_code)
         return re.sub(r"^### (BEGIN|END) .*$", "", text, flags=re.M)
 
@@ -97,7 +98,7 @@ class ExerciseSubject:
 
     @cached_property
     def solution(self) -> list[str]:
-        """The lines of the answer in the lesson, without their indents."""
+        """The lines of the answer in the lesson, without indentation."""
         return hidden_lines(self.cell) if self.cell else []
 
     @cached_property
@@ -116,7 +117,7 @@ class ExerciseSubject:
         return [self._judged(self.expected.run(number)[0]) for number in numbers]
 
     def verdicts(self, kind: str) -> dict[str, Verdict]:
-        """The verdicts on the RIGHT or the WRONG answers, by name."""
+        """Return the verdicts on the RIGHT or the WRONG answers, by name."""
         if kind not in self._verdicts:
             answers = self.answers[kind].items()
             self._verdicts[kind] = {
@@ -134,12 +135,12 @@ class ExerciseSubject:
 
 
 def hidden_lines(cell: Cell) -> list[str]:
-    """The lines that students do not get, without their indents."""
+    """Return the lines that students do not get, without indentation."""
     return [line.strip() for region in find_regions(cell.text) for line in region.lines]
 
 
 def shown_lines(cell: Cell) -> set[str]:
-    """The lines of the cell that students do get."""
+    """Return the lines of the cell that students do get."""
     text = cell.text
     for kind in {region.kind for region in find_regions(text)}:
         text = without_regions(text, kind)
@@ -147,17 +148,20 @@ def shown_lines(cell: Cell) -> set[str]:
 
 
 def answers_folder(root: Path) -> Path:
-    """Where the answers to exercises are: of the course among its tests, else beside the exercises."""
+    """Return the folder of answers to exercises: for the course among its tests, otherwise next to the
+    exercises.
+    """
     return root / "tests/answers" if root == ROOT else root / "answers"
 
 
 def answers_to(exercise: Exercise, folder: Path) -> dict[str, dict[str, Callable]]:
-    """RIGHT and WRONG answers to an exercise by name, from the folder's TOPIC/NAME.py; none if there is no such file.
+    """Return RIGHT and WRONG answers to an exercise by name, from the folder's TOPIC/NAME.py; none if there
+    is no such file.
 
     An answer is a function or class, the text of one, or a dict of edits of the exercise's worked answer.
     """
     file = folder / exercise.topic / f"{exercise.name}.py"
-    sys.path.insert(0, str(folder.parent))  # such files may share what stands beside them
+    sys.path.insert(0, str(folder.parent))  # such files may import their neighbours
     try:
         known = runpy.run_path(str(file)) if file.is_file() else {}
     finally:
@@ -177,7 +181,7 @@ def _answer(exercise: Exercise, given: dict | str | Callable) -> Callable:
 
 
 def answer_in(text: str, name: str) -> Callable:
-    """The object of that name after running `text` as a file, whose lines can be shown."""
+    """Return the object of that name after running `text` as a file, whose lines tracebacks can show."""
     linecache.cache["answer.py"] = (len(text), None, text.splitlines(keepends=True), "answer.py")
     names: dict[str, Any] = {"__name__": "answer"}
     exec(compile(text, "answer.py", "exec"), names)

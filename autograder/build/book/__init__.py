@@ -1,7 +1,7 @@
-"""What the reading edition is made from. `write_sources` is the one entry; see its modules in this order:
+"""Builds the reading edition. `write_sources` is the one entry; read the modules in this order:
 
 lessons.py    a lesson as a notebook for readers: answers folded, hints step by step, stored outputs
-card.py       what surrounds an exercise and a written question
+card.py       the boxes around an exercise and a written question
 outputs.py    the stored outputs of a cell, as the book shows them
 downloads.py  the wheel, and the exercise notebooks, which install it
 overview.py   the ladder of lessons, the contents, the sources
@@ -9,7 +9,7 @@ judged.py     how each exercise is judged: aspects, rules, inputs
 mistakes.py   the mistakes that people make
 html.py       formulas and folds (an extension of Sphinx)
 
-The book's pages that are written by hand, and the settings, are in the folder `book`.
+The book's hand-written pages, and the settings, are in the folder `book`.
 """
 
 from pathlib import Path
@@ -18,10 +18,12 @@ from autograder.build.lesson import ROOT, find_lessons
 
 
 def write_sources(folder: Path, repository: str = "", branch: str = "main", root: Path = ROOT) -> list[Path]:
-    """Writes all made sources of the book into `folder` and returns their paths; files that no lesson makes any more
-    are removed. A file whose text stays the same is left alone, so that a second build is quick.
+    """Write all generated sources of the book into `folder` and return their paths; files that no lesson
+    makes any more are removed. A file whose text stays the same is left alone, so that a second build is
+    quick.
 
-    `repository` is the web address of the course, for the links to Colab and Binder; if empty, there are none.
+    `repository` is the web address of the course, for the links to Colab and Binder; if empty, there are
+    none.
     """
     from autograder.build.book.downloads import download_parts, write_card_picture
     from autograder.build.book.judged import judged_parts

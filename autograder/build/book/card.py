@@ -1,4 +1,4 @@
-"""What surrounds an exercise and a written question, in MyST markdown."""
+"""The boxes around an exercise and a written question, in MyST markdown."""
 
 from autograder.build.book.symbols import as_markdown, linked_shape
 from autograder.build.lesson import Cell, Lesson
@@ -10,7 +10,7 @@ DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
 
 
 def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
-    """Links that open the exercise notebook."""
+    """Return the links that open the exercise notebook."""
     links = [f"{{download}}`Download the exercise notebook <../downloads/{lesson.name}.ipynb>`"]
     if github := GITHUB.fullmatch(repository):
         path = f"notebooks/{lesson.name}.ipynb"
@@ -22,7 +22,7 @@ def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
 
 
 def exercise_card(exercise: Exercise) -> str:
-    """Points, minutes, difficulty, and the shapes with links to the glossary."""
+    """Return points, minutes, difficulty, and the shapes with links to the glossary."""
     facts = f"{exercise.points} points · {exercise.minutes} minutes · {DIFFICULTY[exercise.difficulty]}"
     taken = [f"`{name}` {linked_shape(axes)}" for name, axes in exercise.shapes.items() if name != "return"]
     gives = linked_shape(exercise.shapes["return"]) if "return" in exercise.shapes else ""
@@ -32,7 +32,7 @@ def exercise_card(exercise: Exercise) -> str:
 
 
 def hints(exercise: Exercise) -> str:
-    """The ladder of hints: each opens the way to the next."""
+    """Return the ladder of hints, each folded behind the one before."""
     count, text = len(exercise.hints), ""
     for number in range(count, 0, -1):
         fence = ":" * (3 + count - number)
@@ -43,7 +43,7 @@ def hints(exercise: Exercise) -> str:
 
 
 def written_question(cell: Cell) -> str:
-    """The question, with its model answer and its marking folded."""
+    """Return the question, with its model answer and its marking folded."""
     question = without_regions(without_regions(cell.text, SOLUTION), MARK_SCHEME).rstrip()
     found = {region.kind: "\n".join(region.lines).strip() for region in find_regions(cell.text)}
     return "\n\n".join(

@@ -1,4 +1,4 @@
-"""What a visitor of the book takes along: the course as a wheel, and each exercise notebook, which installs it."""
+"""The downloads of the book: the course as a wheel, and each exercise notebook, which installs it."""
 
 import shutil
 import subprocess
@@ -67,7 +67,7 @@ course where it is missing, {where}.
 
 
 def wheel_name(root: Path) -> str:
-    """The file name of the course's wheel; empty where there is no source to make one from."""
+    """Return the file name of the course's wheel; empty if there is no source to make one from."""
     if not (root / "setup.py").is_file():
         return ""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -75,7 +75,7 @@ def wheel_name(root: Path) -> str:
 
 
 def write_wheel(folder: Path, root: Path) -> None:
-    """Makes the course's wheel from a copy, so that the source stays clean; without the network."""
+    """Build the course's wheel from a copy, so that the source stays clean; without the network."""
     with tempfile.TemporaryDirectory() as copy:
         for part in PARTS:
             if (root / part).is_dir():
@@ -89,7 +89,7 @@ def write_wheel(folder: Path, root: Path) -> None:
 
 
 def write_card_picture(picture: Path, target: Path) -> None:
-    """Writes a small copy of a picture, for a card of the first page."""
+    """Write a small copy of a picture, for a card of the first page."""
     with Image.open(picture) as found:
         height = round(found.height * CARD_WIDTH / found.width)
         small = found.convert("RGB").resize((CARD_WIDTH, height), Image.Resampling.LANCZOS)
@@ -98,7 +98,9 @@ def write_card_picture(picture: Path, target: Path) -> None:
 
 
 def download_parts(lessons: list[Lesson], address: str, branch: str, root: Path) -> dict[str, str]:
-    """The notebooks to download, and the parts of pages that lead to them and to the wheel, by file name."""
+    """Return the notebooks to download, and the parts of pages that link to them and to the wheel, by file
+    name.
+    """
     wheel = wheel_name(root)
     notebooks = {
         f"{FOLDER}/{lesson.name}.ipynb": as_text(with_install_cell(student_notebook(lesson), wheel, address))
@@ -112,7 +114,7 @@ def download_parts(lessons: list[Lesson], address: str, branch: str, root: Path)
         "{doc}`Set it up and solve it <start>`",
     ]
     where = (
-        "from the course's address" if address else "from the file that you downloaded, beside the notebook"
+        "from the course's address" if address else "from the file that you downloaded, next to the notebook"
     )
     name = f"{{download}}`{wheel} <made/{FOLDER}/{wheel}>`"
     set_up = SET_UP.format(download=name, wheel=wheel, index=TORCH_INDEX, where=where)
@@ -121,7 +123,7 @@ def download_parts(lessons: list[Lesson], address: str, branch: str, root: Path)
 
 
 def with_install_cell(notebook: NotebookNode, wheel: str, address: str) -> NotebookNode:
-    """The notebook, whose first cell of code installs the course where it is missing."""
+    """Return the notebook with a first code cell that installs the course if it is missing."""
     source = f"git+{address}" if address else wheel
     text = INSTALL_CELL.format(colab=INSTALL.format(source), source=source)
     codes = (number for number, cell in enumerate(notebook.cells) if cell.cell_type == "code")

@@ -1,7 +1,7 @@
-"""An extension of Sphinx: how the book writes formulas and folded cells.
+"""An extension of Sphinx that writes the book's formulas and folded cells.
 
-Formulas become MathML, which browsers draw by themselves, without a script or the network. A folded cell is a
-plain <details>, whose summary a screen reader reads as it stands.
+Formulas become MathML, which browsers draw themselves, without a script or the network. A folded cell is a
+plain <details>, whose summary screen readers read.
 """
 
 import re
@@ -16,7 +16,7 @@ PUNCTUATION = re.compile(r"[.,;:!?)]+")
 
 
 def setup(app) -> dict:
-    """Registers the renderer `mathml` for conf.py's html_math_renderer, and the folds."""
+    """Register the renderer `mathml` for conf.py's html_math_renderer, and the folds."""
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _write_folds)
     app.connect("doctree-resolved", _take_punctuation)
@@ -24,7 +24,7 @@ def setup(app) -> dict:
 
 
 def _write_folds(app) -> None:
-    """subtle: MyST-NB registers its own way to write folds, whichever extension comes first."""
+    """Register our folds. subtle: MyST-NB registers its own, whichever extension comes first."""
     app.add_node(HideCodeCellNode, override=True, html=(_open_fold, _close_fold))
 
 
@@ -39,10 +39,10 @@ def _close_fold(translator, node) -> None:
 
 
 def _take_punctuation(app, doctree, docname) -> None:
-    """Each formula takes the punctuation behind it along.
+    """Move the punctuation after each formula into it.
 
-    subtle: a browser may break the line between a formula and a comma, and no character forbids it. Texts are found
-    by their place: docutils takes two texts of the same letters, like two commas, for one.
+    subtle: a browser may break the line between a formula and a comma, and no character forbids it. Texts are
+    found by their position, because docutils takes two equal texts, like two commas, for one.
     """
     for node in list(doctree.findall(nodes.math)):
         place = node.parent.index(node) + 1
@@ -69,15 +69,17 @@ def _visit_block(translator, node) -> None:
 
 
 def _is_whole(source: str) -> bool:
-    """Whether a piece of a formula stands on its own: it may go to the next line if the page is narrow."""
+    """Return whether a piece of a formula can stand alone, so that a narrow page may move it to the next
+    line.
+    """
     pairs = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
     return all(source.count(opened) == source.count(closed) for opened, closed in pairs)
 
 
 def _written(node, block: bool, source: str = "") -> str:
-    """The formula; if it cannot be written, its source and a warning, which stops the build.
+    """Return the formula as MathML; if that fails, its source and a warning, which stops the build.
 
-    subtle: latex2mathml gives a command that it does not know back as it stands.
+    subtle: latex2mathml returns a command that it does not know unchanged.
     """
     from sphinx.util import logging
 

@@ -1,4 +1,6 @@
-"""How each exercise is judged: what its points are given for, its rules of form, the inputs that it is tried on."""
+"""Describes how each exercise is judged: what its points are given for, its rules of form, the inputs on
+which it is tried.
+"""
 
 from autograder.build.book.overview import short_name
 from autograder.build.book.symbols import as_markdown
@@ -11,7 +13,7 @@ LOOPS = {"required": "to be written with Python loops", "forbidden": "to be writ
 
 
 def judged_parts(lessons: list[Lesson]) -> dict[str, str]:
-    """The part of the page "How the grader decides" that is made from the exercises."""
+    """Return the part of the page "How the grader decides" that is made from the exercises."""
     return {"parts/judged.md": "\n".join(_lesson(lesson) for lesson in lessons)}
 
 

@@ -1,8 +1,8 @@
 """A lesson as a notebook for readers.
 
-Text and code come from the lesson's source, outputs from the executed notebook. An exercise becomes its stub, its
-hints and a folded cell with answer and check; a written question has its model answer and its marking folded; long
-code is folded, its output is not.
+Text and code come from the lesson's source, outputs from the executed notebook. An exercise becomes its stub,
+its hints and a folded cell with answer and check; a written question has its model answer and its marking
+folded; long code is folded, its output is not.
 """
 
 import ast
@@ -18,12 +18,12 @@ from autograder.build.repository import with_address
 from autograder.exercises import find
 from autograder.marks import HIDDEN_TESTS, replace_marks, without_regions
 
-LONG = 15  # lines; longer code is folded, so that the text can be read on
-LIVE_ONLY = "progress()"  # tells what this learner has done: nothing to read here
+LONG = 15  # lines; longer code is folded, so that the text reads on
+LIVE_ONLY = "progress()"  # shows this learner's progress, which a book has none of
 
 
 def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:
-    """The text of the lesson's notebook for readers."""
+    """Return the text of the lesson's notebook for readers."""
     reader = _Reader(lesson, repository)
     cells = [made for cell in reader.cells for made in reader.shown(cell)]
     title, _, rest = cells[0].source.partition("\n")
@@ -46,7 +46,7 @@ class _Reader:
         self.outputs, self.images, self.repository = _stored_outputs(lesson), lesson.images, repository
 
     def shown(self, cell: Cell) -> list:
-        """What the book shows for a cell: none, one or several cells."""
+        """Return what the book shows for a cell: none, one or several cells."""
         if cell.kind == "exercise":
             return self._exercise(cell)
         if cell.kind == "check" or cell.text.strip() == LIVE_ONLY:
@@ -88,7 +88,7 @@ def _merged(settings: dict, more: dict) -> dict:
 
 
 def _stored_outputs(lesson: Lesson) -> dict:
-    """Outputs of the executed notebook by cell id; none if it was not executed yet."""
+    """Return outputs of the executed notebook by cell id; none if it was not executed yet."""
     if not lesson.executed.is_file():
         return {}
     notebook = nbformat.reads(lesson.executed.read_text(encoding="utf-8"), as_version=4)
@@ -96,7 +96,7 @@ def _stored_outputs(lesson: Lesson) -> dict:
 
 
 def _still(code: str) -> str:
-    """A note on what can be changed in the notebook, below the book's still picture."""
+    """Return a note below the book's still picture on what can be changed in the notebook."""
     calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     call = next(call for call in calls if getattr(call.func, "id", "") == "explore")
     names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords if word.arg]

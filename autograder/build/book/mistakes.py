@@ -1,7 +1,7 @@
-"""The mistakes that people make: one page a lesson.
+"""The mistakes that people make, one page per lesson.
 
-Of a mistake the page tells what is seen in the numbers and the question to ask; never the mistake itself, which is
-nearly an answer. A mistake that several exercises know is told at the first.
+Of a mistake the page shows what is seen in the numbers and the question to ask; never the mistake itself,
+which is nearly an answer. A mistake that several exercises share is listed at the first.
 """
 
 from autograder.build.book.overview import short_name
@@ -17,7 +17,7 @@ HEAD = "| What is seen | What to ask yourself |\n|---|---|\n"
 
 
 def mistake_pages(lessons: list[Lesson]) -> dict[str, str]:
-    """The pages, by file name."""
+    """Return the pages, by file name."""
     made_in: dict[str, list[Exercise]] = {}
     for exercise in all_exercises():
         for seen in dict.fromkeys(map(_words, exercise.mistakes)):
@@ -41,7 +41,9 @@ def _page(lesson: Lesson, made_in: dict) -> str:
 
 
 def _rows(exercise: Exercise, made_in: dict) -> tuple[str, list[Exercise]]:
-    """(the rows of the mistakes that no earlier exercise has listed, the exercises that have listed the rest)."""
+    """Return (the rows of the mistakes that no earlier exercise has listed, the exercises that have listed
+    the rest).
+    """
     rows, others = [], []
     for mistake in {_words(mistake): mistake for mistake in exercise.mistakes}.values():
         first, *later = made_in[_words(mistake)]
@@ -54,12 +56,12 @@ def _rows(exercise: Exercise, made_in: dict) -> tuple[str, list[Exercise]]:
 
 
 def _words(mistake: Mistake) -> str:
-    """What tells one line of the tables from another."""
+    """Return the key that distinguishes a line of the tables from the others."""
     return f"{mistake.observation}\n{mistake.question}"
 
 
 def _more(exercises: list[Exercise]) -> str:
-    """A few exercises by name; many by number: there the list would be most of the page."""
+    """Return a few exercises by name, many by number, since their list would fill the page."""
     if len(exercises) <= FEW:
         return ", ".join(f"`{one.name}`" for one in exercises)
     first, *_, last = sorted(int(one.lesson.partition("_")[0]) for one in exercises)

@@ -1,7 +1,7 @@
 """Pictures and stored outputs of a cell, as the book shows them.
 
-A picture gets its alternative text, and its width, with which Sphinx makes it a link to itself: on a phone that is
-the way to see it large. A graph is shown as SVG, with the same graph in words folded below.
+A picture gets its alternative text, and its width, with which Sphinx links it to itself, so that it can be
+enlarged on a phone. A graph is shown as SVG, with the same graph in words folded below.
 """
 
 import io
@@ -17,14 +17,14 @@ from autograder.notebook.figures.style import SCREEN_DPI
 
 SVG, PNG, HTML, TEXT = "image/svg+xml", "image/png", "text/html", "text/plain"
 WIDTH = re.compile(r'<svg[^>]*? width="([0-9.]+)(pt|px|)"')
-NOTEBOOK = re.compile(r"(href='[0-9a-z_]+)\.ipynb\b")  # a lesson beside this one, in the table of `mine`
+NOTEBOOK = re.compile(r"(href='[0-9a-z_]+)\.ipynb\b")  # another lesson, in the table of `mine`
 COLUMNS = re.compile(r"\S {2,}\S")
 WIDE = 560  # pixels: a wider picture scrolls on a phone, because scaled down it would be too small to read
 PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
 
 
 def with_pictures(text: str, images: Path) -> str:
-    """The markdown text with its pictures as the book finds them, each as wide as it was drawn."""
+    """Return the markdown text with its pictures' paths in the book, each as wide as it was drawn."""
 
     def placed(match: re.Match) -> str:
         name = match["path"].removeprefix(FOLDER)
@@ -36,7 +36,7 @@ def with_pictures(text: str, images: Path) -> str:
 
 
 def shown(outputs: list) -> tuple[list, dict]:
-    """(the outputs to show, MyST-NB's settings of their picture)."""
+    """Return (the outputs to show, MyST-NB's settings for their picture)."""
     kept, settings = [], {}
     for output in outputs:
         data = output.get("data", {})
@@ -54,13 +54,13 @@ def shown(outputs: list) -> tuple[list, dict]:
 
 
 def has_columns(outputs: list) -> bool:
-    """Whether a text is printed in columns, which would be lost if its lines were broken."""
+    """Return whether a text is printed in columns, which would be lost if its lines were broken."""
     texts = ("".join(output.get("text", "")) for output in outputs)
     return any(len(COLUMNS.findall(text)) > 1 for text in texts)
 
 
 def said_by_check(outputs: list) -> list:
-    """The tick of a check without the number that it returns."""
+    """Return a check's tick without the number that it returns."""
     return [output for output in outputs if output.output_type == "display_data"]
 
 
@@ -72,7 +72,7 @@ def _only(output, kind: str):
 
 
 def _width(svg: str) -> int:
-    """The width of a drawing in pixels of the screen."""
+    """Return the width of a drawing in screen pixels."""
     found = WIDTH.search(svg)
     assert found is not None, "our drawings say how wide they are"
     number, unit = found.groups()
@@ -86,7 +86,7 @@ def _settings(output, made, kind: str) -> dict:
 
 
 def _description(png: str) -> str:
-    """What the picture's own file says that it shows."""
+    """Return the description in the picture's own file."""
     from PIL import Image
 
     with Image.open(io.BytesIO(b64decode(png))) as image:

@@ -9,14 +9,14 @@ from autograder.build.pictures import FOLDER, PICTURE
 from autograder.exercises import exercises_of, format_lesson
 
 READ_MORE = "## Read more"
-# The picture of a lesson's card, if another says more about the lesson than its first one.
+# The picture of a lesson's card, where another suits it better than its first one.
 CARD_PICTURES = {"05_multi_query_attention": "kv_sharing.svg", "06_decoder_layer": "decoder_flow.svg"}
 SHOWN = re.compile(r":img-top: made/pictures/(.*)\.png")
 ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
 
 
 def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
-    """The made parts of the hand-written pages, by file name."""
+    """Return the generated parts of the hand-written pages, by file name."""
     return {
         "parts/contents.md": _contents(lessons),
         "parts/ladder.md": _ladder(lessons),
@@ -25,7 +25,7 @@ def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
 
 
 def short_name(lesson: Lesson) -> str:
-    """ "03_masking" as "3 Masking", "05_multi_query_attention" as "5 Multi-query attention"."""
+    """Return "03_masking" as "3 Masking", "05_multi_query_attention" as "5 Multi-query attention"."""
     number, _, words = format_lesson(lesson.name).partition(" ")
     return f"{int(number)} {words[0].upper()}{words[1:]}"
 
@@ -43,13 +43,13 @@ def _ladder(lessons: list[Lesson]) -> str:
 
 
 def card_pictures(lessons: list[Lesson]) -> list[Path]:
-    """The pictures whose small copies are on the cards."""
+    """Return the pictures that have small copies on the cards."""
     names = SHOWN.findall(_ladder(lessons))
     return [lessons[0].images / f"{name}.png" for name in names]
 
 
 def _card(lesson: Lesson) -> str:
-    """One rung: a picture of the lesson, its question, what one builds, how long it takes."""
+    """Return one rung: a picture of the lesson, its question, what one builds, how long it takes."""
     exercises = exercises_of(lesson.name)
     cells = read_cells(lesson)
     text, minutes = "\n".join(cell.text for cell in cells if not cell.is_code), minutes_of(cells)
@@ -72,7 +72,9 @@ def _card(lesson: Lesson) -> str:
 
 
 def _picture(text: str, wanted: str | None) -> list[str]:
-    """The options of a card that shows the wanted picture of a text, or its first; none, if there is no picture."""
+    """Return the options of a card that shows the wanted picture of a text, or its first; none if there is no
+    picture.
+    """
     found = {match["path"].removeprefix(FOLDER): match for match in reversed(list(PICTURE.finditer(text)))}
     if not found:
         return []
@@ -82,7 +84,7 @@ def _picture(text: str, wanted: str | None) -> list[str]:
 
 
 def _cited(lesson: Lesson) -> str:
-    """What the lesson names under "Read more", one item each."""
+    """Return the sources that the lesson names under "Read more", one item each."""
     text = "\n\n".join(cell.text for cell in read_cells(lesson) if not cell.is_code)
     items = ARTICLE.findall(text.partition(READ_MORE)[2].partition("\n\n**")[0])
     listed = "\n".join(f"- {item.strip()}" for item in items)

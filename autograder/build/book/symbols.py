@@ -1,4 +1,4 @@
-"""Words of the exercises in markdown: plain text that stays as it is, shapes whose letters lead to the glossary."""
+"""Texts of the exercises in markdown: plain text unchanged, shapes with letters that link to the glossary."""
 
 import re
 from functools import cache
@@ -14,18 +14,18 @@ MARKS = re.compile(r"([\\*_\[\]<>$|{}~])")
 
 @cache
 def explained() -> frozenset[str]:
-    """The symbols that are entries of the glossary."""
+    """Return the symbols that are entries of the glossary."""
     blocks = re.findall(r"^(:{3,}|`{3,})\{glossary\}\n(.*?)^\1$", GLOSSARY.read_text(), flags=re.S | re.M)
     return frozenset(name for _, block in blocks for name in ENTRY.findall(block))
 
 
 def letters_of(axes: str) -> list[str]:
-    """The letters of the axes of one tensor: "B n_heads*d_head 1" has B, n_heads and d_head."""
+    """Return the letters of the axes of one tensor: "B n_heads*d_head 1" has B, n_heads and d_head."""
     return LETTER.findall(axes)
 
 
 def linked_shape(axes: str) -> str:
-    """ "B N" as (B, N) in markdown, each letter a link to its entry."""
+    """Return "B N" as (B, N) in markdown, each letter a link to its entry."""
     return "(" + ", ".join(LETTER.sub(_linked, axis.replace("*", " · ")) for axis in axes.split()) + ")"
 
 
@@ -35,6 +35,6 @@ def _linked(match: re.Match) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """Text of a hint or a mistake as markdown: text in backticks is code, nothing else is markup."""
+    """Return a hint's or a mistake's text as markdown: text in backticks is code, nothing else is markup."""
     parts = CODE.split(" ".join(text.split()))
     return "".join(part if number % 2 else MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))

@@ -1,4 +1,5 @@
-"""Makers of cases of masked attention: masks, scores far from zero, and the cases of every class that attends.
+"""Makers of cases of masked attention: masks, scores far from zero, and the cases of every class that
+attends.
 
 Masks are boolean, True = may attend.
 """
@@ -13,30 +14,32 @@ from autograder.schema.draw import Draw
 
 
 def some_mask(draw, shape, allowed=0.6) -> torch.Tensor:
-    """A random mask of `shape` without an empty row, its False entries also to the left of True ones."""
+    """Return a random mask of `shape` without an empty row, with False entries also to the left of True
+    ones."""
     drawn = draw.normal(*shape)
     mask = drawn < torch.special.ndtri(torch.tensor(allowed))
     return mask | (drawn <= drawn.amin(dim=-1, keepdim=True))
 
 
 def causal(tokens: int) -> torch.Tensor:
-    """A causal mask (tokens, tokens)."""
+    """Return a causal mask (tokens, tokens)."""
     return torch.ones(tokens, tokens, dtype=torch.bool).tril()
 
 
 def left_padded(tokens: int, padding: int) -> torch.Tensor:
-    """A causal mask whose first keys are padding: as many queries may attend to nothing."""
+    """Return a causal mask whose first keys are padding: as many queries may attend to nothing."""
     return causal(tokens) & (torch.arange(tokens) >= padding)
 
 
 def every_third(queries: int, keys: int) -> torch.Tensor:
-    """A mask that blocks the keys 1, 4, 7, ... for every query."""
+    """Return a mask that blocks the keys 1, 4, 7, ... for every query."""
     return (torch.arange(keys) % 3 != 1).expand(queries, -1).clone()
 
 
 def score_by_first_feature(query, key, rows) -> None:
-    """Changes these rows of the (weight, bias) of queries and of keys: a token's score is larger with its first
-    feature, by ten thousands, and the same for every query."""
+    """Change these rows of the (weight, bias) of queries and of keys, so that a token's score grows with its
+    first feature, by ten thousands, and is the same for every query.
+    """
     for row in rows:
         query[0][row], query[1][row] = 0.0, 128.0 * 3**0.5
         key[0][row], key[1][row] = 0.0, 0.0
@@ -44,19 +47,22 @@ def score_by_first_feature(query, key, rows) -> None:
 
 
 def far_apart(queries: int) -> torch.Tensor:
-    """How far a blocked score should lie above the allowed ones, for each query: 18, then 200."""
+    """Return how far a blocked score should lie above the allowed ones, for each query: 18, then 200."""
     return torch.where(torch.arange(queries) < queries / 2, 18.0, 200.0)
 
 
 def hidden_above(draw, queries: int, keys: int, width: int):
-    """Queries, keys and the mask `every_third`: every blocked score lies `far_apart` above the allowed ones."""
+    """Return queries, keys and the mask `every_third`, such that every blocked score lies `far_apart` above
+    the allowed ones.
+    """
     q, k, mask = draw.normal(queries, width), draw.normal(keys, width), every_third(queries, keys)
     q[:, 0], k[:, 0] = far_apart(queries) * width**0.5 / 8, 8.0 * ~mask[0]
     return q, k, mask
 
 
 def far_below(draw, queries: int, keys: int, width: int, size: float):
-    """Queries and keys whose every product is close to -size * size; numbers so coarse that it is exact in float32.
+    """Return queries and keys whose products are all close to -size * size; numbers so coarse that it is
+    exact in float32.
 
     With width 4 and size 512, float32 rounds the scores to 0.016.
     """
@@ -66,7 +72,7 @@ def far_below(draw, queries: int, keys: int, width: int, size: float):
 
 
 def needs_of_mask(keys: int, mask) -> tuple[str, ...]:
-    """What attention over so many keys under a mask, or None, needs: see MASK_NEEDS."""
+    """Return the needs of attention over so many keys under a mask, or None: see MASK_NEEDS."""
     masked = mask is not None
     needs = {
         "several tokens": keys > 1,
@@ -83,16 +89,18 @@ def needs_of_mask(keys: int, mask) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes cases of one class. Sizes are (B, N, M, heads, d_head), M the length of the context, or of x again.
+    """Makes cases of one class. Sizes are (B, N, M, heads, d_head), M the length of the context, or of x
+    again.
 
     rows     (d_model, heads, d_head) -> how many rows the weight of each part has, by name
     init     (d_model, heads, d_head) -> the constructor's arguments
     context  whether `forward` takes a context beside x
     heads    whether masks may have an axis for heads
 
-    What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several tokens",
-    "several of both", "mask", "no mask", "another mask than causal", "empty rows", "long"; and, in a module that was
-    called before, "other weights" (than for inputs of the same sizes) or "no mask after a mask".
+    What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several
+    tokens", "several of both", "mask", "no mask", "another mask than causal", "empty rows", "long"; and, in a
+    module that was called before, "other weights" (than for inputs of the same sizes) or "no mask after a
+    mask".
     """
 
     draw: Draw
@@ -103,8 +111,9 @@ class Maker:
     called: dict = field(default_factory=dict)
 
     def case(self, family, sizes, mask=None, d_model=None, weights=None, inputs=None, by_name=False, **more) -> Case:
-        """A case of random inputs and weights; `mask` is a tensor, or a shape for a random one; `weights` are some
-        that are given."""
+        """Return a case of random inputs and weights; `mask` is a tensor, or a shape for a random one;
+        `weights` may be given.
+        """
         batch, tokens, keys, heads, d_head = sizes
         width = d_model or heads * d_head
         mask = some_mask(self.draw, mask) if isinstance(mask, tuple) else mask
@@ -117,7 +126,7 @@ class Maker:
         return Case(family, args, {"mask": mask} if by_name else {}, init=init, weights=weights, needs=needs, **more)
 
     def weights(self, d_model, heads, d_head) -> dict:
-        """Weights that make scores of about one, and biases that are not zero."""
+        """Return weights that make scores of about one, and biases that are not zero."""
         weights = {}
         for part, rows in self.rows(d_model, heads, d_head).items():
             weights[f"{part}.weight"] = self.draw.normal(rows, d_model, scale=1.2 / d_model**0.5)
@@ -137,7 +146,7 @@ class Maker:
 
 
 def cases_of_every_class(make: Maker, heads: int):
-    """Cases of every class that attends under a mask, with `heads` heads where one is not the point."""
+    """Yield cases of every class that attends under a mask, with `heads` heads where one is not the point."""
     more, values = int(make.context), {"gradients": False}
     yield make.case("one token", (3, 1, 1 + more, heads, 5))
     yield make.case("one of everything", (1, 1, 1, 1, 1))
@@ -159,7 +168,9 @@ def cases_of_every_class(make: Maker, heads: int):
 
 
 def _causal(make, heads):
-    """A causal mask; then, with the same weights, another last token (of one sequence), and another second sample."""
+    """Yield a causal mask; then, with the same weights, another last token (of one sequence), and another
+    second sample.
+    """
     first = make.case("causal", (2, 5, 5, heads, 3), causal(5))
     yield first
     changes = {"causal, another second sample": lambda x: torch.cat((x[:1], make.draw.normal(1, *x.shape[1:])))}
@@ -171,7 +182,7 @@ def _causal(make, heads):
 
 
 def _scores_of_zero(make, heads):
-    """A token whose key is zero: scores with it are, which is not the same as blocked."""
+    """Yield a case with a token whose key is zero: its scores are zero, which is not the same as blocked."""
     mask = torch.tensor([[True, True, False], [False, True, True], [True, True, True]])
     case = make.case("scores of exactly zero", (2, 3, 3, heads, 4), mask, gradients=False)
     case.args[int(make.context)][:, 1] = 0
@@ -180,7 +191,7 @@ def _scores_of_zero(make, heads):
 
 
 def _values_all_one(make, heads):
-    """Values that are all 1, and an output projection that changes nothing."""
+    """Yield a case with values that are all 1, and an output projection that changes nothing."""
     d_model = heads * 3
     known = make.weights(d_model, heads, 3)
     given = {"v_proj.weight": torch.zeros_like(known["v_proj.weight"])}
@@ -189,21 +200,25 @@ def _values_all_one(make, heads):
 
 
 def _through(weights, d_model) -> dict:
-    """An output projection, where there is one, that changes nothing."""
+    """Return an output projection, where there is one, that changes nothing."""
     if "out_proj.weight" not in weights:
         return {}
     return {"out_proj.weight": torch.eye(d_model), "out_proj.bias": torch.zeros(d_model)}
 
 
 def _weights_shown(make):
-    """One head whose input and values are the identity: the output is the table of its weights."""
+    """Yield a case of one head whose input and values are the identity, so that the output is the matrix of
+    weights.
+    """
     given = {"v_proj.weight": torch.eye(5), "v_proj.bias": torch.zeros(5)} | _through(make.weights(5, 1, 5), 5)
     inputs = [torch.eye(5)[None].clone() for _ in range(1 + make.context)]
     return make.case("values that show the weights", (1, 5, 5, 1, 5), weights=given, inputs=inputs, gradients=False)
 
 
 def _empty_rows(make, heads):
-    """Queries that may attend to nothing: by left padding under a causal mask, in float64, and all of them."""
+    """Yield cases with queries that may attend to nothing: by left padding under a causal mask, in float64,
+    and all of them.
+    """
     some = make.case("some queries see nothing", (2, 5, 5, heads, 4), left_padded(5, 2), aspect=FULLY_MASKED)
     yield some
     (double,) = standard_cases([some], ("float64",))
@@ -214,7 +229,9 @@ def _empty_rows(make, heads):
 
 
 def _far_scores(make, heads):
-    """Scores far from zero: in the hundreds, of both signs; all far below; and blocked ones far above the others."""
+    """Yield scores far from zero: in the hundreds, of both signs; all far below; and blocked ones far above
+    the others.
+    """
     sizes, width, keys = (2, 4, 4 + make.context, heads, 4), heads * 4, 4 + make.context
     far = {"aspect": STABILITY, "gradients": False, "fresh": True}
     known = make.weights(width, heads, 4)
@@ -236,7 +253,7 @@ def _far_scores(make, heads):
 
 
 def _hidden_above(make, heads, far):
-    """Feature 1 of a query and feature 0 of a key make a product, which lifts the blocked keys."""
+    """Yield a case in which feature 1 of a query times feature 0 of a key lifts the blocked keys."""
     tokens, keys, width = 4, 5 if make.context else 4, heads * 4
     given = {name: weight.clone() for name, weight in make.weights(width, heads, 4).items()}
     for name, feature in (("q_proj", 1), ("k_proj", 0)):

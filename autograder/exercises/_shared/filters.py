@@ -37,7 +37,9 @@ FILTERS = (
 
 
 def through_a_softmax(logits, *more, **fields) -> Case:
-    """What the filtered logits are worth: dropped ones get no gradient, whichever way they were made -inf."""
+    """Return a weighted sum of softmax(filtered logits): dropped ones get no gradient, however they were made
+    -inf.
+    """
     given = {"logits": logits, "shares": SHARES}
     filtered = Call((Kept("logits"), *more), keep="filtered", shown=False)
     script = (filtered, Call((Kept("filtered"),), to="shares", keep="probabilities"))

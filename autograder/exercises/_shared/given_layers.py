@@ -1,4 +1,4 @@
-"""Modules with a cache of their own, as a Llama's layers and its attention are: (x, cache) -> (x, cache)."""
+"""Modules with a cache, as a Llama's layers and its attention are: (x, cache) -> (x, cache)."""
 
 # They take two arguments by position, None included. Each knows whether it is the very module that was made, and
 # whether its last results have been written into since; if not, its numbers are others. A cache is a tuple, a count

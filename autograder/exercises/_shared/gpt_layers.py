@@ -1,5 +1,6 @@
-"""What the models of later lessons share that are built of PyTorch's pre-norm layers and a last norm: their cases'
-weights, and mistakes in the stack."""
+"""Weights for the cases, and mistakes in the stack, of models from later lessons that are built of PyTorch's
+pre-norm layers and a final norm.
+"""
 
 from autograder.schema import edit
 
@@ -7,7 +8,8 @@ NORMS = ("norm1", "norm2")
 
 
 def layer_weights(draw, n_layers, d_model, d_ff):
-    """The parameters of `layers` and `norm`, none of them at its start: no norm scale is 1, no bias 0."""
+    """Return the parameters of `layers` and `norm`, none at its initial value: no norm scale is 1, no bias
+    0."""
     normal, weights = draw.normal, {}
     for layer in range(n_layers):
         part = f"layers.{layer}."
@@ -23,13 +25,13 @@ def layer_weights(draw, n_layers, d_model, d_ff):
 
 
 def linear(draw, name, d_out, d_in):
-    """The parameters of a linear layer."""
+    """Return the parameters of a linear layer."""
     return {f"{name}.weight": draw.normal(d_out, d_in, scale=1 / d_in**0.5),
             f"{name}.bias": draw.normal(d_out, scale=0.5)}
 
 
 def needs_of(**counts):
-    """The names of all sizes that are more than one."""
+    """Return the names of all sizes that are more than one."""
     return tuple(name for name, count in counts.items() if count > 1)
 
 

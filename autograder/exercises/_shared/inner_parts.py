@@ -1,4 +1,4 @@
-"""A small model with parts inside parts, what its callers look at, and what goes wrong with hooks, for lesson 21."""
+"""A small model with nested parts, checks on it by its callers, and mistakes with hooks, for lesson 21."""
 
 from autograder.schema import Call, Case, Given, Kept, Module, edit
 
@@ -84,7 +84,7 @@ LOOKING = Call((Kept("model"),), to="look", keep="the model afterwards")
 
 
 def whole(draw, width=3, n_layers=2, training=True, raises=False):
-    """The model as a case's argument."""
+    """Return the model as a case's argument."""
     weights, rows = {}, [f"blocks.{i}.{part}" for i in range(n_layers) for part in ("attention", "mlp", "unused")]
     for part in ("start", "again", *rows):
         weights[f"{part}.linear.weight"] = draw.normal(width, width)
@@ -94,13 +94,16 @@ def whole(draw, width=3, n_layers=2, training=True, raises=False):
 
 
 def with_looks(family, given, call, more=(), marked=False, **fields):
-    """A case of one call, after which the model is looked at; with `marked`, somebody else's hooks are on it."""
+    """Return a case of one call, after which the model is inspected; with `marked`, it also has someone
+    else's hooks.
+    """
     given = given | {"look": Given("look", LOOK), "mark": Given("mark", MARK)}
     first = (Call((Kept("model"),), to="mark"),) if marked else ()
     return Case(family, (), given, script=(*first, call, *more, LOOKING), modes=True, **fields)
 
 
-# Of worked answers with these lines: the words about each, without its id, which differs from exercise to exercise.
+# Of worked answers with these lines: the words about each, without its id, which differs from exercise to
+# exercise.
 _REMOVE, _MISSING = "            hook.remove()\n", "if name not in parts:"
 _REFUSE = _MISSING + '\n            raise ValueError(f"the model has no part called {name!r}")'
 _HOOK_MISTAKES = (
@@ -134,5 +137,5 @@ HOOK_NEEDS = {
 
 
 def hook_mistakes(*ids):
-    """These mistakes, each under the id that it has in an exercise."""
+    """Return these mistakes, each under the id that it has in an exercise."""
     return tuple(edit(f"{one} {title}", *words) for one, (title, *words) in zip(ids, _HOOK_MISTAKES, strict=True))

@@ -1,4 +1,6 @@
-"""What multi-query and grouped-query attention share: reference, cases, and mistakes as edits of worked answers."""
+"""The shared parts of multi-query and grouped-query attention: reference, cases, and mistakes as edits of
+worked answers.
+"""
 
 from dataclasses import replace
 
@@ -37,7 +39,8 @@ class Reference(nn.Module):
 
 
 def cases_of_both(draw, grouped):
-    """Cases of one of the two classes, "groups" among the needs of those with several groups of several heads."""
+    """Cases of one of the two classes, "groups" among the needs of those with several groups of several
+    heads."""
     for case in _cases(draw, grouped):
         sizes = case.init.values() if isinstance(case.init, dict) else case.init
         _, n_heads, n_kv_heads = (*sizes, 1)[:3]
@@ -77,7 +80,7 @@ def _cases(draw, grouped):
 
 
 def _maker(draw, kv_heads, grouped):
-    """A maker of cases; `kv_heads` says how many key/value heads so many heads have."""
+    """Return a maker of cases; `kv_heads` returns the number of key/value heads for a number of heads."""
 
     def rows(d_model, heads, d_head):
         kv_width = kv_heads(heads) * d_head

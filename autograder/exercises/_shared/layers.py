@@ -1,4 +1,4 @@
-"""What the two decoder layers share: their cases, and mistakes in masks, norms and parts."""
+"""The shared parts of the two decoder layers: their cases, and mistakes in masks, norms and parts."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ class Maker:
         self.sublayers = [name for part, name in SUBLAYERS.items() if cross or "multihead" not in part]
 
     def case(self, family, batch, tokens, sizes, memory=0, mask=None, stretch=None, needs=(), **more):
-        """`sizes` is (d_head, n_heads, d_ff); `memory` counts the tokens of the memory."""
+        """Return a case. `sizes` is (d_head, n_heads, d_ff); `memory` counts the tokens of the memory."""
         d_head, heads, d_ff = sizes
         width = d_head * heads
         args = [self.tokens(batch, tokens, width, stretch)]
@@ -48,19 +48,20 @@ class Maker:
         return Case(family, tuple(args), exact_state_dict=True, needs=(*self.needs(*self.sublayers), *needs), **more)
 
     def tokens(self, batch, tokens, width, stretch=None):
-        """Random tokens, `stretch` times as large; if it is not given, no two neighbouring features are alike."""
+        """Random tokens, `stretch` times as large; if it is not given, no two neighbouring features are
+        alike."""
         # subtle: features differ so much, also in the stream later, that no usual epsilon of a norm shows.
         apart = 2.0 * (-1.0) ** torch.arange(width) if stretch is None else 0.0
         return self.draw.normal(batch, tokens, width, scale=stretch or 1.0) + apart
 
     def needs(self, *adding):
-        """What a layer needs in which these sublayers add something."""
+        """Return the needs of a layer in which these sublayers add something."""
         beside = (f"beside {name}" for name in self.sublayers if set(adding) - {name})
         together = ("together",) if len(adding) > 1 else ()
         return (*adding, *together, *beside, "sublayers") if adding else ()
 
     def weights(self, width, d_ff):
-        """All parameters, none of them at its start: no norm scale is 1, no bias 0."""
+        """Return all parameters, none at its initial value: no norm scale is 1, no bias 0."""
         normal, weights, size = self.draw.normal, {}, 0.6 if self.cross else 1.0
         for name in ("self_attn", "multihead_attn") if self.cross else ("self_attn",):
             weights[f"{name}.in_proj_weight"] = normal(3 * width, width, scale=1.2 / width**0.5)
@@ -75,7 +76,9 @@ class Maker:
         return weights
 
     def adding(self, family, *adding):
-        """A layer in which only these sublayers add something: the last step of the others gives zeros."""
+        """Return a layer in which only these sublayers add something: the last step of the others gives
+        zeros.
+        """
         # subtle: more tokens than features, or what fails for a long sequence would seem to follow the width.
         case = self.case(family, 2, 7, (3, 2, 5), gradients=False)
         case.weights["linear1.weight"].mul_(3)
@@ -86,7 +89,7 @@ class Maker:
         return replace(case, needs=self.needs(*adding))
 
     def both(self):
-        """The cases of both layers."""
+        """Yield the cases of both layers."""
         batch, tokens, d_head, heads = self.draw.sizes(4, 2, 6)
         sizes = (d_head, heads, d_head * heads + 3)
         yield self.case("all sizes different", batch, tokens, sizes, observe=True)
@@ -108,8 +111,10 @@ class Maker:
         yield replace(long, args=(long.args[0][:, :6].repeat(1, 50, 1), *long.args[1:]))
 
     def far_apart(self, family, sizes_of_first, part="self_attn", **more):
-        """Scores that differ by ten thousands: one for each token, larger with its first feature. They are so far apart
-        that every query attends to one key alone, and so large that no finite fill keeps a hidden key out."""
+        """Yield scores that differ by ten thousands: one for each token, growing with its first feature. They
+        are so far apart that every query attends to one key alone, and so large that no finite fill keeps a
+        hidden key out.
+        """
         case = self.case(family, 2, len(sizes_of_first), (3, 2, 5), aspect=STABILITY, gradients=False, **more)
         case.args[-1 if part == "multihead_attn" else 0][..., 0] = torch.tensor(sizes_of_first)
         query, key, _ = zip(*(case.weights[f"{part}.in_proj_{name}"].chunk(3) for name in ("weight", "bias")))
@@ -119,7 +124,7 @@ class Maker:
         return case
 
     def _changed(self):
-        """One case, then another last token, and another second sample, with the same weights."""
+        """Yield one case, then another last token, and another second sample, with the same weights."""
         case = self.case("two samples of five tokens", 2, 5, (3, 4, 7))
         yield case
         x, *memory = case.args
@@ -130,7 +135,7 @@ class Maker:
         yield replace(same, family="another second sample", args=second)
 
     def _hardly_different(self):
-        """Features so alike, wherever a norm reads them, that its epsilon shows."""
+        """Yield features so alike, wherever a norm reads them, that its epsilon shows."""
         more = {"aspect": EPSILON, "gradients": False, "needs": ("small spread",)}
         case = self.case("features that hardly differ", 2, 4, (3, 2, 5), stretch=0.002, **more)
         # Where a norm comes last, the next one reads what it gives.
@@ -142,7 +147,9 @@ class Maker:
 
 
 def words_of_needs(*sublayers):
-    """What is told of an answer that goes wrong only where one of these sublayers, or more than one, adds something."""
+    """Return the message for an answer that is wrong only if one of these sublayers, or more than one, adds
+    something.
+    """
     one = {
         name: (f"Your layer is right except for {name}.",
                "What does it read, and to what is its output added?")
@@ -169,7 +176,7 @@ def words_of_needs(*sublayers):
 
 
 def _norms(forward):
-    """An edit that makes all norms others."""
+    """Return an edit that replaces all norms."""
     made = f"type('Norm', (nn.LayerNorm,), {{'forward': lambda self, x: {forward}}})(d_model)"
     return {"nn.LayerNorm(d_model)": made}
 

@@ -1,4 +1,4 @@
-"""What is looked at where an answer makes a new linear layer out of modules that it is given.
+"""Checks on an answer that makes a new linear layer out of modules that it is given.
 
 Each is the code of a function that a case calls: `Given("look", LOOK)`.
 """
@@ -16,7 +16,8 @@ FLAGS = """
 def flags(*modules):
     return [(name, p.requires_grad, p.grad is None) for one in modules for name, p in one.named_parameters()]
 """
-# Three steps of training. If what the layer reads is normed, weights that differ by as much in every column of a row
+# Three steps of training. If what the layer reads is normed, weights that differ by as much in every column
+# of a row
 # are equally right: then x must be normed here, too.
 TRAIN = """
 def train(new, x, normed=False):

@@ -1,4 +1,6 @@
-"""What the two norms by hand share: cases that only some rows show, and mistakes in mean, root and scale."""
+"""The shared parts of the two norms by hand: cases that only some rows show, and mistakes in mean, root and
+scale.
+"""
 
 import torch
 
@@ -12,12 +14,14 @@ OTHERS = ("scaled", "several features")
 
 
 def spread(x):
-    """The numbers of a row so far apart that no usual epsilon shows: it has cases, and points, of its own."""
+    """Scale the numbers of a row so far apart that no usual epsilon shows, which has its own cases and
+    points.
+    """
     return x + 2.0 * (-1.0) ** torch.arange(x.shape[-1])
 
 
 def norm_cases(draw, with_bias: bool):
-    """The cases of both norms."""
+    """Yield the cases of both norms."""
 
     def case(family, *shape, x=None, eps=None, needs=OTHERS, **more):
         x = spread(draw.normal(*shape)) + 0.5 if x is None else x
@@ -51,7 +55,7 @@ def norm_cases(draw, with_bias: bool):
     yield named
 
 
-# Of worked answers with these lines' words in them.
+# Mistakes for worked answers that contain these lines:
 SHARED = (
     edit("LN-17 epsilon outside the root", {"torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"},
          "Your result is right except for rows that hardly vary: there epsilon has the wrong effect.",

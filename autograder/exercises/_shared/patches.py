@@ -1,11 +1,12 @@
-"""What cutting an image into patches and putting it together share: their rule, the sizes of their cases, and mistakes
-in the order of axes."""
+"""The shared parts of cutting an image into patches and reassembling it: their rule, the sizes of their
+cases, and mistakes in the order of axes.
+"""
 
 from autograder.schema import Rules, edit
 
 BY_HAND = Rules(None, ("F.unfold, F.fold and the pixel shuffles",))
 
-# Of worked answers that bring six axes into another order by one call of `permute`.
+# Mistakes for worked answers that reorder six axes by one call of `permute`:
 CUT, JOIN = "permute(0, 2, 4, 1, 3, 5)", "permute(0, 3, 1, 4, 2, 5)"
 COLUMNS = ("Your patches run down the columns of the image.",
            "Which patch should be number 1: the one to the right, or the one below?")

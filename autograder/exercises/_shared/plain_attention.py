@@ -122,23 +122,27 @@ NEEDS = A_BATCH | {
 
 
 def qkv(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) -> tuple:
-    """Queries, keys and values with these axes in front."""
+    """Return queries, keys and values with these axes in front."""
     return draw.normal(*lead, queries, width), draw.normal(*lead, keys, width), draw.normal(*lead, keys, out)
 
 
 def low_scores(draw: Draw, lead: tuple, queries: int, keys: int, out: int) -> tuple:
-    """The same of width 4, where all scores of the first query are about -200 and others are near zero."""
+    """Return the same of width 4, where all scores of the first query are about -200 and others are near
+    zero.
+    """
     q, k = draw.eighths(*lead, queries, 4, limit=4), draw.eighths(*lead, keys, 4, limit=4)
     q[..., 0, 0], k[..., :, 0] = 40.0, k[..., :, 0] / 4 - 10.0
     return q, k, draw.normal(*lead, keys, out)
 
 
 def large_scores(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) -> tuple:
-    """The same with scores in the thousands."""
+    """Return the same with scores in the thousands."""
     q, k = draw.eighths(*lead, queries, width, limit=400), draw.eighths(*lead, keys, width, limit=400)
     return q, k, draw.normal(*lead, keys, out)
 
 
 def heads_just_split(draw: Draw, heads: int, tokens: int, width: int) -> torch.Tensor:
-    """(2, heads, tokens, width), whose tokens lie before its heads in memory: `view` cannot put them together."""
+    """Return (2, heads, tokens, width), whose tokens come before its heads in memory, so that `view` cannot
+    join the heads.
+    """
     return draw.normal(2, tokens, heads, width).transpose(1, 2)

@@ -1,4 +1,6 @@
-"""What pre_norm and post_norm share: modules that remember and that have moods, cases, words."""
+"""The shared parts of pre_norm and post_norm: sublayers that keep their inputs or behave differently in
+training, cases, words.
+"""
 
 
 from autograder.schema import (
@@ -38,7 +40,7 @@ class Moody(nn.Module):
 
 
 def residual_cases(draw):
-    """The cases of both."""
+    """Yield the cases of both."""
 
     def layer_norm(width):
         weights = {"weight": 1.5 + draw.normal(width, scale=0.5), "bias": draw.normal(width)}
@@ -62,7 +64,7 @@ def residual_cases(draw):
     named = case("modules by name", 2, 3, 4)
     x, norm, sublayer = named.args
     yield Case("modules by name", (x,), {"norm": norm, "sublayer": sublayer}, needs=("modules",))
-    # Whoever adds into the result of one of these adds into x itself.
+    # Adding in place to the result of one of these changes x itself.
     same = Module("Identity")
     yield Case("modules that do nothing", (draw.normal(2, 3, 4), same, same))
     remembering = [Module("Remembering", {"size": 4}, {"weight": 1 + draw.normal(4, scale=0.3)}, CODE) for _ in "12"]
@@ -89,7 +91,7 @@ NEEDS = {
                 "What does each of the two modules read, and to what is the result added?"),
 }
 
-# Of worked answers with these lines.
+# Mistakes for worked answers with these lines:
 SHARED = (
     edit("PRN-11 the modules are switched to evaluation",
          {"    branch =": "    norm.eval(), sublayer.eval()\n    branch ="},

@@ -1,4 +1,4 @@
-"""Inputs for routers: whom a token is sent to must not hang on the last digit of a logit."""
+"""Inputs for routers whose choice of experts does not depend on the last digit of a logit."""
 
 import torch
 
@@ -6,7 +6,7 @@ GAP = 1e-3  # a thousand times the rounding of a float32 logit of size one
 
 
 def logits_apart(draw, *shape: int) -> torch.Tensor:
-    """Normal logits, no two of one token closer than GAP."""
+    """Return normal logits, no two of one token closer than GAP."""
     logits = draw.normal(*shape)
     while bool((close := _gaps(logits) < GAP).any()):
         logits[close] = draw.normal(int(close.sum()), shape[-1])
@@ -14,7 +14,9 @@ def logits_apart(draw, *shape: int) -> torch.Tensor:
 
 
 def scores_apart(draw, bias: torch.Tensor, *lead: int, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
-    """Logits between -10 and 10 whose sigmoids plus `bias` are no two of one token closer than GAP."""
+    """Return logits between -10 and 10 such that, for each token, no two of sigmoid(logit) + `bias` are
+    closer than GAP.
+    """
     def drawn(*shape: int) -> torch.Tensor:
         return (draw.normal(*shape, len(bias), scale=scale) + shift).clamp(-10.0, 10.0)
 
@@ -25,7 +27,7 @@ def scores_apart(draw, bias: torch.Tensor, *lead: int, scale: float = 1.0, shift
 
 
 def tokens_apart(draw, router: torch.Tensor, batch: int, tokens: int) -> torch.Tensor:
-    """Normal tokens (batch, tokens, d_model) of which the `router` (a weight) makes such logits."""
+    """Return normal tokens (batch, tokens, d_model) for which the `router` (a weight) makes such logits."""
     x = draw.normal(batch, tokens, router.shape[1])
     while bool((close := _gaps(x.double() @ router.double().T) < GAP).any()):
         x[close] = draw.normal(int(close.sum()), router.shape[1])
@@ -33,6 +35,6 @@ def tokens_apart(draw, router: torch.Tensor, batch: int, tokens: int) -> torch.T
 
 
 def _gaps(logits):
-    """The smallest difference between two logits of each token."""
+    """Return the smallest difference between two logits of each token."""
     ordered = logits.sort(dim=-1).values
     return torch.cat((ordered.diff(dim=-1), torch.ones_like(ordered[..., :1])), dim=-1).amin(dim=-1)

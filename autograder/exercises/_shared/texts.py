@@ -10,10 +10,10 @@ SCRIPTS = {
 
 
 def text(draw, letters: str, length: int) -> str:
-    """So many letters, each of them drawn."""
+    """Return a text of so many letters, each drawn at random."""
     return "".join(letters[i] for i in draw.integers(0, len(letters) - 1, length).tolist())
 
 
 def words(draw, count: int, letters: str = "aeinrst") -> list[str]:
-    """So many words of two to six letters."""
+    """Return so many words of two to six letters."""
     return [text(draw, letters, int(draw.integers(2, 6))) for _ in range(count)]

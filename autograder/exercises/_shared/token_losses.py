@@ -1,4 +1,4 @@
-"""Cases of losses over the tokens of several answers: what is masked, and no token at all."""
+"""Cases of losses over the tokens of several answers: masked tokens, and no token at all."""
 
 import torch
 
@@ -17,12 +17,12 @@ def gradient(loss, leaf):
 
 
 def lengths(tokens, *counts):
-    """The mask of answers with so many tokens, padded on the right."""
+    """Return the mask of answers with so many tokens, padded on the right."""
     return torch.arange(tokens) < torch.tensor(counts)[:, None]
 
 
 def spoilt(tensor, mask, *values):
-    """The tensor, with these values in turn where the mask is False."""
+    """Return the tensor, with these values in turn where the mask is False."""
     fill = torch.tensor(values).repeat(tensor.numel())[: tensor.numel()].reshape(tensor.shape)
     # subtle: the judge takes a positive NaN in a result for memory that was never written.
     fill = torch.where(fill.isnan(), -torch.nan, fill)
@@ -30,7 +30,9 @@ def spoilt(tensor, mask, *values):
 
 
 def without_tokens(family, names, values, **more):
-    """A loss of nothing: its value, whether it has a graph, and the gradient of the first argument, `log_probs`."""
+    """Return the value of a loss over no tokens, whether it has a graph, and the gradient of its first
+    argument, `log_probs`.
+    """
     made = dict(zip(names.split(), values, strict=True))
     further = {"leaf": Given("leaf", LEAF), "graph": Given("graph", GRAPH), "gradient": Given("gradient", GRADIENT)}
     arguments = (Kept("variable"), *(Kept(name) for name in list(made)[1:]))

@@ -1,2 +1,2 @@
-"""Images as sequences of patches: cutting them, reading them, and seeing what was looked at."""
+"""Images as sequences of patches: cutting them, reading them, and showing what a model attends to."""
 LESSON = "19_images"

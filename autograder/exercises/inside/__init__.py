@@ -1,2 +1,2 @@
-"""What goes on inside a trained model: what its parts return, what its heads add, and what happens without them."""
+"""The inside of a trained model: what its parts return, what its heads add, and what happens without them."""
 LESSON = "21_look_inside"

@@ -1,2 +1,2 @@
-"""Norms by hand, and where they stand: before a sublayer, after the plus, or folded into the next layer."""
+"""Norms by hand, and their position: before a sublayer, after the addition, or folded into the next layer."""
 LESSON = "08_normalisation"

@@ -1,2 +1,2 @@
-"""What a Transformer is used for besides writing: naming what a text is, and saying how a series goes on."""
+"""Uses of a Transformer besides writing: classifying a text, and forecasting a series."""
 LESSON = "16_tasks"

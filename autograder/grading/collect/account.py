@@ -7,8 +7,9 @@ MOST_NAMED = 8
 
 
 class Account:
-    """What became of each file, in one of the words of `order`. Who it concerns is named, but not for those of
-    `quiet`."""
+    """The outcome of each file, in one of the words of `order`. The students concerned are named, except for
+    outcomes in `quiet`.
+    """
 
     def __init__(self, order: Collection[str], quiet: Collection[str]):
         self._order, self._quiet = order, quiet
@@ -17,22 +18,23 @@ class Account:
         self._files = 0
 
     def next(self) -> int:
-        """The number of the next file."""
+        """Return the number of the next file."""
         self._files += 1
         return self._files
 
     def tell(self, number: int, fate: str, who: str = "") -> None:
-        """Says what became of a file. What several hand in together is counted once, and all are named."""
+        """Record the outcome of a file. One that several hand in together is counted once, and all are
+        named."""
         self._fates.setdefault(number, fate)
         if who:
             self._who[fate][who] += 1
 
     def count(self, fates: Collection[str]) -> int:
-        """How many files ended so."""
+        """Return how many files had this outcome."""
         return sum(fate in fates for fate in self._fates.values())
 
     def table(self, archives: int) -> str:
-        """A line for each fate, and all files at its end."""
+        """Return a line for each outcome, and the total at its end."""
         counts = Counter(self._fates.values())
         assert counts.keys() <= set(self._order) and counts.total() == self._files, (
             "a file was not accounted for"

@@ -1,5 +1,6 @@
-"""Reads archives that anybody may have filled: nothing is unpacked by its name, no link is followed, and what one
-person handed in has a budget of its own, so that it never keeps the others' from being read."""
+"""Reads archives that anybody may have filled: nothing is unpacked under its own name, no link is followed,
+and each person's files have a separate budget, so that they never keep those of others from being read.
+"""
 
 import io
 import os
@@ -15,7 +16,7 @@ from pathlib import Path
 from autograder.errors import UserError
 from autograder.grading.submission.files import MOST_BYTES, Refused, open_file
 
-# Of one hand-in: files in its archives, bytes of all that is read, bytes of an archive's list of files.
+# Limits for one hand-in: files in its archives, bytes read in all, bytes of an archive's list of files.
 MOST_FILES, MOST_IN_ALL, LONGEST_LIST = 10_000, 100 * 1024**2, 4 * 1024**2
 LONGEST_NAME, LONGEST_PATH = 255, 2_000  # characters
 IS_UTF8 = 0x800  # the flag of a name in a zip archive
@@ -27,8 +28,9 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of an archive: its path there, what reads it, and if it is in an archive within, how long the path of that
-    is. `chunks()` raises Refused."""
+    """A file of an archive: its path there, a function that reads it, and, within a nested archive, the
+    length of that archive's path. `chunks()` raises Refused.
+    """
 
     path: str
     chunks: Callable[[], Iterator[bytes]]
@@ -40,16 +42,16 @@ class Entry:
 
     @property
     def outer_parts(self) -> list[str]:
-        """The parts that a system named; those further in are a student's."""
+        """The parts of the path that the system named; those further in were named by a student."""
         return self.path[: self.outer].split("/")
 
     @property
     def is_nobodys(self) -> bool:
-        """Whether a program put it there, and no person."""
+        """Whether a program put it there, not a person."""
         return bool(NOBODYS & set(self.parts)) or self.parts[-1].startswith("._")
 
     def read(self, most: int = MOST_BYTES) -> bytes:
-        """All that it holds. Raises Refused, also if that is more than `most` bytes."""
+        """Return its whole contents. Raises Refused, also if that is more than `most` bytes."""
         data = bytearray()
         for chunk in self.chunks():
             data += chunk
@@ -60,13 +62,13 @@ class Entry:
 
 @dataclass
 class _Budget:
-    """What one person's hand-in may still take."""
+    """The amount of data that one person's files may still take."""
 
     files: int
     size: int
 
     def counted(self, entry: Entry) -> Entry:
-        """The entry, which takes from the budget as it is read."""
+        """Return the entry, charged to the budget as it is read."""
         self.files -= 1
         return Entry(entry.path, partial(self._chunks, entry), entry.outer)
 
@@ -81,10 +83,12 @@ class _Budget:
 
 
 def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry]:
-    """The files of a zip archive, or of a folder where one was unpacked; in the place of an archive within it the
-    files of that. Read each before asking for the next. `whose` says to whose budget an entry counts.
+    """Yield the files of a zip archive, or of a folder into which one was unpacked; a nested archive is
+    replaced by its files. Read each before asking for the next. `whose` says whose budget an entry counts
+    against.
 
-    Raises UserError if `path` is neither."""
+    Raises UserError if `path` is neither.
+    """
     budgets: dict[Hashable, _Budget] = defaultdict(lambda: _Budget(MOST_FILES, MOST_IN_ALL))
     for entry in outer_entries(path):
         for one in _with_nested(entry):
@@ -95,7 +99,7 @@ def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry
 
 
 def outer_entries(path: Path) -> Iterator[Entry]:
-    """The same, but an archive within is one file."""
+    """Yield the same, but each nested archive as one file."""
     if path.is_dir():
         for place, folders, names in os.walk(path):
             folders.sort()
@@ -119,7 +123,7 @@ def _of_zip(archive: zipfile.ZipFile, before: str) -> Iterator[Entry]:
 
 
 def _entry(path: str, chunks: Callable[[], Iterator[bytes]]) -> Entry:
-    """The file of this path. Nothing reads one whose path is longer than any system writes."""
+    """Return the file of this path, which cannot be read if the path is longer than any system writes."""
     parts = path.split("/", LONGEST_PATH)
     if len(path) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME:
         return Entry(path, chunks)
@@ -134,7 +138,9 @@ def _too_long() -> Iterator[bytes]:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """The name of a file. subtle: macOS and Canvas write UTF-8 without saying so, which is read as cp437."""
+    """Return the name of a file. subtle: macOS and Canvas write UTF-8 without the flag that says so; it is
+    decoded as cp437.
+    """
     if info.flag_bits & IS_UTF8:
         return info.filename
     try:
@@ -144,7 +150,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _with_nested(entry: Entry) -> Iterator[Entry]:
-    """The entry, or what is in it if it is an archive itself."""
+    """Yield the entry, or its contents if it is an archive itself."""
     some = False
     if entry.path.lower().endswith(".zip") and not entry.is_nobodys and (inner := _opened(entry)):
         with inner:
@@ -156,8 +162,9 @@ def _with_nested(entry: Entry) -> Iterator[Entry]:
 
 
 class _Nested(io.BytesIO):
-    """An archive within an archive. subtle: zipfile reads the whole list of files at once, and makes an object of
-    half a kilobyte for each; a few megabytes of it would take gigabytes."""
+    """A nested archive. subtle: zipfile reads the whole list of files at once, and makes an object of half a
+    kilobyte for each; a few megabytes of it would take gigabytes.
+    """
 
     def read(self, size: int | None = -1) -> bytes:
         if size is not None and size > LONGEST_LIST:

@@ -1,5 +1,6 @@
-"""Keeps what has no place in the course: DIR/unplaced/STUDENT/LESSON/FILE. So that a person can look at it later, and
-the report does not say of its student that nothing was handed in."""
+"""Keeps files that have no place in the course under DIR/unplaced/STUDENT/LESSON/FILE, so that a person can
+look at them, and the report does not say that the student handed in nothing.
+"""
 
 import os
 import re
@@ -13,7 +14,7 @@ LONGEST_NAME = 100  # bytes
 
 
 def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: Path) -> None:
-    """Keeps a file that was called so, once. Raises UserError if it cannot be written."""
+    """Keep a file under this name, once. Raises UserError if it cannot be written."""
     folder = course / ROOM / student / (lesson or NO_LESSON)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +33,7 @@ def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: 
 
 
 def kept_aside(course: Path, lesson: str) -> dict[str, list[str]]:
-    """By student, the names of the files that were kept, of this lesson or of none."""
+    """Return, by student, the names of the files that were kept, of this lesson or of none."""
     found: dict[str, list[str]] = {}
     for student in _folders(course / ROOM):
         names = [name for part in (lesson, NO_LESSON) for name in _files(course / ROOM / student / part)]
@@ -42,7 +43,9 @@ def kept_aside(course: Path, lesson: str) -> dict[str, list[str]]:
 
 
 def _good_name(name: str) -> str:
-    """subtle: an ending such as `.py` or `.ipynb.txt` stays, because it says what it is."""
+    """Return a safe name for the file. subtle: an ending such as `.py` or `.ipynb.txt` stays, because it says
+    what the file is.
+    """
     good = re.sub(r"[^\w.@-]", "_", name).lstrip(".-") or "file"
     if len(good.encode()) <= LONGEST_NAME:
         return good

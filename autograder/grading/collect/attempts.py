@@ -1,5 +1,6 @@
-"""Remembers which attempts were collected, in DIR/.collected/STUDENT/attempts.json, so that an archive that is given
-again puts nothing back."""
+"""Remembers which attempts were collected, in DIR/.collected/STUDENT/attempts.json, so that a second look at
+an archive changes nothing.
+"""
 
 import json
 from collections.abc import Iterable
@@ -16,8 +17,9 @@ ROOM = ".collected"
 
 @dataclass(frozen=True)
 class Seen:
-    """An attempt: a digest of its file, the system and its own number of the person, and what orders attempts: the time
-    in UTC, in ISO form, or empty, and a number."""
+    """An attempt: a digest of its file, the system and the person's number there, and its sort key: the time
+    in UTC, in ISO form, or empty, and a number.
+    """
 
     digest: str
     system: str
@@ -26,7 +28,7 @@ class Seen:
     order: int = 0
 
     def is_older_than(self, other: "Seen") -> bool:
-        """Whether it was handed in before the other, as far as that can be told."""
+        """Return whether it was handed in before the other, as far as is known."""
         if self.time and other.time and self.time != other.time:
             return datetime.fromisoformat(self.time) < datetime.fromisoformat(other.time)
         return self.system == other.system and self.order < other.order
@@ -36,7 +38,7 @@ class Memory:
     """The attempts of one student that were collected before, by lesson."""
 
     def __init__(self, course: Path, student: str):
-        """Raises UserError if the file cannot be read."""
+        """Raise UserError if the file cannot be read."""
         self._path = course / ROOM / student / "attempts.json"
         self._seen: dict[str, list[Seen]] = {}
         try:
@@ -49,11 +51,11 @@ class Memory:
             ) from None
 
     def of(self, lesson: str) -> list[Seen]:
-        """Those of a lesson, in the order in which they came."""
+        """Return the attempts for a lesson, in the order in which they arrived."""
         return self._seen.get(lesson, [])
 
     def add(self, lesson: str, attempts: Iterable[Seen]) -> None:
-        """Remembers these. Raises UserError if they cannot be written."""
+        """Remember these attempts. Raises UserError if they cannot be written."""
         new = [one for one in dict.fromkeys(attempts) if one not in self.of(lesson)]
         if not new:
             return

@@ -1,4 +1,4 @@
-"""Puts what a learning-management system gives into DIR/submitted: of each student and lesson the last attempt."""
+"""Puts the last attempt of each student and lesson from a learning-management system into DIR/submitted."""
 
 import os
 import tempfile
@@ -34,7 +34,7 @@ SYSTEMS_OWN = "of the system itself, or hidden"
 BESIDE = "no notebook, beside one; left in the archive"
 NOBODYS = "nobody's, and no notebook; left in the archive"
 OTHER_LESSON = f"of another lesson; kept under {aside.ROOM}/"
-# What has no place, and makes the exit status 1.
+# Outcomes without a place, which make the exit status 1.
 NO_NOTEBOOK = f"no notebook; kept under {aside.ROOM}/"
 DOUBTFUL = f"of a number that may be somebody else's; kept under {aside.ROOM}/"
 UNREAD = "not to be read, or larger than allowed"
@@ -57,7 +57,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class _Archive:
-    """An archive, what reads its names, and whether names in the archives within it count."""
+    """An archive, the reader of its names, and whether names in nested archives count."""
 
     path: Path
     names: Names
@@ -67,7 +67,7 @@ class _Archive:
         return self.names.origins(entry.parts if self.within else entry.outer_parts)
 
     def whose(self, entry: Entry) -> tuple:
-        """To whose budget a file counts."""
+        """Return whose budget a file counts against."""
         return tuple(origin.key for origin in self.origins(entry)) or tuple(entry.parts[:1])
 
 
@@ -87,10 +87,10 @@ class _Other:
 def collect(
     folder: Path | str, archives: list[Path], lesson: str | None = None, timezone: str | None = None
 ) -> bool:
-    """Sorts the archives into the course, says what was done, and returns whether everything has its place. Of `lesson`
-    alone, if it is given; `timezone` is that of the school, if the settings do not state it.
+    """Sort the archives into the course, print what was done, and return whether everything has its place.
+    With `lesson`, only that one is collected; `timezone` is the school's, if the settings do not state it.
 
-    Raises UserError if `folder` is not a course, or an archive is none; then nothing is changed.
+    Raises UserError if `folder` is not a course, or a path is no archive; then nothing is changed.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -126,9 +126,10 @@ def collect(
 
 
 def _open(path: Path, ids: set[str]) -> _Archive:
-    """What reads the names in an archive. An export of Gradescope says beside its folders who is behind them; a file
-    of that name whose path tells a student is that student's. Only if the archive's own names tell nobody, those in
-    archives within it count."""
+    """Return an archive with the reader of its names. An export of Gradescope has a file next to its folders
+    that says who they belong to; a file of that name whose path names a student is that student's. Names in
+    nested archives count only if the archive's own names identify nobody.
+    """
     paths, exports = [], []
     for entry in outer_entries(path):
         paths.append(entry.parts)
@@ -150,7 +151,7 @@ def _first_part(entry: Entry) -> str:
 
 
 def _people_in(archive: _Archive) -> list[Origin]:
-    """Each person in an archive, once under each name."""
+    """Return each person in an archive, once under each name."""
     entries = entries_of(archive.path, archive.whose) if archive.within else outer_entries(archive.path)
     found = {(origin.key, origin.name): origin for entry in entries for origin in archive.origins(entry)}
     return list(found.values())
@@ -161,7 +162,9 @@ def _counted(words: list[str]) -> list[str]:
 
 
 class _Sorter:
-    """Reads one archive after the other, keeps each file until the last attempt is known, and then places them."""
+    """Reads one archive after the other, keeps each file until the last attempt is known, and then puts it in
+    its place.
+    """
 
     def __init__(
         self, folder: Path, kept: Path, people: People, lessons: Lessons, zone: Zone, only: str | None
@@ -180,10 +183,11 @@ class _Sorter:
             list
         )  # by lesson, in a word, what became of each last attempt
 
-    # --- reading ------------------------------------------------------------------------------------------------------
+    # --- reading
+    # ------------------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
-        """Keeps the files of an archive that may have a place."""
+        """Keep the files of an archive that may have a place."""
         others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
@@ -204,7 +208,7 @@ class _Sorter:
             self._tell_others(student, files, beside=student in with_notebook)
 
     def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
-        """Keeps a file that is no notebook, unless too much was kept of this student `before`."""
+        """Keep a file that is no notebook, unless too many of this student's were kept `before`."""
         file, size = None, sum(other.size for other in before)
         if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
             with suppress(Refused):
@@ -212,8 +216,9 @@ class _Sorter:
         return _Other(number, entry.parts[-1], file)
 
     def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
-        """Says what becomes of a student's files that are no notebooks, which depends on whether they are `beside`
-        one."""
+        """Record the outcome of a student's files that are no notebooks, which depends on whether they are
+        `beside` one.
+        """
         for other in files:
             if beside:
                 self.account.tell(other.number, BESIDE, Path(other.name).suffix or "without an ending")
@@ -240,7 +245,7 @@ class _Sorter:
         content = self._lessons.read(file, entry.path)
         for origin in origins:
             time = self._zone.to_utc(origin.time) if origin.time else None
-            # What the system itself is sure of may be told by one number today, by another tomorrow.
+            # Where the system itself identifies a person, the number may change from one archive to the next.
             of = replace(origin, user="") if self._people.is_sure(origin) else origin
             attempt = Attempt(file, entry.path, of, time, content.as_released)
             student = self._people.student_of(origin)
@@ -268,7 +273,7 @@ class _Sorter:
         keep_aside(self._folder, student, lesson, name, attempt.file)
 
     def _move_from_stranger(self, origin: Origin, student: str) -> None:
-        """Moves what a student handed in before anybody knew who it is."""
+        """Move the files that a student handed in before the student was known."""
         stranger = id_of_stranger(origin)
         if origin.key in self._moved or stranger == student or self._people.is_somebody(stranger):
             return
@@ -288,14 +293,16 @@ class _Sorter:
                 raise UserError(f"{old} cannot be renamed: {error.strerror}.") from None
             self._notes["renamed, because it is known by now who they are"].append(f"{stranger} to {student}")
 
-    # --- placing ------------------------------------------------------------------------------------------------------
+    # --- placing
+    # ------------------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
-        """Gives each file that was kept its place."""
+        """Put each file that was kept in its place."""
         by_student: dict[str, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
         main = self._only or self._only_lesson()
         for student, lesson, attempt in self._notebooks:
-            # A file that does not say its lesson is of the lesson that all others of the archives are of.
+            # A file with no sign of its lesson belongs to the lesson of all other files, if there is only
+            # one.
             lesson = lesson or main
             if lesson is None:
                 why = "nothing in it tells the lesson"
@@ -333,7 +340,9 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """The numbers of one system under which one student would hand in one lesson, if a new one is among them."""
+        """Return the numbers of one system under which one student would hand in one lesson twice, if a new
+        one is among them.
+        """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}
         all_numbers = before | {one.origin.key for one in tries if one.origin.user}
@@ -342,10 +351,11 @@ class _Sorter:
             key for key in all_numbers if systems[key[0]] > 1 and any(system == key[0] for system, _ in new)
         }
 
-    # --- notes --------------------------------------------------------------------------------------------------------
+    # --- notes
+    # --------------------------------------------------------------------------------------------------------
 
     def notes_of_people(self, has_class: bool) -> list[str]:
-        """Who could not be told, and who by a name alone."""
+        """Note the people who could not be identified, or only by name."""
         found, lines = self._people.found, []
         if found.by_name:
             who = [f"{student} ({called})" for student, called in sorted(found.by_name.items())]
@@ -364,14 +374,14 @@ class _Sorter:
         return lines
 
     def notes_of_files(self) -> list[str]:
-        """What became of some students' files, and the files without a place."""
+        """Note the outcome of some students' files, and the files without a place."""
         lines = [f"{note}: {', '.join(dict.fromkeys(names))}" for note, names in self._notes.items()]
         for (why, student), paths in self._refused.items():
             lines.append(f"not placed: {few(paths)}: {why}{f' ({student})' if student else ''}.")
         return lines
 
     def notes_of_time(self) -> list[str]:
-        """In which time zone times were read, if there were any without one."""
+        """Note the time zone in which times were read, if there were any without one."""
         if not any(one.origin.time and one.origin.time.tzinfo is None for _, _, one in self._notebooks):
             return []
         more = (
@@ -383,6 +393,6 @@ class _Sorter:
 
 
 def few(names: list[str], most: int = 8) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names, and how many more there are."""
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])

@@ -1,4 +1,4 @@
-"""Finds the lesson of a notebook by what is in it; only if nothing is, by the name of its file."""
+"""Finds the lesson of a notebook by its contents, or failing that by the name of its file."""
 
 import re
 from collections import Counter
@@ -15,14 +15,17 @@ from autograder.grading.submission.read_submission import grade_id_of, read_note
 
 @dataclass(frozen=True)
 class Content:
-    """What a notebook holds: its lesson, if that is known; whether nothing was answered, so that it is as released."""
+    """The contents of a notebook: its lesson, if known; whether nothing was answered, so that it is as
+    released.
+    """
 
     lesson: str | None
     as_released: bool = False
 
 
 class Lessons:
-    """The lessons of a course: the names of their cells and of their exercises, and their answers as released."""
+    """The lessons of a course: the names of their cells and of their exercises, and their answers as
+    released."""
 
     def __init__(self, gradebook: Gradebook, names: list[str]):
         notebooks = {name: gradebook.find_notebook(name, name) for name in names}
@@ -37,7 +40,7 @@ class Lessons:
         }
 
     def read(self, file: Path, called: str) -> Content:
-        """What the notebook in `file` holds, which was called so where it comes from."""
+        """Return the contents of the notebook in `file`, whose original name is given too."""
         try:
             lesson, as_released = read_limited(self._read, file)
         except Refused:
@@ -58,7 +61,9 @@ class Lessons:
         return {lesson: names.findall(text) for lesson, names in self._defines.items()}
 
     def _is_as_released(self, lesson: str, cells: list[dict]) -> bool:
-        """Whether there are answer cells, each with its text as released, and no other cell defines an exercise."""
+        """Return whether there are answer cells, each with its text as released, and no other cell defines an
+        exercise.
+        """
         stubs = self._stubs[lesson]
         others = [cell for cell in cells if _name(cell) not in stubs]
         answers = [(stubs[name], cell["source"].strip()) for cell in cells if (name := _name(cell)) in stubs]
@@ -68,7 +73,7 @@ class Lessons:
 
 
 def _stubs(notebook: Notebook) -> dict[str, str]:
-    """The answer cells of a lesson by name, as released."""
+    """Return the answer cells of a lesson by name, as released."""
     texts = {cell.name: cell.source for cell in notebook.source_cells}
     return {cell.name: texts.get(cell.name, "").strip() for cell in notebook.solution_cells}
 
@@ -78,6 +83,6 @@ def _name(cell: dict) -> str:
 
 
 def _only_most(votes: dict[str, int]) -> str | None:
-    """What has the most votes, if there are some and no other has as many."""
+    """Return the candidate with the most votes, unless there is none or a tie."""
     (best, count), *others = Counter(votes).most_common()
     return best if count and not (others and others[0][1] == count) else None

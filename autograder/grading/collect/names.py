@@ -1,4 +1,4 @@
-"""Who handed in what, and when, from the names that five systems give to files.
+"""Finds out who handed in what, and when, from the file names of five systems.
 
     Canvas       lovelaceada_LATE_1234_56789_FILE             a FILE that is handed in again ends in -1, -2, ...
                  LATE_anon_x1Y2z_56789_FILE                   where the grading is anonymous
@@ -6,15 +6,16 @@
                  Group 3-Ada Lovelace_1234_...                of groups; Participant_1234_... where it is blind
     Blackboard   ASSIGNMENT_ada_attempt_2026-11-20-22-10-00_FILE
     Brightspace  1234-5678 - Ada Lovelace - Nov 20, 2026 1010 PM/FILE, or the same in one name
-    Gradescope   assignment_1_export/submission_1234/FILE, and who that is in submission_metadata.yml
+    Gradescope   assignment_1_export/submission_1234/FILE, and the people in submission_metadata.yml
 
-The numbers are the systems' own. Those of Canvas and Brightspace are a person's for ever, Moodle's are a person's in
-one assignment. Names are what people call themselves: around one may stand a login or a number, a second name in
+The numbers are the systems' own. Those of Canvas and Brightspace identify a person for ever, Moodle's within
+one assignment. Names are what people call themselves, perhaps with a login or a number, a second name in
 brackets, or a group. Blackboard's `ada` is the system's own name of a person.
 
 Sources: content_zipper.rb of Canvas, mod/assign/classes/downloader.php of Moodle, "Download Assignments" of
-Blackboard's help, "Download submissions" of D2L's documentation, Gradescope's "Export submissions", and scripts of
-instructors, which tests/grading/collect/test_names.py lists. Times without a zone are those of the school.
+Blackboard's help, "Download submissions" of D2L's documentation, Gradescope's "Export submissions", and
+scripts of instructors, which tests/grading/collect/test_names.py lists. Times without a zone are those of the
+school.
 """
 
 import re
@@ -31,7 +32,7 @@ from autograder.grading.collect.archives import LONGEST_NAME
 METADATA = "submission_metadata.yml"
 CANVAS_SAYS, MOODLE_SAYS, BLACKBOARD_SAYS = "canvas", "moodle", "blackboard"
 BRIGHTSPACE_SAYS, GRADESCOPE_SAYS = "brightspace", "gradescope"
-LASTING = (CANVAS_SAYS, BLACKBOARD_SAYS, BRIGHTSPACE_SAYS)  # whose numbers are a person's for ever
+LASTING = (CANVAS_SAYS, BLACKBOARD_SAYS, BRIGHTSPACE_SAYS)  # systems whose numbers identify a person for ever
 CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)")
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?anon_(?P<user>\w{5})_(?P<order>\d+)_(?P<file>.+)")
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_[a-z]+(?:_(?P<file>.*))?")
@@ -47,9 +48,10 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a file comes from: the system and its own number of the person; what the system says is the student's id,
-    the likeliest first; what the person is called there; the time, if the system says one, without a zone where it is
-    the school's; whether it says "late"; what orders attempts without a time."""
+    """The origin of a file: the system and the person's number there; what the system gives as the student's
+    id, the likeliest first; the person's name there; the time, if given, without a zone if it is the
+    school's; whether it is marked "late"; what orders attempts without a time.
+    """
 
     system: str
     user: str
@@ -61,23 +63,26 @@ class Origin:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Whose it is, for the system."""
+        """The system and its number of the person."""
         return self.system, self.user
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names of one archive. Which system gave them is told by all of them together. Of a path the outermost part
-    counts that tells a student: what is further in was named by a student, who could name another."""
+    """The names of one archive. All of them together show which system wrote them. Of a path the outermost
+    part that names a student counts: anything further in was named by a student, who could name another.
+    """
 
     read: Callable[[str], Origin | None]
     gradescope: dict[str, Any]
     titles: Collection[str] = field(
         default_factory=list
-    )  # of assignments, where they stand before an id: the likeliest first
+    )  # titles of assignments before an id, the likeliest first
 
     def origins(self, parts: list[str]) -> list[Origin]:
-        """Whose the file with this path is: several students may hand in one together; none if nothing tells."""
+        """Return the students whose file this path is: several may hand in one together; none if nothing
+        identifies them.
+        """
         if self.gradescope:
             folder = next((part for part in parts[:-1] if part in self.gradescope), None)
             return list(_of_gradescope(folder, self.gradescope[folder])) if folder else []
@@ -89,15 +94,16 @@ class Names:
 
 
 def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection[str] = ()) -> Names:
-    """What reads the names of an archive with these paths, and these submissions if it is an export of Gradescope.
-    `ids` are those of the class."""
+    """Return the reader of the names of an archive with these paths, and these submissions if it is an export
+    of Gradescope. `ids` are those of the class.
+    """
     told = Counter(read for parts in paths for read in SYSTEMS if _first(read, parts))
     read = max(SYSTEMS, key=lambda read: told[read])
     return Names(read, gradescope, _titles(paths, ids) if read is _blackboard else [])
 
 
 def gradescope_metadata(data: bytes) -> dict[str, Any]:
-    """The submissions by folder; empty if the file is not Gradescope's."""
+    """Return the submissions by folder; empty if the file is not Gradescope's."""
     try:
         found = yaml.safe_load(data)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -110,13 +116,14 @@ def gradescope_metadata(data: bytes) -> dict[str, Any]:
 
 
 def _first(read: Callable[[str], Origin | None], parts: list[str]) -> Origin | None:
-    """What the outermost part tells that tells anything."""
+    """Return the result of the outermost part that identifies a student."""
     found = (read(part) for part in parts if len(part) <= LONGEST_NAME)
     return next((origin for origin in found if origin is not None), None)
 
 
 def _of_gradescope(folder: str, submission: dict) -> Iterator[Origin]:
-    """The submitters. One without an id and an address is told apart by the number of the submission."""
+    """Yield the submitters. One without an id and an address is identified by the number of the
+    submission."""
     time = submission.get(":created_at")
     submitters = submission.get(":submitters")
     for one in submitters if isinstance(submitters, list) else []:
@@ -148,14 +155,18 @@ def _moodle(part: str) -> Origin | None:
 
 
 def _blackboard(part: str) -> Origin | None:
-    """subtle: the title of the assignment stands before the id, and both may hold underscores."""
+    """Read a name of Blackboard. subtle: the assignment's title stands before the id, and both may hold
+    underscores.
+    """
     if not (found := BLACKBOARD.fullmatch(part)):
         return None
     return Origin(BLACKBOARD_SAYS, found["ids"], time=_time(*map(int, found["time"].split("-"))))
 
 
 def _titles(paths: list[list[str]], ids: Collection[str]) -> list[str]:
-    """What stands before the ids of the class, most often first; if none of them is there, what all have in common."""
+    """Return the texts before the ids of the class, the most frequent first; if no id is there, the prefix
+    that all names share.
+    """
     texts = {origin.user for parts in paths if (origin := _first(_blackboard, parts))}
     known: dict[str, set[str]] = defaultdict(set)
     for text in texts:
@@ -172,7 +183,7 @@ def _titles(paths: list[list[str]], ids: Collection[str]) -> list[str]:
 
 
 def _divided(text: str) -> Iterator[tuple[str, str]]:
-    """Each title and id that a text may consist of."""
+    """Yield each way to divide a text into a title and an id."""
     words = text.split("_")
     for first in range(1, len(words)):
         yield "_".join(words[:first]), "_".join(words[first:])
@@ -212,4 +223,4 @@ SYSTEMS = (
     _blackboard,
     _brightspace,
     _canvas,
-)  # what some tell, others could take for theirs: in this order
+)  # in this order: a name of an earlier form could also be read as a later one

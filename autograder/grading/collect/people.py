@@ -1,8 +1,9 @@
-"""Remembers who is behind the numbers of learning-management systems, in DIR/people.csv, which a person may edit.
+"""Remembers who is behind the numbers of learning-management systems, in DIR/people.csv, which a person may
+edit.
 
-A number stands in this file once it was matched with a student by a name alone, or with nobody of the class. What
-stands there counts from then on. Two numbers for one student get a question mark, and nothing of either is placed
-until a person takes it away, or writes another student.
+A number is written into this file once it was matched with a student only by name, or with nobody of the
+class. From then on the file decides. Two numbers for one student get a question mark, and nothing of either
+is placed until a person removes the mark, or writes another student.
 """
 
 import csv
@@ -25,8 +26,9 @@ Key = tuple[str, str]  # a system and its number
 
 @dataclass
 class Found:
-    """What `settle` found out, for a person to read: who was found by a name alone, and as what; who is not in the
-    class, and who that may be; and the numbers of whom there are two."""
+    """The result of `settle`, for a person to read: who was found only by name, and as whom; who is not in
+    the class, and who that may be; and students with two numbers.
+    """
 
     by_name: dict[str, str] = field(default_factory=dict)
     strangers: dict[str, str] = field(default_factory=dict)
@@ -34,10 +36,10 @@ class Found:
 
 
 class People:
-    """Whom the systems' numbers mean, in a course."""
+    """The students behind the systems' numbers, in a course."""
 
     def __init__(self, course: Path, students: Class):
-        """Raises UserError if the file cannot be read."""
+        """Raise UserError if the file cannot be read."""
         self._path, self._class = course / FILE, students
         self._rows: dict[Key, tuple[str, str]] = {}  # name and student
         self._sure: dict[Key, str] = {}  # by the system's own ids
@@ -46,27 +48,27 @@ class People:
         self.found = Found()
 
     def student_of(self, origin: Origin) -> str:
-        """The student, after `settle`; of a doubtful number, the one whom it may mean."""
+        """Return the student, after `settle`; of a doubtful number, the one whom it may mean."""
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:
-        """Whether a person must first say whose it is."""
+        """Return whether a person must first confirm whose it is."""
         return self._student(origin.key).startswith(DOUBTFUL)
 
     def is_sure(self, origin: Origin) -> bool:
-        """Whether the system itself says who it is."""
+        """Return whether the system itself identifies the person."""
         return origin.key in self._sure
 
     def is_new(self, origin: Origin) -> bool:
-        """Whether nobody could look at this match yet."""
+        """Return whether nobody has had a chance to check this match."""
         return origin.key not in self._before and origin.key not in self._sure
 
     def is_somebody(self, student: str) -> bool:
-        """Whether this is a student of the class, or whom another number means."""
+        """Return whether this is a student of the class, or one that another number means."""
         return student in self._class.ids or student in {one for _, one in self._rows.values()}
 
     def settle(self, archives: list[list[Origin]]) -> None:
-        """Finds out whose the numbers in these archives are."""
+        """Match the numbers in these archives with students."""
         origins = {origin.key: origin for archive in archives for origin in archive}
         again = [one for one in origins.values() if one.key in self._rows and self._is_stranger(one)]
         for origin in origins.values():
@@ -86,29 +88,31 @@ class People:
                 self.found.twice[student.removeprefix(DOUBTFUL)].add(f"{system} {number}")
 
     def question(self, keys: set[Key], student: str) -> None:
-        """Makes these numbers, which would mean one student, wait for a person's word."""
+        """Mark these numbers, which would mean one student, as waiting for a person's decision."""
         for key in keys:
             self._sure.pop(key, None)
             self._rows[key] = self._rows.get(key, ("", ""))[0], DOUBTFUL + student
             self.found.twice[student].add(" ".join(key))
 
     def rows_of(self, student: str) -> dict[Key, str]:
-        """The numbers that mean a student, or may, and what the systems call the person."""
+        """Return the numbers that mean a student, or may, and the person's names in the systems."""
         rows = self._rows.items()
         return {key: name for key, (name, one) in rows if one.removeprefix(DOUBTFUL) == student}
 
     def earlier_ids_of(self, student: str) -> set[str]:
-        """The ids under which these numbers were placed while nobody knew whose they are, unless those of others."""
+        """Return the ids under which the files of these numbers were placed before their student was known,
+        except ids of others.
+        """
         ids = {id_of_stranger(Origin(*key, name=name)) for key, name in self.rows_of(student).items()}
         return ids - {one.removeprefix(DOUBTFUL) for _, one in self._rows.values()}
 
     def forget(self, student: str) -> None:
-        """Forgets the numbers of a student."""
+        """Forget the numbers of a student."""
         for key in self.rows_of(student):
             del self._rows[key]
 
     def save(self) -> None:
-        """Writes the file, if there is anything to remember. Raises UserError if it cannot be written."""
+        """Write the file, if there is anything to remember. Raises UserError if it cannot be written."""
         if not (self._rows or self._path.exists()):
             return
         text = io.StringIO()
@@ -125,7 +129,7 @@ class People:
         return self._sure[key] if key in self._sure else self._rows[key][1]
 
     def _is_stranger(self, origin: Origin) -> bool:
-        """Whether nobody of the class was found for this number before. The class may have grown."""
+        """Return whether no student of the class was found for this number before. The class may have grown."""
         return self._rows[origin.key][1].rstrip("_") == id_of_stranger(origin).rstrip("_")
 
     def _match(self, origin: Origin) -> None:
@@ -138,7 +142,7 @@ class People:
         self._rows[origin.key] = origin.name, match.student or self._free(id_of_stranger(origin))
 
     def _match_again(self, origins: list[Origin]) -> None:
-        """Matches strangers with the class as it is now, unless two numbers would mean one student."""
+        """Match unknown people with the class as it is now, unless two numbers would mean one student."""
         found = {origin: self._class.find(origin) for origin in origins}
         for origin, match in found.items():
             same = {key for key in self._numbers_of(match.student or "", origin.system) if key != origin.key}
@@ -148,7 +152,7 @@ class People:
                 self._match(origin)
 
     def _free(self, stranger: str) -> str:
-        """A name of a folder that is nobody's yet."""
+        """Return a name for a folder that is not taken."""
         rows = {student.removeprefix(DOUBTFUL) for _, student in self._rows.values()}
         taken = {folded(one) for one in self._class.ids | rows}
         while folded(stranger) in taken:
@@ -162,8 +166,9 @@ class People:
         }
 
     def _question_twins(self, here: set[Key]) -> None:
-        """Questions new numbers that a name led to a student who has another number of this system: ever, or in one
-        archive where a system numbers anew in each assignment."""
+        """Question new numbers whose name belongs to a student with another number of this system: ever, or
+        within one archive if the system numbers people anew in each assignment.
+        """
         for key in (here & self._rows.keys()) - self._before:
             student = self._student(key).removeprefix(DOUBTFUL)
             same = self._numbers_of(student, key[0])
@@ -173,7 +178,7 @@ class People:
                 self.question(same, student)
 
     def _question_numbers_of_two(self, archive: list[Origin]) -> None:
-        """Questions a number under which one archive has two names: it cannot be a person's own."""
+        """Question a number under which one archive has two names: it cannot belong to one person."""
         names = defaultdict(set)
         for origin in archive:
             names[origin.key].add(plain(origin.name))
@@ -202,5 +207,5 @@ class People:
 
 
 def _is_folder(name: str) -> bool:
-    """Whether it is good as the name of a student's folder."""
+    """Return whether it can be the name of a student's folder."""
     return bool(name) and name[0] != "." and not set("/\\\0") & set(name) and len(name.encode()) <= 255

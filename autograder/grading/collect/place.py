@@ -24,8 +24,9 @@ NOT_LAST = "not the last of several"
 
 @dataclass(frozen=True)
 class Attempt:
-    """A notebook, kept under a name of ours until the last one is known. `path` is what it is called in its archive,
-    `time` when it was handed in, if that is known; `as_released` says that nothing in it is answered."""
+    """A notebook, kept under a name of ours until the last one is known. `path` is its name in the archive,
+    `time` when it was handed in, if known; `as_released` means that nothing in it is answered.
+    """
 
     file: Path
     path: str
@@ -35,7 +36,7 @@ class Attempt:
 
     @property
     def turn(self) -> tuple:
-        """What the last attempt has the most of; one with answers counts more than one without."""
+        """The sort key of attempts, first to last; one with answers comes after one without."""
         return (
             not self.as_released,
             self.time.timestamp() if self.time else 0.0,
@@ -45,7 +46,7 @@ class Attempt:
 
     @property
     def seen(self) -> Seen:
-        """What is remembered of it."""
+        """The record of it to remember."""
         time = self.time.isoformat() if self.time else ""
         return Seen(_digest(self.file), *self.origin.key, time, self.origin.order)
 
@@ -58,8 +59,10 @@ def place(
     is_as_released: Callable[[Path], bool],
     notes: Mapping[str, list[str]],
 ) -> dict[Attempt, str]:
-    """Puts the last attempt in its place; returns what became of each. What else a person has to know is added to
-    `notes`. `is_as_released` says it of the notebook that is there. Raises UserError if nothing can be written."""
+    """Put the last attempt in its place; return the outcome of each. Anything else that a person has to know
+    is added to `notes`. `is_as_released` says it of the notebook already there. Raises UserError if nothing
+    can be written.
+    """
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
     target = submission.submitted / f"{submission.lesson}.ipynb"
     known = memory.of(submission.lesson)
@@ -110,12 +113,12 @@ def _put(folder: Path, target: Path, file: Path, time: datetime | None, fate: st
 
 
 def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
-    """Keeps an attempt that does not count, once, and beside it when it was handed in."""
+    """Keep an attempt that does not count, once, together with the time when it was handed in."""
     folder = submission.folder / EARLIER / submission.student / submission.lesson
     folder.mkdir(parents=True, exist_ok=True)
     if attempt.read_bytes() in [path.read_bytes() for path in folder.glob("*.ipynb")]:
         return
-    # subtle: a person may have taken some away, so that their number says nothing of which names are free.
+    # subtle: a person may have removed some, so their count does not show which names are free.
     number = 1 + max((int(path.stem) for path in folder.iterdir() if path.stem.isdecimal()), default=0)
     if time:
         write_whole(folder / f"{number}.txt", _stamp(time))
@@ -129,7 +132,9 @@ def _stamp(time: datetime) -> str:
 
 
 def _seen_there(submission: Submission, known: list[Seen]) -> Seen:
-    """What counts by now: the last attempt with its content, or if a person put it there, what its time stamp says."""
+    """Return the record of the current notebook: the last attempt with its content, or, if a person put it
+    there, what its time stamp says.
+    """
     digest = _digest(submission.submitted / f"{submission.lesson}.ipynb")
     same = [one for one in known if one.digest == digest]
     if same:
@@ -149,7 +154,9 @@ def _time_there(folder: Path) -> datetime | None:
 def _stamp_of(
     submission: Submission, attempt: Attempt, due: datetime | None, notes: Mapping[str, list[str]]
 ) -> datetime | None:
-    """When it counts as handed in. Canvas says "late" and not when: then a second after the due date."""
+    """Return the time that counts as handed in. Canvas says "late" but not when: then a second after the due
+    date.
+    """
     if attempt.time or not attempt.origin.late:
         return attempt.time
     if due is None:

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from autograder.grading.collect.names import Origin
 
-LONGEST_NAME = 100  # bytes; a number follows, and a file's name has at most 255
+LONGEST_NAME = 100  # bytes; a number is appended, and a file's name has at most 255
 IN_BRACKETS = re.compile(r"\([^()]*\)")
-ID = re.compile(r"\b(?=[^\W_]*\d)[^\W_]{4,}\b")  # a login or a number beside a name
+ID = re.compile(r"\b(?=[^\W_]*\d)[^\W_]{4,}\b")  # a login or a number next to a name
 CUT = re.compile(r"[-_]")
 
 
 @dataclass(frozen=True)
 class Match:
-    """The student who was found; whether by a name alone, which anybody may have; else, who it may be."""
+    """The student who was found; whether only by name, which anybody may have; otherwise, who it may be."""
 
     student: str | None = None
     by_name: bool = False
@@ -27,7 +27,7 @@ class Class:
     """The students that the gradebook knows."""
 
     def __init__(self, students: Iterable):
-        """`students` are rows of the gradebook."""
+        """Take the rows `students` of the gradebook."""
         self._by_id: dict[str, str] = {}
         self._by_mail: dict[str, set[str]] = defaultdict(set)
         self._by_name: dict[str, set[str]] = defaultdict(set)
@@ -48,8 +48,10 @@ class Class:
         return set(self._by_id)
 
     def find(self, origin: Origin) -> Match:
-        """The student whom the system's own ids mean, letter by letter, or their address; else the one whom the name
-        means. An id within a name only tells apart those who have the name: people write their own."""
+        """Return the student whom the system's own ids mean, character by character, or their address; else
+        the one whom the name means. An id within a name only distinguishes students of that name, because
+        people write their own.
+        """
         for given in map(_composed, origin.ids):
             if given in self._by_id:
                 return Match(self._by_id[given])
@@ -68,13 +70,14 @@ class Class:
         return Match(may_be=tuple(sorted(named | written)))
 
     def resembling(self, name: str) -> list[str]:
-        """The ids that differ from this one only in case or width."""
+        """Return the ids that differ from this one only in case or width."""
         return sorted(one for known, one in self._by_id.items() if folded(known) == folded(name))
 
 
 def possible_names(text: str) -> Iterator[str]:
-    """What may be the name in `Group 3-Ada Lovelace`, `ada01 Ada Lovelace`, `Lovelace,Ada-A00123456` and `Ada Lovelace
-    (Countess)`, the whole text first: names may hold digits and dashes as well."""
+    """Yield the possible names in `Group 3-Ada Lovelace`, `ada01 Ada Lovelace`, `Lovelace,Ada-A00123456` and
+    `Ada Lovelace (Countess)`, the whole text first: names may hold digits and dashes as well.
+    """
     outside = IN_BRACKETS.sub(" ", text)
     without_ids = ID.sub(" ", outside)
     whole = dict.fromkeys((text, outside, without_ids))
@@ -84,8 +87,9 @@ def possible_names(text: str) -> Iterator[str]:
 
 
 def id_of_stranger(origin: Origin) -> str:
-    """A new id for a student whom the gradebook does not know, which is good as the name of a folder: the name and the
-    system's own number, by which two of one name are told apart."""
+    """Return a new id for a student whom the gradebook does not know, usable as the name of a folder: the
+    name and the system's number, by which two people of one name are distinguished.
+    """
     name = re.sub(r"[^\w.@-]+", "_", _composed(origin.name).strip())
     name = name.encode()[:LONGEST_NAME].decode(errors="ignore").strip("._-@")
     number = re.sub(r"[^\w.@-]+", "_", _composed(origin.user)).encode()[:LONGEST_NAME].decode(errors="ignore")
@@ -93,12 +97,12 @@ def id_of_stranger(origin: Origin) -> str:
 
 
 def folded(name: str) -> str:
-    """A name as a file system or a reader may take it that looks at neither case nor width."""
+    """Return a name with case and width folded, as some file systems and readers compare it."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def plain(name: str) -> str:
-    """A name without case, accents, blanks and marks: `Ada O'Neill` and `ada oneill` have the same letters."""
+    """Return a name without case, accents, spaces and punctuation: `Ada O'Neill` and `ada oneill` agree."""
     letters = unicodedata.normalize("NFD", name.casefold())
     return "".join(letter for letter in letters if letter.isalnum())
 

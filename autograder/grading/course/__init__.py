@@ -1,9 +1,9 @@
-"""The course of an instructor, before and beside grading.
+"""An instructor's course, before and besides grading.
 
 make.py       makes a standard nbgrader course from the lessons
-lessons.py    which lessons it has, an instructor's own among them
+lessons.py    its lessons, the instructor's own among them
 update.py     brings mended lessons into it in mid-term
-merge.py      and what the instructor has changed in the old ones
+merge.py      and the instructor's changes to the old ones
 settings.py   its settings: nbgrader's, each with the trap that it closes
 doctor.py     what works on this machine, and what to do about the rest
 """

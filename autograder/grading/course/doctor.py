@@ -10,7 +10,7 @@ NO_GROUPS = (
     "which memory in pipes, tables and the like escapes. With systemd the kernel counts all of it: "
     "`systemd-run --user --scope -p Delegate=yes python -m autograder grade ...`"
 )
-# A cell that prints the name of each line of defence that does not hold.
+# A cell that prints the name of each line of defence that is missing.
 PROBE = """
 import ctypes, mmap, os, platform, socket
 
@@ -39,7 +39,7 @@ for name in ("null", "full", "random", "urandom", "tty"):
 
 
 def examine() -> list[Finding]:
-    """Tries what grading needs."""
+    """Try everything that grading needs."""
     return [_nbgrader(), _sandbox(), *_inside(), _limits()]
 
 
@@ -59,7 +59,7 @@ def _sandbox() -> Finding:
 
 
 def _inside() -> list[Finding]:
-    """Runs a cell in a sandbox: it must not see this file, nor find anything open that should be closed."""
+    """Run a cell in a sandbox: it must not see this file, nor find anything open that should be closed."""
     from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
     from autograder.grading.worker.session import Ended, Session
 
@@ -80,12 +80,14 @@ def _inside() -> list[Finding]:
 
 
 def _text(outputs: list[dict]) -> str:
-    """The text that a cell printed, and the error that stopped it, which must not look like silence."""
+    """Return the text that a cell printed, and the error that stopped it, so that an error is not taken for
+    silence.
+    """
     return "".join(output.get("text", "") or output.get("evalue", "") for output in outputs)
 
 
 def second_lines(left_open: list[str]) -> Finding:
-    """The defences beside namespaces, and those that this machine lacks."""
+    """Return the lines of defence besides namespaces, and those that this machine lacks."""
     from autograder.grading.sandbox.cgroups import parent_of_groups
 
     if left_open := [*left_open, *([] if parent_of_groups() else [NO_GROUPS])]:

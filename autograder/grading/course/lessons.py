@@ -1,7 +1,7 @@
-"""The lessons of a course: which, with copies of an instructor's own, and how each comes into it.
+"""The lessons of a course, with copies of the instructor's own, and how each is added to it.
 
-DIR/lessons              a copy of the instructor's own lessons, which the course is graded with
-DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's changes of it are known later
+DIR/lessons              a copy of the instructor's own lessons, with which the course is graded
+DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's changes are recognised later
 """
 
 import shutil
@@ -21,7 +21,8 @@ MADE = ".made"
 
 
 def choose_lessons(only: list[str] | None) -> list[Lesson]:
-    """The lessons of these numbers or names; all if None. Raises UserError if there is no such lesson."""
+    """Return the lessons of these numbers or names; all if None. Raises UserError if there is no such
+    lesson."""
     known = find_lessons(None)
     for one in only or []:
         if not any(one in (lesson.name, lesson.name[:2]) for lesson in known):
@@ -31,9 +32,10 @@ def choose_lessons(only: list[str] | None) -> list[Lesson]:
 
 
 def copy_own(further: Path, folder: Path) -> list[Lesson]:
-    """Copies the lessons in the folder `further` into the course in `folder`, uses them, and returns them.
+    """Copy the lessons in the folder `further` into the course in `folder`, use them, and return them.
 
-    Raises UserError if there are none, or one has a name that is taken."""
+    Raises UserError if there are none, or one has a name that is taken.
+    """
     own.check_names(further)
     copy, half = folder / own.COPY, folder / f".{own.COPY}"
     shutil.rmtree(half, ignore_errors=True)
@@ -49,7 +51,7 @@ def copy_own(further: Path, folder: Path) -> list[Lesson]:
 
 
 def own_lessons(folder: Path) -> list[Lesson]:
-    """The instructor's own lessons that the course keeps."""
+    """Return the instructor's own lessons in the course's copy."""
     copy = folder / own.COPY
     return [Lesson(name, copy) for name in lesson_names(copy)] if own.is_own(copy) else []
 
@@ -57,9 +59,11 @@ def own_lessons(folder: Path) -> list[Lesson]:
 def add_lesson(
     api: NbGraderAPI, folder: Path, lesson: Lesson, made: NotebookNode, source: NotebookNode
 ) -> None:
-    """Puts a lesson into the course: its source, and by nbgrader its release. `made` is the source as it was made.
+    """Put a lesson into the course: its source, and by nbgrader its release. `made` is the source as it was
+    made.
 
-    Raises UserError, and leaves the course as it is, if nbgrader refuses the source."""
+    Raises UserError, and leaves the course as it is, if nbgrader refuses the source.
+    """
     path = source_of(folder, lesson)
     before = path.read_text(encoding="utf-8") if path.exists() else None
     write_whole(path, as_text(source))
@@ -74,10 +78,10 @@ def add_lesson(
 
 
 def source_of(folder: Path, lesson: Lesson) -> Path:
-    """Where the course in `folder` has the source of a lesson."""
+    """Return the path of a lesson's source in the course in `folder`."""
     return folder / "source" / lesson.name / f"{lesson.name}.ipynb"
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """The notebook in a file of the course's."""
+    """Return the notebook in a file of the course."""
     return nbformat.read(path, as_version=4)

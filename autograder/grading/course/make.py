@@ -62,11 +62,12 @@ def make_course(
     like: Path | None = None,
     quietly: bool = False,
 ) -> Path:
-    """Makes the course in `folder`, which is new or empty, and prints what to do next, unless `quietly`.
+    """Make the course in `folder`, which is new or empty, and print what to do next, unless `quietly`.
 
-    `only` are its lessons, by number or name, all if None; `further` is the folder of an instructor's own lessons,
-    which are added. `course_id` is its name in an exchange, by default that of the folder and four characters. With
-    `like`, it has the lessons of that course, with what was changed in them, and none of its students.
+    `only` selects its lessons, by number or name, all if None; `further` is a folder of the instructor's own
+    lessons, which are added. `course_id` is its name in an exchange, by default that of the folder and four
+    characters. With `like`, it has the lessons of that course, including what was changed in them, and none
+    of its students.
 
     Raises UserError if the folder cannot be used or there is no such lesson; then nothing is left behind.
     """
@@ -87,7 +88,7 @@ def make_course(
         if like is not None:
             _take_changes_along(like, half, lessons)
         # subtle: not for others, who may use the same machine: it holds answers, and will hold grades.
-        if folder.exists():  # it is filled, because somebody may stand in it
+        if folder.exists():  # filled rather than replaced, because a shell may be in it
             folder.chmod(0o700)
             for entry in half.iterdir():
                 entry.rename(folder / entry.name)
@@ -116,13 +117,13 @@ def _checked_id(course_id: str) -> str:
 
 
 def _new_id(name: str) -> str:
-    """An id that no other course has, by which people know it again."""
+    """Return an id that no other course has, in a form that people recognise."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip(".-_") or "course"
     return f"{plain}-{secrets.token_hex(2)}"
 
 
 def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
-    """Brings what an instructor has changed in the lessons of the course `like` into the new course."""
+    """Copy the instructor's changes to the lessons of the course `like` into the new course."""
     api = open_course(folder)
     with quiet(folder / "grading.log"):
         for lesson in find_lessons(None) + own_lessons(folder):
@@ -135,7 +136,7 @@ def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
 
 
 def _half_made(folder: Path) -> Path:
-    """A new folder beside `folder`, to be renamed when it is complete."""
+    """Return a new folder next to `folder`, to be renamed when it is complete."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not an empty folder; name a new one.")
     if not folder.parent.is_dir():

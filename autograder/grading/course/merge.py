@@ -1,4 +1,4 @@
-"""Brings a mended lesson into a course whose instructor has changed the old one: cell by cell, as a merge of text."""
+"""Merges a mended lesson, cell by cell, with the changes that an instructor has made to the old one."""
 
 from difflib import SequenceMatcher
 
@@ -6,11 +6,11 @@ from nbformat import NotebookNode, from_dict
 
 
 def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """The new lesson with the instructor's changes, and in words where both have changed the same.
+    """Return the new lesson with the instructor's changes, and in words where both have changed the same.
 
-    `made` is the old lesson as it was made, `mine` what the instructor has made of it, `new` the mended one. Text and
-    points of the instructor's stay, cells that they added or changed stay after the one above, cells that they took out
-    stay out.
+    `made` is the old lesson as it was made, `mine` the instructor's version of it, `new` the mended one. The
+    instructor's text and points stay, cells that they added or changed stay after the one above, cells that
+    they removed stay out.
     """
     partner = _partners(made, new)
     old, kept = {cell.id: cell for cell in made.cells}, {cell.id: cell for cell in mine.cells}
@@ -31,14 +31,15 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
             result.cells.append(both)
             notes += said
         result.cells += own.pop(before.id, []) if before is not None else []
-    for cells in own.values():  # what stood below a cell that is no more
+    for cells in own.values():  # cells below a cell that was removed
         result.cells += cells
     return result, notes
 
 
 def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
-    """The place in the old lesson of each cell of the new one that was there: the one of its name, wherever it stands,
-    or else of its text or its place."""
+    """Return the position in the old lesson of each cell of the new one that was there: the one of its name,
+    wherever it is, or else of its text or its position.
+    """
     before, after = _keys(made), _keys(new)
     names = {key: place for place, key in enumerate(before) if isinstance(key, tuple)}
     pairs = {place: names[key] for place, key in enumerate(after) if key in names}
@@ -53,13 +54,15 @@ def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
 
 
 def _keys(notebook: NotebookNode) -> list[str | tuple]:
-    """What each cell is known by: a name, in a tuple, or its text."""
+    """Return the keys by which cells are matched: (grade_id,) for named cells, else the source."""
     names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
     return [(name,) if name else cell.source for name, cell in zip(names, notebook.cells)]
 
 
 def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, list[NotebookNode]]:
-    """The instructor's own cells, by the id of the lesson's cell above them; none has an id that is taken."""
+    """Return the instructor's own cells, by the id of the lesson's cell above them; none has an id that is
+    taken.
+    """
     own: dict[str, list[NotebookNode]] = {}
     above = ""
     for cell in mine.cells:
@@ -72,13 +75,15 @@ def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, li
 
 
 def _both(before: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """One cell with the changes of both sides; the instructor's win where both changed it, which is said."""
+    """Return one cell with the changes of both sides; the instructor's win where both changed it, which is
+    reported.
+    """
     cell, notes = from_dict(new), []
     if mine.source != before.source:
         cell.source = mine.source
         if before.source != new.source != mine.source:
             notes.append(f"{_name(new)} keeps your text, which the mended lesson changes as well")
-    if mine.get("attachments") != before.get("attachments"):  # pictures that were pasted in
+    if mine.get("attachments") != before.get("attachments"):  # pasted pictures
         cell.attachments = mine.get("attachments", {})
     points, theirs, mended = (one.metadata.get("nbgrader", {}).get("points") for one in (mine, before, new))
     if points != theirs and "nbgrader" in cell.metadata:

@@ -1,4 +1,4 @@
-"""What changed since a course was made or last updated, as CHANGELOG.md has it.
+"""Finds what has changed since a course was made or last updated, from CHANGELOG.md.
 
 The course keeps the changelog of that day in DIR/.made. News are the entries of today's that are not in it.
 """
@@ -15,7 +15,7 @@ ENTRY = re.compile(r"^- (.+(?:\n  .+)*)", re.M)
 
 
 def remember(folder: Path) -> None:
-    """Keep today's changelog in the course."""
+    """Store today's changelog in the course."""
     write_whole(folder / MADE / NAME, _text(ROOT / NAME))
 
 

@@ -1,4 +1,4 @@
-"""All that a course keeps of one student: shown to whom it concerns, or removed."""
+"""Shows or removes all that a course keeps of one student."""
 
 import json
 import re
@@ -22,12 +22,12 @@ from autograder.grading.gradebook.table import as_number, points_of, short_name
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
-OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that hold nothing of students
+OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that hold no student's data
 LOGS = ("grading.log", ".nbgrader.log")
 
 
 def show(folder: Path, student: str) -> None:
-    """Prints what the gradebook holds of a student, and the files. Raises UserError if there is nothing."""
+    """Print what the gradebook holds of a student, and the files. Raises UserError if there is nothing."""
     folder = folder.absolute()
     api = open_course(folder)
     lessons = lessons_of(api)
@@ -48,9 +48,9 @@ def show(folder: Path, student: str) -> None:
 
 
 def forget(folder: Path, student: str) -> list[Path]:
-    """Removes a student, and all that the course keeps of them, from gradebook, folders, tables and logs. Prints the
-    files that still name the student, which are the instructor's own, and what was collected under another id while
-    nobody knew whose it is; returns both.
+    """Remove a student, and all that the course keeps of them, from gradebook, folders, tables and log. Print
+    the files that still name the student, which are the instructor's own, and what was collected under
+    another id before it was known whose it is; return both.
 
     Raises UserError if the course keeps nothing of the student.
     """
@@ -78,7 +78,7 @@ def forget(folder: Path, student: str) -> list[Path]:
         for path in (folder / ".grading" / "results").glob("*.json"):
             if path.stem not in others_results:  # also those of the student's earlier attempts
                 path.unlink()
-        for path in folder.glob("report*.html"):  # `report` writes it anew
+        for path in folder.glob("report*.html"):  # `report` writes it again
             path.unlink()
         for name in LOGS:
             _rewrite(folder / name, lambda text: _lines_without(text, student))
@@ -95,7 +95,7 @@ def forget(folder: Path, student: str) -> list[Path]:
 
 
 def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
-    """The folders of the student, and the outcomes of grading."""
+    """Return the folders of the student, and the outcomes of grading."""
     if not student or student.startswith(".") or "/" in student:
         raise UserError(f"{student!r} cannot be the id of a student.")
     folders = [path for path in folder.iterdir() if path.is_dir() and path.name not in OF_NOBODY]
@@ -109,7 +109,8 @@ def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
 def _kept_under_another_id(
     folder: Path, ids: set[str], lessons: list[str], gradebook: Gradebook
 ) -> dict[str, list[Path]]:
-    """Those of the ids of which something is kept, with where it is; the gradebook, if it is there alone."""
+    """Return those of the ids under which something is kept, with where it is: the gradebook, if only
+    there."""
     rows = {row.id for row in gradebook.students}
     found = {one: _places(folder, one, lessons) for one in sorted(ids)}
     return {
@@ -140,7 +141,7 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
 
 
 def _key_in(outcome: Path) -> str:
-    """The key of the result in a file with the outcome of grading; empty if there is none."""
+    """Return the key of the result in a file with the outcome of grading; empty if there is none."""
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
     except (OSError, ValueError, AttributeError):
@@ -148,7 +149,7 @@ def _key_in(outcome: Path) -> str:
 
 
 def _forget_deleted_rows(db_url: str) -> None:
-    """Writes SQLite's file anew: rows that were deleted stay in it until others take their place."""
+    """Rewrite SQLite's file: deleted rows remain in it until others are written over them."""
     url = make_url(db_url)
     if url.drivername.startswith("sqlite") and url.database:
         with closing(sqlite3.connect(url.database, timeout=60)) as database:
@@ -178,7 +179,7 @@ def _lines_without(text: str, student: str) -> str:
 
 
 def _tables(folder: Path) -> Iterator[Path]:
-    """The tables that this package keeps beside a course."""
+    """Yield the tables that this package keeps in addition to a course."""
     yield from (path for path in folder.glob(".*.json") if path.is_file())
     yield from (folder / ".grading").glob("*.json")
 
@@ -193,7 +194,7 @@ def _table_without(text: str, student: str) -> str:
 
 
 def _without(data: Any, student: str) -> Any:
-    """The data of a table without the entries that name the student."""
+    """Return the data of a table without the entries that name the student."""
     if isinstance(data, dict):
         kept = {key: value for key, value in data.items() if student not in (key, value)}
         return {key: _without(value, student) for key, value in kept.items()}
@@ -207,7 +208,7 @@ def _pattern(student: str) -> re.Pattern:
 
 
 def _naming(folder: Path, student: str, but: list[Path]) -> list[Path]:
-    """The files of the course that name the student, other than these."""
+    """Return the files of the course that name the student, other than these."""
     names, others = _pattern(student), []
     for path in sorted(folder.rglob("*")):
         top = path.relative_to(folder).parts[0]

@@ -24,7 +24,7 @@ from autograder.grading.gradebook.nbgrader_steps import (
 )
 from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, GradesSoFar, make_releasable
 
-OLD_ID = "attention-by-hand"  # of courses that were made before each had an id of its own
+OLD_ID = "attention-by-hand"  # the id of all courses made before each had its own
 SAFE = {
     "markdown2html": "autograder.grading.safe.formulas.markdown",
     "clean_html": "autograder.grading.safe.clean_html.clean_again",
@@ -32,7 +32,7 @@ SAFE = {
 
 
 def configure(c: Config, folder: str) -> None:
-    """Sets everything in the traitlets configuration `c` for the course in `folder`."""
+    """Set everything in the traitlets configuration `c` for the course in `folder`."""
     mark_as_loaded(c)
     take_names_literally()
     use_course(Path(folder))
@@ -43,9 +43,9 @@ def configure(c: Config, folder: str) -> None:
         os.environ["PATH"] = os.pathsep.join(filter(None, [programs, os.environ.get("PATH")]))
     c.CourseDirectory.course_id = OLD_ID
     c.CourseDirectory.root = folder
-    # Wait for a gradebook that somebody else is writing to, instead of failing at once.
+    # Wait for a gradebook that another process is writing to, instead of failing at once.
     c.CourseDirectory.db_url = f"sqlite:///{Path(folder, 'gradebook.db')}?timeout=60"
-    # nbgrader writes names as they are: commas break the table, spreadsheets compute formulas.
+    # nbgrader writes names unquoted: commas break the table, and spreadsheets compute formulas.
     c.ExportApp.plugin_class = "autograder.grading.gradebook.exporters.TableExporter"
     _release(c)
     _autograde(c)
@@ -74,7 +74,7 @@ def _release(c: Config) -> None:
 
 
 def _autograde(c: Config) -> None:
-    # Links in a submission would be followed, and what they lead to copied; a notebook made to be slow would be read.
+    # nbgrader would follow links in a submission and copy their targets, and read a notebook made to be slow.
     c.Autograde.exporter_class = EXPORTERS["Autograde"]
     c.Autograde.sanitize_preprocessors = [
         TrustTheCourse,
@@ -82,7 +82,7 @@ def _autograde(c: Config) -> None:
         stock.OverwriteCells,
         stock.CheckCellMetadata,
     ]
-    # No kernel is started: what students wrote runs in a sandbox, and no score is read from its outputs.
+    # No kernel is started: students' code runs in a sandbox, and no score is read from its outputs.
     c.Autograde.autograde_preprocessors = [
         GradeSubmission,
         stock.LimitOutput,

@@ -1,4 +1,4 @@
-"""Brings mended and further lessons into a course in mid-term, and says what changes for whom."""
+"""Brings mended and further lessons into a course in mid-term, and reports what changes for whom."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -30,13 +30,14 @@ from autograder.grading.gradebook.fail_closed import GUARD, GUARD_TEXT
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet
 from autograder.grading.submission.find import find_submissions
 
-BEFORE = Path("earlier", "source")  # where a source with changes of the instructor's is kept, as it was
+BEFORE = Path("earlier", "source")  # where a source with the instructor's changes is kept, as it was
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What becomes of a lesson, and what is said about it. `source` is None if it is left as it is, and `refused` if
-    that is because of those who have handed in."""
+    """The plan for a lesson, and the message about it. `source` is None if it is left as it is, and `refused`
+    if that is because of students who have handed in.
+    """
 
     lesson: Lesson
     said: list[str]
@@ -46,11 +47,11 @@ class _Plan:
 
 
 def update_course(folder: Path | str, only: list[str] | None = None, further: Path | None = None) -> None:
-    """Brings the lessons of the course in `folder` up to date, and prints what changes. `only` adds lessons of these
-    numbers or names; `further` is the folder of an instructor's own lessons, as they are now.
+    """Bring the lessons of the course in `folder` up to date, and print what changes. `only` adds lessons of
+    these numbers or names; `further` is the folder of an instructor's own lessons, as they are now.
 
-    The gradebook with its points, the submissions, and the instructor's own text and points stay. Raises UserError if
-    `folder` is not a course, or there is no such lesson.
+    The gradebook with its points, the submissions, and the instructor's own text and points stay. Raises
+    UserError if `folder` is not a course, or there is no such lesson.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -59,12 +60,13 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
     wanted += [lesson for lesson in choose_lessons(only) if lesson.name not in there] if only else []
     with locked(folder), quiet(folder / "grading.log"):
         (folder / GUARD).write_text(GUARD_TEXT, encoding="utf-8")
-        # subtle: the instructor's own come first, because exercises are read once in a process.
+        # subtle: the instructor's own come first, because exercises are read only once in a process.
         with _copy_kept(folder) as bring_back:
             mine = copy_own(further.absolute(), folder) if further else own_lessons(folder)
             plans = [_plan(api, folder, lesson, there) for lesson in wanted]
             plans_of_own = [_plan(api, folder, lesson, there) for lesson in mine]
-            # Their exercises come all together, and those that were handed in are judged with the old ones.
+            # Their exercises are updated together, and lessons already handed in are judged with the old
+            # ones.
             refused = any(plan.refused for plan in plans_of_own)
             for plan in [*plans, *([] if refused else plans_of_own)]:
                 _carry_out(api, folder, plan)
@@ -89,7 +91,9 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
 
 @contextmanager
 def _copy_kept(folder: Path) -> Iterator[Callable[[], None]]:
-    """Keeps the course's copy of the instructor's own lessons, and gives what brings it back, as any error does."""
+    """Update the course's copy of the instructor's own lessons, and provide a function that restores it, as
+    any error does.
+    """
     copy = folder / own.COPY
     with TemporaryDirectory(dir=folder, prefix=".lessons-") as kept:
         if copy.is_dir():
@@ -103,7 +107,7 @@ def _copy_kept(folder: Path) -> Iterator[Callable[[], None]]:
 
         try:
             yield bring_back
-        except BaseException:
+        except BaseException:  # Ctrl-C as well
             bring_back()
             raise
 
@@ -150,13 +154,13 @@ def _other(before: dict[str, float], after: dict[str, float]) -> list[str]:
 
 
 def _points(notebook: NotebookNode) -> dict[str, float]:
-    """The points of the named cells, 0 of those that are not graded."""
+    """Return the points of the named cells, 0 of those that are not graded."""
     named = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
     return {one.grade_id: float(one.get("points") or 0) for one in named}
 
 
 def _points_before(api: NbGraderAPI, lesson: str) -> dict[str, float]:
-    """The same of the lesson in the gradebook."""
+    """Return the same for the lesson in the gradebook."""
     with api.gradebook as gradebook:
         try:
             notebook = gradebook.find_notebook(lesson, lesson)

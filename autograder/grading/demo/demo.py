@@ -1,4 +1,5 @@
-"""Makes a course, hands in for a made-up class, grades it, makes feedback and report: everything in one go."""
+"""Makes a course, hands in for a made-up class, grades it, makes feedback and report: everything in one
+go."""
 
 import shlex
 import shutil
@@ -16,13 +17,14 @@ from autograder.grading.gradebook.open_course import open_course, quiet
 from autograder.grading.pages.report import report
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 
-MARK = ".made-by-demo"  # in a folder with nothing but made-up work
+MARK = ".made-by-demo"  # marks a folder that holds only made-up work
 
 
 def demo(folder: Path | str) -> None:
-    """Makes the course in `folder` with a graded sample class, and prints where everything is.
+    """Make the course in `folder` with a graded sample class, and print where everything is.
 
-    The folder is new, empty, or one that an earlier demo made, which is replaced. Raises UserError as make_course does.
+    The folder is new, empty, or one that an earlier demo made, which is replaced. Raises UserError as
+    make_course does.
     """
     began = time.monotonic()
     if (Path(folder) / MARK).is_file():
@@ -47,7 +49,7 @@ def demo(folder: Path | str) -> None:
 
 
 def _enrol(folder: Path) -> None:
-    """Tells the gradebook the students' names, as `nbgrader db student import` does."""
+    """Tell the gradebook the students' names, as `nbgrader db student import` does."""
     with open_course(folder).gradebook as gradebook:
         for student in {work.student for work in CLASS}:
             first, last = student.title().split("_")
@@ -55,7 +57,7 @@ def _enrol(folder: Path) -> None:
 
 
 def make_feedback(folder: Path, lessons: list[str]) -> None:
-    """A feedback page for everyone whose notebook was run."""
+    """Write a feedback page for everyone whose notebook was run."""
     api = open_course(folder)
     for lesson in tqdm(lessons, desc="feedback", unit="lesson"):
         with quiet(folder / "grading.log"):

@@ -11,7 +11,7 @@ from autograder.schema.mistake import edited_source
 
 
 def hand_in(folder: Path, work: SampleSubmission) -> Path:
-    """Writes the submission to DIR/submitted."""
+    """Write the submission to DIR/submitted."""
     path = folder / "submitted" / work.student / work.lesson / f"{work.lesson}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(notebook_text(folder, work) if work.file is None else work.file, encoding="utf-8")
@@ -19,7 +19,7 @@ def hand_in(folder: Path, work: SampleSubmission) -> Path:
 
 
 def notebook_text(folder: Path, work: SampleSubmission) -> str:
-    """The released notebook with the student's answers typed into it."""
+    """Return the released notebook with the student's answers typed into it."""
     name = f"{work.lesson}/{work.lesson}.ipynb"
     notebook = nbformat.read(folder / "release" / name, as_version=4)
     teacher = {cell.id: cell for cell in nbformat.read(folder / "source" / name, as_version=4).cells}
@@ -39,7 +39,9 @@ def notebook_text(folder: Path, work: SampleSubmission) -> str:
 
 
 def _typed(teacher: str, stub: str, exercise_id: str, answer: str) -> str:
-    """The text of an answer cell: the stub, the right answer, a known mistake, or one with `answer` as its body."""
+    """Return the text of an answer cell: the stub, the right answer, a known mistake, or one with `answer` as
+    its body.
+    """
     if answer == STUB:
         return stub
     if answer == RIGHT:

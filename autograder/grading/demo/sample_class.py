@@ -13,7 +13,7 @@ WRITTEN = (
     "because it is the standard deviation that says how large a score is."
 )
 
-# Bodies of answers that are no known mistake.
+# Bodies of answers that match no known mistake.
 MATRIX_PRODUCT = "return x @ x.T"
 IN_PLACE = """\
 scores -= scores.amax(dim=-1, keepdim=True)
@@ -30,8 +30,9 @@ return e / e.sum(dim=-1, keepdim=True)"""
 
 @dataclass(frozen=True)
 class SampleSubmission:
-    """The work of one student: `default` for all exercises (RIGHT or STUB) but those in `answers`, which gives a
-    mistake's id, RIGHT, STUB, or the body of the answer. `file` replaces the whole notebook."""
+    """The work of one student: `default` for all exercises (RIGHT or STUB) except those in `answers`, which
+    holds a mistake's id, RIGHT, STUB, or the body of the answer. `file` replaces the whole notebook.
+    """
 
     student: str
     default: str = RIGHT

@@ -4,8 +4,8 @@ open_course.py       nbgrader's API for a course, the course's secret; one `grad
 zone.py              the time zone of the course's school
 recorder.py          writes scores and the graded notebook, as one writer
 graded_notebook.py   verdicts, outputs and marking schemes in a graded notebook
-nbgrader_steps.py    the same as a step of nbgrader's own `autograde`
-outcomes.py          how grading of each submission went, so that the next run goes on from there
+nbgrader_steps.py    grading as a step of nbgrader's own `autograde`
+outcomes.py          the outcome of grading each submission, so that the next run continues from there
 table.py             the grades as a table
 exporters.py         the grades as CSV files for other systems
 """

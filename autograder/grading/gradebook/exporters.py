@@ -5,9 +5,9 @@
     nbgrader export --exporter=autograder.grading.gradebook.exporters.MoodleExporter --to moodle.csv
 
 The first is nbgrader's own table; the others are for learning-management systems. nbgrader's --student and
---assignment choose. A grade is the score less the late penalty; for Canvas and Moodle, a student who handed in nothing
-has an empty cell. A text that a spreadsheet would compute gets an apostrophe in front, and so does a part of a text
-that would be a cell of its own if semicolons, tabs or bars separated cells.
+--assignment choose. A grade is the score less the late penalty; for Canvas and Moodle, a student who handed
+in nothing has an empty cell. A text that a spreadsheet would compute gets an apostrophe in front, and so does
+a part of a text that would become a cell if semicolons, tabs or bars separated cells.
 """
 
 import csv
@@ -27,7 +27,8 @@ from autograder.grading.gradebook.table import as_number
 from autograder.grading.submission.find import find_submissions
 from autograder.printable import printable
 
-# Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls, and
+# Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls,
+# and
 # doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
 BEGINS = r"(?:^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
 SKIPPED = r"[\x00-\x08\x0e-\x1b\x1f \"\x7f-\x84\x86-\xa0\xad\u1680\u2000-\u200f\u202a-\u202f\u205f-\u2069\u3000\ufeff]*"
@@ -40,13 +41,15 @@ TABLE_HEAD = (
 
 
 class TableExporter(ExportPlugin):
-    """nbgrader's own table, one row for each lesson and student, quoted; the default of `nbgrader export`."""
+    """nbgrader's own table, one row for each lesson and student, with safe cells; the default of `nbgrader
+    export`.
+    """
 
     default_name = "grades.csv"
-    only_handed_in = False  # leaves out lessons in which nobody handed in, if --assignment names none
+    only_handed_in = False  # leave out lessons that nobody handed in, unless --assignment names one
 
     def export(self, gradebook: Gradebook) -> None:
-        """Writes the file that --to names, which is never seen half written."""
+        """Write the file that --to names, replacing it only when it is complete."""
         path = Path(self.to or self.default_name)
         chosen, wanted = set(map(str, self.assignment)), set(map(str, self.student))
         lessons = [
@@ -70,7 +73,7 @@ class TableExporter(ExportPlugin):
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
-        """Says how many submissions are there that the grades are not of."""
+        """Print how many submissions are newer than the grades."""
         course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
         handed_in = find_submissions(course, None, lessons)
         ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))
@@ -78,13 +81,13 @@ class TableExporter(ExportPlugin):
             self.log.warning("%s: %d handed in and not graded as they are now; grade first", lesson, count)
 
     def _warn_of_strangers(self, students: list) -> None:
-        """Names the students of whom there is no more than a folder, in a class whose names are known."""
+        """Name the students who have only a folder, in a class whose names are known."""
         strangers = [one.id for one in students if not (one.first_name or one.last_name or one.email)]
         if strangers and len(strangers) < len(students):
             self.log.warning("not of the class that was imported: %s", printable(", ".join(strangers)))
 
     def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
-        """The head and the rows below it."""
+        """Return the head and the rows below it."""
         rows: list[list] = [TABLE_HEAD.split()]
         for lesson in lessons:
             for student in students:
@@ -99,12 +102,13 @@ class TableExporter(ExportPlugin):
 
 
 class CanvasExporter(TableExporter):
-    """For Canvas, Gradebook > Import. nbgrader's student id is taken for the SIS Login ID.
+    """The CSV for Canvas's Gradebook > Import. nbgrader's student id is taken for the SIS Login ID.
 
-    Canvas finds a student by ID, SIS User ID or SIS Login ID, and takes a column for a new assignment unless its head
-    is that of one that exists, so that the head may be changed to "Name (number)" of Canvas's export. Described in "How
-    do I import grades in the Gradebook?" (community.canvaslms.com, Instructor Guide), by Ohio State University ("Import
-    a CSV File into Carmen Grades", teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").
+    Canvas finds a student by ID, SIS User ID or SIS Login ID, and takes a column for a new assignment unless
+    its head is that of one that exists, so that the head may be changed to "Name (number)" of Canvas's
+    export. Described in "How do I import grades in the Gradebook?" (community.canvaslms.com, Instructor
+    Guide), by Ohio State University ("Import a CSV File into Carmen Grades", teaching.resources.osu.edu) and
+    by nemogb ("Detailed Canvas Export Info").
     """
 
     default_name = "canvas.csv"
@@ -127,7 +131,8 @@ class CanvasExporter(TableExporter):
 
 
 class MoodleExporter(TableExporter):
-    """For Moodle, Grades > Import > CSV file. nbgrader's student id is in two columns: Username and ID number.
+    """The CSV for Moodle's Grades > Import > CSV file. nbgrader's student id is in two columns: Username and
+    ID number.
 
     The names are those of Moodle's own export; its import maps them by hand. Described in "Grade import"
     (docs.moodle.org/405/en/Grade_import).
@@ -152,7 +157,7 @@ class MoodleExporter(TableExporter):
 
 
 def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
-    """The submission of the student for the lesson, or None."""
+    """Return the submission of the student for the lesson, or None."""
     try:
         return gradebook.find_submission(lesson.name, student.id)
     except MissingEntry:
@@ -160,7 +165,7 @@ def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
 
 
 def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | None]:
-    """The score less the late penalty for each lesson, None if nothing was handed in."""
+    """Return the score less the late penalty for each lesson, None if nothing was handed in."""
     works = [_work(gradebook, lesson, student) for lesson in lessons]
     return [
         None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0))
@@ -169,7 +174,7 @@ def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | N
 
 
 def quoted(cell: object) -> str:
-    """A cell as text; with an apostrophe in front if a spreadsheet would take it for a formula."""
+    """Return a cell as text, with an apostrophe in front if a spreadsheet would take it for a formula."""
     if isinstance(cell, float):
         return as_number(cell)
     text = "" if cell is None else str(cell)

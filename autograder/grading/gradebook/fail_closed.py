@@ -1,8 +1,8 @@
-"""Stops nbgrader where the settings of a course were not loaded.
+"""Stops nbgrader if the settings of a course were not loaded.
 
-nbgrader only logs an error in `nbgrader_config.py` and goes on with its own defaults, under which students' code runs
-without a sandbox. `nbgrader_config.json`, which nbgrader reads beside it, names our exporters whatever the other file
-holds; each of them asks `require_settings` before anything is converted.
+nbgrader only logs an error in `nbgrader_config.py` and continues with its own defaults, under which students'
+code runs without a sandbox. `nbgrader_config.json`, which nbgrader also reads, names our exporters whatever
+the other file holds; each of them calls `require_settings` before anything is converted.
 """
 
 import json
@@ -26,12 +26,12 @@ GUARD_TEXT = (
 
 
 def mark_as_loaded(c: Config) -> None:
-    """Marks the configuration: the mark is kept only if `nbgrader_config.py` runs to its end."""
+    """Mark the configuration: the mark is kept only if `nbgrader_config.py` runs to its end."""
     c.AttentionByHand.loaded = True
 
 
 def require_settings(converter: BaseConverter) -> None:
-    """Raises NbGraderException, which ends the command, if the settings of the course were not loaded."""
+    """Raise NbGraderException, which ends the command, if the settings of the course were not loaded."""
     if "AttentionByHand.loaded" in converter.config:
         return
     try:

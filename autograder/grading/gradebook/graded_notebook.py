@@ -1,4 +1,5 @@
-"""A graded notebook: the judge's words and outputs in it, its scores, and the marking schemes for the grader."""
+"""A graded notebook: the judge's words and outputs in it, its scores, and the marking schemes for the
+grader."""
 
 import re
 from dataclasses import replace
@@ -23,7 +24,9 @@ NO_VERDICT = "There is no verdict, which counts as 0 points"
 
 
 def fill_in(nb: NotebookNode, result: Result, key: str) -> dict[str, float]:
-    """Puts outputs, the judge's words and the result's key into the notebook; the points by the names of the checks."""
+    """Put outputs, the judge's words and the result's key into the notebook; return the points by the names
+    of the checks.
+    """
     from autograder.notebook.card import html_of, text_of
 
     nb.metadata["autograder"] = {"result": key}
@@ -45,7 +48,7 @@ def fill_in(nb: NotebookNode, result: Result, key: str) -> dict[str, float]:
 
 
 def worth(verdict: Verdict, points: float) -> Verdict:
-    """The verdict in a course that gives so many points for the exercise."""
+    """Return the verdict scaled to the points that the course gives for the exercise."""
     if points == verdict.max_points:
         return verdict
     share = points / verdict.max_points
@@ -54,13 +57,13 @@ def worth(verdict: Verdict, points: float) -> Verdict:
 
 
 def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, float], log: Logger) -> None:
-    """Writes scores and automatic comments of a graded notebook into its row of the gradebook.
+    """Write scores and automatic comments of a graded notebook into its row of the gradebook.
 
-    A check earns the points that the judge gave, and none without a verdict. A test that a teacher added earns all if
-    it runs to its end and shows nothing, or what it states with a plain float: the student's own process says so, and
-    can say anything (GRADING.md tells). If it shows something else, a person has to look, as at a task.
-    subtle: nbgrader gives full marks if a test shows text, nan or a negative number as well, and none if a warning is
-    printed.
+    A check earns the points that the judge gave, and none without a verdict. A test that a teacher added
+    earns all points if it runs to its end and shows nothing, or the points that it states as a plain float:
+    the student's own process says so, and can say anything (see GRADING.md). If it shows something else, a
+    person has to look, as at a task. subtle: nbgrader gives full marks even if a test shows text, nan or a
+    negative number, and none if a warning is printed.
     """
     grades = {grade.name: grade for grade in row.grades}
     comments = {comment.name: comment for comment in row.comments}
@@ -80,7 +83,7 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
 
 
 def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
-    """The points of a graded cell; None if a person has to grade it."""
+    """Return the points of a graded cell; None if a person has to grade it."""
     if utils.is_solution(cell) or cell.cell_type != "code":
         return utils.determine_grade(cell)[0]
     if exercise_of(cell) is not None:
@@ -89,8 +92,9 @@ def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
 
 
 def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
-    """The points that a test's outputs state: all if it shows nothing, as tests that assert do; 0 if it stops with an
-    error; None if what it shows is no number of points."""
+    """Return the points that a test's outputs state: all if it shows nothing, as tests that assert do; 0 if
+    it stops with an error; None if its output is no number of points.
+    """
     if any(output.output_type == "error" for output in outputs):
         return 0.0
     shown = [
@@ -103,10 +107,10 @@ def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
 
 
 def show_mark_schemes(nb: NotebookNode, lesson: NotebookNode) -> None:
-    """Inserts the lesson's marking schemes into a graded notebook.
+    """Insert the lesson's marking schemes into a graded notebook.
 
-    Formgrader draws them in a box of their own, and marks every cell that is not in the lesson as the student's
-    (pages/templates/formgrade): a student's own text cannot pass for a marking scheme.
+    Formgrader draws them in a separate box, and marks every cell that is not in the lesson as the student's
+    (pages/templates/formgrade), so that a student's own text cannot pass for a marking scheme.
     """
     lesson = from_dict(lesson)
     for one in (nb, lesson):
@@ -124,7 +128,9 @@ def show_mark_schemes(nb: NotebookNode, lesson: NotebookNode) -> None:
 
 
 def put_points_into_table(nb: NotebookNode) -> None:
-    """Writes the points of the graded cells, which an instructor may change, into the lesson's table of exercises."""
+    """Write the points of the graded cells, which an instructor may change, into the lesson's table of
+    exercises.
+    """
     points = {}
     for cell in nb.cells:
         worth, exercise = cell.metadata.get("nbgrader", {}).get("points"), exercise_of(cell)
@@ -138,12 +144,12 @@ def put_points_into_table(nb: NotebookNode) -> None:
 
 
 def _content(cell: NotebookNode) -> tuple:
-    """All that a cell shows, with its pictures, which could be replaced by others."""
+    """Return everything that a cell shows, including its pictures, which a student could replace."""
     return cell.cell_type, cell.source, cell.get("attachments", {})
 
 
 def _mark_schemes(lesson: NotebookNode) -> dict[str, str]:
-    """The marking schemes of a lesson by grade id."""
+    """Return the marking schemes of a lesson by grade id."""
     schemes = {}
     for cell in lesson.cells:
         try:

@@ -1,7 +1,7 @@
 """Penalties for late work.
 
-nbgrader computes one when it grades a submission, and never again. But a due date may move, a student may be granted an
-extension, and a written answer gets its points later: so they are computed anew before scores are read.
+nbgrader computes one when it grades a submission, and never again. But a due date may move, a student may get
+an extension, and a written answer gets its points later; so penalties are recomputed before scores are read.
 """
 
 from collections.abc import Iterable
@@ -25,13 +25,13 @@ class LatePenalties:
         self._rule = settings.plugin_inst
 
     def set(self, row: SubmittedNotebook) -> None:
-        """Sets the penalty of a submission whose scores are in the database."""
+        """Set the penalty of a submission whose scores are in the database."""
         late = row.assignment.total_seconds_late
         penalty = self._rule.late_submission_penalty(row.student.id, row.score, late) if late > 0 else None
         row.late_submission_penalty = None if penalty is None else max(0.0, min(penalty, row.score))
 
     def set_all(self, gradebook: Gradebook, lessons: Iterable[str]) -> None:
-        """Sets those of all submissions of these lessons."""
+        """Set the penalties of all submissions of these lessons."""
         gradebook.db.expire_all()
         for lesson in lessons:
             for submission in gradebook.assignment_submissions(lesson):
@@ -41,9 +41,10 @@ class LatePenalties:
 
 
 def extend(folder: Path, lesson: str, student: str, days: int) -> None:
-    """Gives a student so many days more for a lesson than the class has, and prints until when that is; 0 takes the
-    extension back. Raises UserError if there is no such course or lesson, the lesson has no due date, or nothing of the
-    student's is graded."""
+    """Give a student a number of days more for a lesson than the class has, and print the new date; 0 removes
+    the extension. Raises UserError if there is no such course or lesson, the lesson has no due date, or
+    nothing of the student's is graded.
+    """
     api = open_course(folder)
     lessons_of(api, lesson)
     zone = zone_of(api.config)

@@ -1,5 +1,6 @@
-"""Steps of nbgrader's own commands. Stock nbgrader executes a submission and reads scores from its outputs; with
-these steps it is read within limits, run in a sandbox, and judged from outside."""
+"""Steps of nbgrader's own commands. Stock nbgrader executes a submission and reads scores from its outputs;
+with these steps it is read within limits, run in a sandbox, and judged from outside.
+"""
 
 import os
 import shutil
@@ -34,13 +35,13 @@ from autograder.grading.submission.unit import Unit, unit_of
 from autograder.printable import printable
 from autograder.untrusted import checked
 
-# Of the files beside a notebook those with no ending and texts are taken along, such as the time stamp.
+# nbgrader copies only files without an extension and texts from a submission, such as the time stamp.
 _nbgraders_own = BaseConverter.init_notebooks
 NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
 
 
 class Releasing(NotebookExporter):
-    """Makes what students get. subtle: nbgrader removes the old one first, and fails without it."""
+    """Makes the notebook for students. subtle: nbgrader removes the old one first, and fails without it."""
 
     def __init__(self, config: Any = None, **more: Any) -> None:
         super().__init__(config=config, **more)
@@ -56,7 +57,7 @@ class Releasing(NotebookExporter):
                     shutil.copytree(released, Path(kept, "before"))
                 try:
                     convert()
-                except BaseException:
+                except BaseException:  # Ctrl-C as well: the old release comes back
                     if Path(kept, "before").is_dir() and not released.exists():
                         Path(kept, "before").rename(released)
                     raise
@@ -65,7 +66,7 @@ class Releasing(NotebookExporter):
 
 
 def take_names_literally() -> None:
-    """Makes nbgrader's commands find students in whose id brackets stand, which it takes for a pattern."""
+    """Make nbgrader's commands find students whose ids hold brackets, which it would take for a pattern."""
     BaseConverter.init_notebooks = _find_notebooks
 
 
@@ -77,7 +78,7 @@ def _find_notebooks(converter: Any) -> None:
     converter.notebooks = []
     converter.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
     if not converter.assignments:
-        _nbgraders_own(converter)  # which says what was looked for
+        _nbgraders_own(converter)  # which prints what was looked for
 
 
 class PointsOfTheCourse(NbGraderPreprocessor):
@@ -91,8 +92,8 @@ class PointsOfTheCourse(NbGraderPreprocessor):
 class LimitedReading(NotebookExporter):
     """Reads a submission within limits, and nothing through a link.
 
-    subtle: nbgrader only logs an error of its `pre_convert_hook`, and goes on. So this refuses when the conversion of
-    a submission begins: an error there ends this submission and no other.
+    subtle: nbgrader only logs an error of its `pre_convert_hook`, and continues. So this refuses when the
+    conversion of a submission begins: an error there ends this submission and no other.
     """
 
     def __init__(self, config: Any = None, **more: Any) -> None:
@@ -100,7 +101,8 @@ class LimitedReading(NotebookExporter):
         assert self.parent is not None, "a converter of nbgrader makes it"
         self._converter = self.parent
         require_settings(self._converter)
-        # Nothing beside a notebook is used in grading; modules and archives are not even copied. subtle: the exchange
+        # Nothing beside a notebook is used in grading; modules and archives are not even copied. subtle: the
+        # exchange
         # leaves out what `ignore` names as well, and needs its own.
         self._converter.coursedir = copy(self._converter.coursedir)
         self._converter.coursedir.ignore = [*self._converter.coursedir.ignore, *NOTHING_BESIDE]
@@ -134,10 +136,11 @@ def _check_folder(folder: Path, lesson: str) -> None:
 
 
 class TrustTheCourse(NbGraderPreprocessor):
-    """Takes all metadata from the gradebook and none from the student, and puts back graded cells that are missing.
+    """Takes all metadata from the gradebook and none from the student, and restores graded cells that are
+    missing.
 
-    The scores of an earlier run are reset, so that a run that fails leaves none of them standing, and no zero either:
-    it waits for a person.
+    The scores of an earlier run are reset, so that a run that fails leaves neither them nor a zero: the
+    submission waits for a person.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -151,8 +154,9 @@ class TrustTheCourse(NbGraderPreprocessor):
 
 
 class GradeSubmission(NbGraderPreprocessor):
-    """Runs the notebook and judges it, or takes the result of an earlier run of the same, and writes the scores. Puts
-    outputs, the judge's words, and for formgrader the marking schemes into the notebook."""
+    """Runs the notebook and judges it, or takes the result of an earlier run of the same, and writes the
+    scores. Puts outputs, the judge's words, and for formgrader the marking schemes into the notebook.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         place, folder = resources["nbgrader"], Path.cwd()
@@ -174,13 +178,15 @@ class GradeSubmission(NbGraderPreprocessor):
         return nb, resources
 
     def _run(self, unit: Unit, secret: str, folder: Path, student: str) -> results.Result:
-        """The result of a run. nbgrader logs what it raises, and leaves the submission without scores."""
+        """Return the result of a run. If this raises, nbgrader logs the error and leaves the submission
+        without scores.
+        """
         # Imported here, because PyTorch takes longer than most commands.
         from autograder.grading.judging.run import HowToRun, failure, run_here
 
         try:
             return run_here(unit, HowToRun(secret), hidden=(folder,))
-        except Exception as error:
+        except Exception as error:  # logged by its kind, and raised again
             self.log.error("%s: %s", student, failure(error))
             raise
 

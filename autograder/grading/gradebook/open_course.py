@@ -30,7 +30,7 @@ LOUD = (
 
 
 def open_course(folder: Path | str) -> NbGraderAPI:
-    """nbgrader's API for the course in `folder`. Raises UserError if there is no course."""
+    """Return nbgrader's API for the course in `folder`. Raises UserError if there is no course."""
     folder = Path(folder).absolute()
     if not (folder / SETTINGS).is_file():
         raise UserError(f"{folder} is not a course; `python -m autograder course {folder}` makes one.")
@@ -39,15 +39,16 @@ def open_course(folder: Path | str) -> NbGraderAPI:
 
 
 def load_settings(folder: Path) -> Config:
-    """The settings of the course. Raises UserError if its file, a program of the teacher's, fails."""
+    """Return the settings of the course. Raises UserError if its file, a program of the teacher's, fails."""
     try:
         return PyFileConfigLoader(SETTINGS, path=str(folder)).load_config()
-    except Exception as error:
+    except Exception as error:  # the file is a program, which may raise anything
         raise UserError(f"{folder / SETTINGS} cannot be loaded: {error}.") from None
 
 
 def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
-    """The lessons of the course by name. Raises UserError if `lesson` is given and is not among them."""
+    """Return the lessons of the course by name. Raises UserError if `lesson` is given and is not among
+    them."""
     with api.gradebook as gradebook:
         known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
     if not known:
@@ -61,16 +62,17 @@ def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
 
 
 def read_secret(folder: Path) -> str:
-    """The secret that the course's hidden cases are drawn from."""
+    """Return the secret that the course's hidden cases are drawn from."""
     return (folder / ".secret").read_text(encoding="ascii").strip()
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One `grade` at a time in the course: waits if another process holds it, and says which."""
+    """Allow one `grade` at a time in the course: wait if another process holds the lock, and say which."""
     path = folder / ".grading" / "lock"
     path.parent.mkdir(exist_ok=True)
-    # subtle: the kernel frees the lock when its holder ends, however it ends; the file stays, and means nothing.
+    # subtle: the kernel frees the lock when its holder ends, however it ends; the file that remains has no
+    # meaning.
     with path.open("a+", encoding="ascii") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -89,7 +91,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class _Log(logging.FileHandler):
-    """A log that is left out if it cannot be written (a full disk): the work goes on, or reports the error itself."""
+    """A log that is left out if it cannot be written (a full disk): the work goes on, or reports the error
+    itself."""
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):
@@ -105,7 +108,7 @@ class _Log(logging.FileHandler):
 
 @contextmanager
 def quiet(logfile: Path) -> Iterator[None]:
-    """Sends nbgrader's many log lines, and ours, to `logfile` while this lasts, and not to the terminal."""
+    """Send nbgrader's many log lines, and ours, to `logfile` while this lasts, and not to the terminal."""
     handler = _Log(logfile, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     loggers: list = [log.get_logger(), *map(logging.getLogger, LOUD)]

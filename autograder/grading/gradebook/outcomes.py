@@ -1,7 +1,7 @@
-"""Remembers how grading of each submission went, in DIR/.grading/LESSON/STUDENT.json.
+"""Stores the outcome of grading each submission, in DIR/.grading/LESSON/STUDENT.json.
 
-It is written when the gradebook is complete. So a second run goes on where the first one stopped, and the work that a
-killed run left half done is done again.
+It is written when the gradebook is complete. So a second run continues where the first one stopped, and
+repeats what a killed run left half done.
 """
 
 import json
@@ -14,10 +14,10 @@ from autograder.untrusted import checked
 
 @dataclass(frozen=True)
 class Outcome:
-    """`digest` is of all that the grade depends on. `problem` says in words why the notebook was not run to its end, or
-    what of it a person should look at. `again` is True if it is not graded through no fault of the student, so that the
-    next run tries again; `ours` if the cause is an error of the autograder. `result` is the key of the result, if any;
-    `time_note` says why its time stamp cannot be read.
+    """`digest` covers everything that the grade depends on. `problem` says why the notebook was not run to
+    its end, or what a person should look at. `again` is True if it is not graded through no fault of the
+    student, so that the next run tries again; `ours` if the cause is an error of the autograder. `result` is
+    the key of the result, if any; `time_note` says why its time stamp cannot be read.
     """
 
     digest: str
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def last_outcome(submission: Submission) -> Outcome | None:
-    """The outcome of the last run, or None if there was none."""
+    """Return the outcome of the last run, or None if there was none."""
     try:
         return checked(Outcome, json.loads(submission.record.read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -37,7 +37,7 @@ def last_outcome(submission: Submission) -> Outcome | None:
 
 
 def is_done(submission: Submission) -> bool:
-    """Whether an earlier run graded the submission as it is now."""
+    """Return whether an earlier run graded the submission as it is now."""
     outcome = last_outcome(submission)
     if outcome is None or outcome.again or outcome.digest != digest(submission):
         return False
@@ -45,5 +45,5 @@ def is_done(submission: Submission) -> bool:
 
 
 def remember(submission: Submission, outcome: Outcome) -> None:
-    """Writes the outcome, when the gradebook is complete."""
+    """Write the outcome, when the gradebook is complete."""
     write_whole(submission.record, json.dumps(asdict(outcome)))

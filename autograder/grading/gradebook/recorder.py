@@ -1,5 +1,6 @@
-"""Records submissions in nbgrader's gradebook and under autograded/, as nbgrader's autograde would. One process does
-this, with one connection that stays open: autograde itself opens the gradebook a dozen times a notebook.
+"""Records submissions in nbgrader's gradebook and under autograded/, as nbgrader's autograde would. One
+process does this, with one connection that stays open: autograde itself opens the gradebook a dozen times a
+notebook.
 """
 
 import os
@@ -40,15 +41,16 @@ NOT_READ = (
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """The cause of an error. subtle: if a gradebook cannot be written, for instance on a full disk, nbgrader says that
-    an entry is invalid (InvalidEntry); the error that it caught is the context of that."""
+    """Return the cause of an error. subtle: if a gradebook cannot be written, for instance on a full disk,
+    nbgrader says that an entry is invalid (InvalidEntry); the error that it caught is the context of that.
+    """
     while not isinstance(error, (OSError, DatabaseError)) and error.__context__ is not None:
         error = error.__context__
     return error
 
 
 def cannot_write(error: BaseException) -> bool:
-    """Whether the disk or the gradebook failed, which stops grading: no submission is the cause."""
+    """Return whether the disk or the gradebook failed, which stops grading: no submission is the cause."""
     return isinstance(cause_of(error), (OSError, DatabaseError))
 
 
@@ -68,7 +70,7 @@ class Recorder:
         self._gradebook.close()
 
     def record(self, submission: Submission, read: Read, lesson: NotebookNode, result: Result) -> None:
-        """Writes a result into gradebook and autograded/, and then remembers the outcome."""
+        """Write a result into gradebook and autograded/, and then remember the outcome."""
         notebook = read.notebook
         notebook.metadata["kernelspec"] = lesson.metadata.get("kernelspec", {})
         points = fill_in(notebook, result, read.key)
@@ -93,7 +95,7 @@ class Recorder:
         )
 
     def _write(self, submission: Submission, notebook: NotebookNode) -> None:
-        """Writes the graded notebook, and beside it what nbgrader's other commands look for."""
+        """Write the graded notebook, and the other files that nbgrader's commands expect."""
         path = submission.autograded / f"{submission.lesson}.ipynb"
         write_whole(path, nbformat.writes(notebook))
         os.chmod(path, 0o444)  # as nbgrader does
@@ -104,7 +106,9 @@ class Recorder:
             write_whole(submission.autograded / SUBMISSION_SECRET, secret.decode(errors="replace"))
 
     def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
-        """Gives 0 points to a submission that cannot be run, and remembers why. Its page says it, too."""
+        """Give 0 points to a submission that cannot be run, and remember the reason, which its page shows
+        too.
+        """
         self._begin(submission)
         for grade in self._row(submission).grades:
             grade.auto_score, grade.needs_manual_grade = 0.0, grade.manual_score is not None
@@ -114,7 +118,9 @@ class Recorder:
         self._end(submission, Outcome(digest, str(refused), time_note=_time_of(submission)[1]))
 
     def record_failed(self, submission: Submission, digest: str, failed: Failed) -> None:
-        """Remembers why it was not graded through no fault of the student: no score is written, and none taken away."""
+        """Remember why a submission is not graded through no fault of the student: no score is written, and
+        none removed.
+        """
         self._gradebook.db.rollback()
         last = last_outcome(submission)
         kept = last.result if last else ""
@@ -133,7 +139,7 @@ class Recorder:
         remember(submission, outcome)
 
     def _row(self, submission: Submission) -> SubmittedNotebook:
-        """nbgrader's row of the notebook, made if there is none."""
+        """Return nbgrader's row of the notebook, made if there is none."""
         self._gradebook.update_or_create_student(submission.student)
         stamp = _time_of(submission)[0]
         time = stamp[1].replace(tzinfo=None) if stamp else None
@@ -144,7 +150,7 @@ class Recorder:
 
 
 def _time_of(submission: Submission) -> tuple[tuple[str, datetime] | None, str]:
-    """When it was handed in, as text and time; and a note if a file says so and cannot be read."""
+    """Return the time of hand-in, as text and time, and a note if its file cannot be read."""
     try:
         return read_time(submission.submitted), ""
     except Refused as refused:

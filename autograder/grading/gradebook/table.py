@@ -16,8 +16,10 @@ BY_HAND = "?"
 
 @dataclass(frozen=True)
 class Row:
-    """One submission's grades. Points are None if an answer is to be graded by hand, or nothing is graded. If it is
-    `ungraded`, through no fault of the student, points are those of an earlier one, if there was any."""
+    """One submission's grades. Points are None if an answer is to be graded by hand, or nothing is graded. If
+    it is `ungraded` through no fault of the student, points are those of an earlier submission, if there was
+    any.
+    """
 
     student: str
     lesson: str
@@ -56,7 +58,7 @@ class Row:
 
 
 def read_rows(api: NbGraderAPI, submissions: list[Submission]) -> list[Row]:
-    """The rows of these submissions, from the gradebook."""
+    """Return the rows of these submissions, from the gradebook."""
     with api.gradebook as gradebook:
         return [_row(gradebook, submission, last_outcome(submission)) for submission in submissions]
 
@@ -83,20 +85,20 @@ def _problem(outcome: Outcome) -> str:
 
 
 def _in_order(graded: list, notebook: Any) -> list:
-    """Grades or grade cells in the order of the notebook's cells."""
+    """Return grade or grade cells in the order of the notebook's cells."""
     order = {cell.name: number for number, cell in enumerate(notebook.source_cells)}
     return sorted(graded, key=lambda one: order[one.name])
 
 
 def table(rows: list[Row]) -> str:
-    """One table for each lesson."""
+    """Return one table for each lesson."""
     lessons = dict.fromkeys(row.lesson for row in rows)
     return "\n\n".join(_lesson_table(name, [row for row in rows if row.lesson == name]) for name in lessons)
 
 
 def _lesson_table(lesson: str, rows: list[Row]) -> str:
     best = rows[0].max_points
-    # A long name stands over several lines, so that columns stay narrow.
+    # A long name is broken into several lines, so that columns stay narrow.
     heads = [printable(name).split("_") for name in ["student", *best, "total", "state"]]
     body = [["out of", *map(as_number, best.values()), as_number(sum(best.values())), ""]]
     body += [
@@ -136,18 +138,20 @@ def _line(cells: list[str], widths: list[int]) -> str:
 
 
 def as_number(points: float | None) -> str:
-    """Points with at most two decimals, or the sign of an answer that waits for a person."""
+    """Return points with at most two decimals, or the sign for an answer that waits for a person."""
     return BY_HAND if points is None else f"{points:.2f}".rstrip("0").rstrip(".")
 
 
 def points_of(grade: Any) -> float | None:
-    """The points of a grade; None if it waits for a person."""
+    """Return the points of a grade; None if it waits for a person."""
     waits = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
     return None if waits else grade.score
 
 
 def short_name(grade_id: str) -> str:
-    """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`; a teacher's own name whole."""
+    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`; a teacher's own name
+    unchanged.
+    """
     exercise_id = grade_id.removeprefix("check-").replace("-", ".", 1)
     topic, _, name = exercise_id.partition(".")
     known = ids()

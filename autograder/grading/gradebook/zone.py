@@ -1,4 +1,6 @@
-"""The time zone of a course: that of its school, in which learning-management systems write times without a zone."""
+"""Finds the time zone of a course: its school's, in which learning-management systems write times without a
+zone.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -19,19 +21,20 @@ class Zone:
     source: str
 
     def to_utc(self, time: datetime) -> datetime:
-        """The time in UTC; one that names no zone of its own is in this zone."""
+        """Return the time in UTC; a time without a zone is in this zone."""
         here = time if time.tzinfo else time.replace(tzinfo=self.rules)
         return here.astimezone(UTC)
 
     def show(self, time: datetime) -> str:
-        """A time of the gradebook, which is in UTC, for people: `2026-11-20 23:59 CET`."""
+        """Return a time of the gradebook, which is in UTC, for people: `2026-11-20 23:59 CET`."""
         return f"{time.replace(tzinfo=UTC).astimezone(self.rules):%Y-%m-%d %H:%M %Z}"
 
 
 def zone_of(config: Config, given: str | None = None) -> Zone:
-    """The zone that is `given`, or that the settings of the course state, or that of this machine.
+    """Return the zone that is `given`, or that the settings of the course state, or that of this machine.
 
-    Raises UserError if there is no such zone."""
+    Raises UserError if there is no such zone.
+    """
     stated = config.Course.get("timezone")
     name, where = (given, "--timezone") if given else (stated, SETTING)
     if not name:

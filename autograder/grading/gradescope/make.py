@@ -22,8 +22,8 @@ NOT_NEEDED = ("__pycache__", "*.pyc", "lab", "bundle", "demo")
 
 
 def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None = None) -> Path:
-    """Writes the zip, with the lesson as it is in the course, its hidden cases' secret, and no student. `torch_index`
-    is a further index of packages, from which pip takes PyTorch without the libraries for GPUs.
+    """Write the zip, with the lesson as it is in the course, its hidden cases' secret, and no student.
+    `torch_index` is an additional package index, from which pip takes PyTorch without the libraries for GPUs.
 
     Raises UserError if there is no such course or lesson, or the file exists or cannot be written.
     """
@@ -62,7 +62,7 @@ def _checked(index: str) -> str:
 
 
 def _pins() -> list[str]:
-    """The packages that the course needs, in the versions of this environment."""
+    """Return the packages that the course needs, in the versions of this environment."""
     needed = [one for one in requires(NAME) or [] if "extra ==" not in one]
     names = [found[0] for one in needed if (found := re.match(r"[\w.-]+", one))]
     pins = []

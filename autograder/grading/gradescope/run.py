@@ -1,7 +1,9 @@
-"""Grades one submission in Gradescope's container: run_autograder calls this with the folder that Gradescope laid out.
+"""Grades one submission in Gradescope's container: run_autograder calls this with the folder that Gradescope
+laid out.
 
-Where the container can make no sandbox, students' code runs as a user without rights instead (worker/inside/nobody.py):
-it can read neither the course nor the answers, and cannot write results. Where that cannot be either, nothing is run.
+If the container can make no sandbox, students' code runs as a user without rights instead
+(worker/inside/nobody.py): it can read neither the course nor the answers, and cannot write results. If that
+is impossible too, nothing is run.
 """
 
 import contextlib
@@ -28,8 +30,10 @@ BY_HAND = "Still to be graded by hand: {}."
 
 
 def main(root: Path) -> int:
-    """Grades what is in `root`/submission, and writes `root`/results/results.json. Returns the exit status; without a
-    grade, because of this machine or an error of ours, there are no results, and Gradescope says that it failed."""
+    """Grade the submission in `root`/submission, and write `root`/results/results.json. Return the exit
+    status; without a grade, because of this machine or an error of ours, there are no results, and Gradescope
+    says that it failed.
+    """
     lesson = (root / "source" / "lesson.txt").read_text(encoding="utf-8").strip()
     if why := why_no_sandbox():
         print(f"There is no sandbox here: {why}")
@@ -59,8 +63,9 @@ def main(root: Path) -> int:
 
 
 def _hand_in(handed_in: Path, submission: Submission) -> str:
-    """Puts the notebook of a submission into the course: that of the lesson's name, or else the only one. Returns what
-    the student is told if there is none."""
+    """Put the notebook of a submission into the course: the one with the lesson's name, or else the only one.
+    Return a message for the student if there is none.
+    """
     found = sorted(path for path in handed_in.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
     named = [path for path in found if path.name == f"{submission.lesson}.ipynb"]
     chosen = named or found
@@ -73,7 +78,8 @@ def _hand_in(handed_in: Path, submission: Submission) -> str:
 
 
 def _tests(verdict: Verdict) -> list[dict]:
-    """Gradescope's tests of one exercise, one for each aspect; the judge's words stand in the first that lost points.
+    """Return Gradescope's tests of one exercise, one for each aspect; the judge's words are in the first that
+    lost points.
 
     What only the hidden cases found is shown after the due date.
     """

@@ -1,7 +1,7 @@
 """Judges a submission's answers, outside its process.
 
 run.py                 runs one submission in its sandboxes, and judges it
-questions.py           the cases of one exercise, asked of an answer that runs somewhere else
+questions.py           runs the cases of one exercise on an answer in another process
 untrusted_records.py   checks every field of what came back, before the judge reads it
 results.py             the results, kept in the course's folder
 """

@@ -1,7 +1,8 @@
-"""Remembers what of a submission did not return, so that nobody waits as long for it again.
+"""Remembers which parts of a submission did not return, so that grading does not wait as long for them again.
 
-An endless loop in one answer stops the cells and answers that call it, too. Each of them has a limit of its own, and
-together they would take minutes. Once an answer has not returned, whatever needs it has seconds (Allowance.again).
+An endless loop in one answer also stops the cells and answers that call it. Each of them has its own limit,
+and together they would take minutes. Once an answer has not returned, whatever needs it has seconds
+(Allowance.again).
 """
 
 from autograder.exercises import find
@@ -15,22 +16,22 @@ OUT_OF_TIME = "out of time"
 
 
 class Patience:
-    """The limits of the steps of one submission, from what its earlier steps took."""
+    """The limits of the steps of one submission, from the time that its earlier steps took."""
 
     def __init__(self, allowance: Allowance):
         self._allowance = allowance
         self._cells: set[int] = set()  # that were stopped
         self._in_cells: set[str] = set()  # names of the answers that these need
-        self._calls: set[str] = set()  # names of the answers of which a call did not return
+        self._calls: set[str] = set()  # names of the answers with a call that did not return
         self._probes: set[str] = set()  # and of those that did not even let the call be stopped
 
     @property
     def needs_isolation(self) -> bool:
-        """Whether an answer is known that would take its process with it."""
+        """Whether an answer is known that would end its process."""
         return bool(self._probes)
 
     def of(self, step: Step) -> Limits:
-        """The limits of a step."""
+        """Return the limits of a step."""
         allowance, needs = self._allowance, set(step.needs)
         if step.kind == "run":
             known = step.cell in self._cells or needs & (self._in_cells | self._calls | self._probes)
@@ -41,28 +42,28 @@ class Patience:
         )
 
     def of_graph(self, step: Step) -> Limits:
-        """The limits of drawing the answer of a check."""
+        """Return the limits of drawing the answer of a check."""
         limits = self.of(step)
         return limits if limits.call is None else Limits(min(limits.whole, self._allowance.again))
 
     def cell_stopped(self, step: Step) -> None:
-        """Remembers a cell that was stopped."""
+        """Remember a cell that was stopped."""
         self._cells.add(step.cell)
         self._in_cells.update(step.needs)
 
     def answered(self, questions: Questions, reply: Reply | ProcessEnded | None) -> None:
-        """Remembers the answer to the questions if the reply says that it did not return."""
+        """Remember the answer in question if the reply says that it did not return."""
         name = questions.exercise.name
         if isinstance(reply, ProcessEnded) and reply.was_stopped:
             self._probes.add(name)
         elif isinstance(reply, Reply):
             asked = zip(reply.records, questions.cases, strict=False)
-            # A case that is slow may take an honest answer too long.
+            # In a slow case even an honest answer may take too long.
             if any(record["status"] == OUT_OF_TIME and not case.slow for record, case in asked):
                 self._calls.add(name)
 
     def ended(self, step: Step, ended: Ended) -> None:
-        """Remembers the step that ended its process, if it did not stop by itself."""
+        """Remember the step that ended its process, unless it stopped by itself."""
         if ended.was_late and step.kind == "run":
             self.cell_stopped(step)
         elif ended.was_late:

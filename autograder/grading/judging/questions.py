@@ -1,4 +1,4 @@
-"""The cases of one exercise, asked of an answer that runs somewhere else."""
+"""Runs the cases of one exercise on an answer in another process."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Stopped:
 
 
 class Questions:
-    """One exercise's visible or hidden cases and their expected results. Made once, asked of many answers.
+    """One exercise's visible or hidden cases and their expected results. Made once, used for many answers.
 
     Raises UserError for an unknown exercise.
     """
@@ -44,8 +44,9 @@ class Questions:
     def ask(
         self, session: Session, isolated: bool, limits: Limits | None = None
     ) -> Reply | ProcessEnded | None:
-        """The reply of calling the object of the exercise's name, in a process of its own if `isolated`; None if it
-        cannot be read. Raises Ended if the process of the submission is gone."""
+        """Return the reply of calling the object of the exercise's name, in a separate process if `isolated`;
+        None if it cannot be read. Raises Ended if the process of the submission is gone.
+        """
         exercise = self.exercise
         reply = session.probe(exercise.name, exercise.procedure, self._packed, isolated, limits)
         try:
@@ -60,8 +61,9 @@ class Questions:
         in_words: bool = True,
         trail: list[str] | None = None,
     ) -> Verdict:
-        """The verdict on a reply; without words, which take most of the time, if only the points count. `stopped` is
-        the error that stopped the answer's file or its cell; into `trail` goes how the message was chosen.
+        """Return the verdict on a reply; without words, which take most of the time, if only the points
+        count. `stopped` is the error that stopped the answer's file or its cell; `trail` gets the steps in
+        which the message was chosen.
 
         Any exception is an error of ours, and says nothing about the answer.
         """
@@ -73,7 +75,7 @@ class Questions:
             return not_started(self.exercise, self._why_missing(reply, stopped))
         return judge(self.exercise, self.cases, reply.records, self.hidden, self.expected, in_words, trail)
 
-    # In hidden cases all words are ours: a text that the student's process chose could tell what it saw.
+    # In hidden cases all words are ours: a text chosen by the student's process could reveal what it saw.
 
     def _why_ended(self, ended: ProcessEnded) -> str:
         if ended.was_stopped:
@@ -97,7 +99,7 @@ class Questions:
 
 
 def stopped_cell(outputs: list[dict]) -> Stopped | None:
-    """The error that stopped a cell, from its outputs as sent."""
+    """Return the error that stopped a cell, from its outputs as sent."""
     error = next(
         (one for one in outputs if isinstance(one, dict) and one.get("output_type") == "error"), None
     )
@@ -108,7 +110,7 @@ def stopped_cell(outputs: list[dict]) -> Stopped | None:
 
 
 def stopped_file(error: dict | None) -> Stopped | None:
-    """The error that stopped a Python file, as sent."""
+    """Return the error that stopped a Python file, as sent."""
     if error is None:
         return None
     line = error.get("line")
@@ -126,5 +128,5 @@ def _how_it_stopped(stopped: Stopped) -> str:
 
 
 def as_tensor(data: bytes) -> torch.Tensor:
-    """Bytes as a tensor, which is how they travel in a message."""
+    """Convert bytes to a tensor, which is how they travel in a message."""
     return torch.frombuffer(bytearray(data), dtype=torch.uint8)

@@ -1,9 +1,9 @@
 """Runs the programs of answers again, on other numbers: the second witness of a rule of form.
 
-What an answer's process says of its operations may be forged. Its program (autograder.probe.program) may be, too, but
-is not believed: it runs again in a process in which no code of the answer has run, on numbers that the answer has not
-seen. If it gives what is right there, and uses only what the rule allows, then the submission holds a way to the
-result that keeps the rule.
+An answer's process may forge what it reports of its operations. It may also forge its program
+(autograder.probe.program), but the program is not believed: it runs again in a process in which no code of
+the answer has run, on numbers that the answer has not seen. If its results are right there, and it uses only
+what the rule allows, then the submission contains a computation of the result that keeps the rule.
 """
 
 from dataclasses import replace
@@ -44,7 +44,8 @@ class Rerun:
         return as_tensor(pack_cases(self.cases))
 
     def request(self, reply: Reply | ProcessEnded | None) -> dict | None:
-        """What to ask of a process for the programs in a reply; None if a rerun tells nothing of this exercise."""
+        """Build the rerun request for the programs in a reply, or return None if this exercise is not
+        rerun."""
         if not self._numbers or not isinstance(reply, Reply) or not reply.callable:
             return None
         programs = [
@@ -56,7 +57,7 @@ class Rerun:
         }
 
     def verdict(self, done: Any) -> Verdict | None:
-        """The verdict on the results of the programs; None if they could not be run."""
+        """Return the verdict on the results of the programs; None if they could not be run."""
         try:
             records = [self._record(one, case) for one, case in zip(done, self.cases, strict=True)]
             records = checked_records(records, self.exercise, self.cases)

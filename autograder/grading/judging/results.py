@@ -15,10 +15,11 @@ from autograder.verdict import Verdict
 
 @dataclass
 class Result:
-    """`outputs` by cell number, in nbformat's form and safe to show; `verdicts` and `graphs` by exercise id, the graphs
-    as the student's process sent them (autograder.graph.from_data reads them). `problem` says in words what ended the
-    run early, if anything did, and `review_note` what a person should look at; `seconds` is the time of each part, and
-    `missing_graphs` says of an exercise whose code ran why there is no graph."""
+    """`outputs` by cell number, in nbformat's form and safe to show; `verdicts` and `graphs` by exercise id,
+    the graphs as the student's process sent them (autograder.graph.from_data reads them). `problem` says what
+    ended the run early, if anything did, and `review_note` what a person should look at; `seconds` is the
+    time of each part, and `missing_graphs` says why an exercise whose code ran has no graph.
+    """
 
     outputs: dict[int, list[dict]] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -31,8 +32,9 @@ class Result:
 
 @dataclass(frozen=True)
 class Failed:
-    """A submission that could not be read, run or judged through no fault of the student. `reason` in one sentence;
-    `trace` is the traceback, if there is one; `ours` says that it is an error of the autograder, not of the machine."""
+    """A submission that could not be read, run or judged through no fault of the student. `reason` in one
+    sentence; `trace` is the traceback, if there is one; `ours` says that it is an error of the autograder,
+    not of the machine."""
 
     reason: str
     trace: str = ""
@@ -45,12 +47,12 @@ class Failed:
 
 
 def save(folder: Path, key: str, result: Result) -> None:
-    """Keeps a result of the course in `folder`."""
+    """Store a result in the course in `folder`."""
     write_whole(_path(folder, key), json.dumps(asdict(result)))
 
 
 def load(folder: Path, key: str) -> Result | None:
-    """The result with this key, or None if there is none that can be read."""
+    """Return the result with this key, or None if there is none that can be read."""
     try:
         return checked(Result, json.loads(_path(folder, key).read_text(encoding="utf-8")))
     except (OSError, ValueError):

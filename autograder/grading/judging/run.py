@@ -41,8 +41,9 @@ OPERATIONS_UNKNOWN = (
 
 @dataclass(frozen=True)
 class HowToRun:
-    """The same for all units of a class: the course's secret, sandboxes or none, the limits of each, and the exercises
-    of the instructor's own, for a process on another machine."""
+    """Settings for all units of a class: the course's secret, sandboxes or none, the limits of each, and the
+    instructor's own exercises, for a process on another machine.
+    """
 
     secret: str
     sandboxed: bool = True
@@ -51,7 +52,9 @@ class HowToRun:
 
 
 def failure(error: Exception) -> Failed:
-    """What it means that a submission could not be read, run or judged: the machine failed, or we made an error."""
+    """Classify an exception that kept a submission from being read, run or judged: the machine failed, or we
+    made an error.
+    """
     if isinstance(error, Broke):
         return Failed(str(error), error.trace, ours=True)
     trace = "".join(traceback.format_exception(error))
@@ -61,14 +64,16 @@ def failure(error: Exception) -> Failed:
 
 
 def run_there(unit: Unit, how: HowToRun) -> Result:
-    """`run_here` on another machine, which learns the instructor's own exercises first."""
+    """Call `run_here` on another machine, which reads the instructor's own exercises first."""
     if use_packed(how.own):
         _questions.cache_clear()
     return run_here(unit, how)
 
 
 def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result:
-    """`run_unit` with a fork server that this process keeps. Raises OSError if the sandbox asked for cannot be made."""
+    """Call `run_unit` with a fork server that this process keeps. Raises OSError if the sandbox asked for
+    cannot be made.
+    """
     if how.sandboxed and (why := why_no_sandbox()):
         raise OSError(f"students' code is not run without a sandbox: {why}")
     try:
@@ -79,11 +84,12 @@ def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result
 
 
 def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, ...] = ()) -> Result:
-    """The result of one submission. `hidden` are folders that its code must not see. Raises ForkServerDied or OSError.
+    """Return the result of one submission. `hidden` are folders that its code must not see. Raises
+    ForkServerDied or OSError.
 
-    subtle: it is run twice, each time in a sandbox of its own. Hidden cases go into the first, of which nothing is
-    shown; all that is shown comes out of the second. What an answer saw of a hidden case has no way out but its
-    verdict, the time that it takes, and counters of the kernel.
+    subtle: it is run twice, each time in a separate sandbox. Hidden cases go only into the first, whose
+    output is never shown; everything that is shown comes from the second. All that an answer could leak about
+    a hidden case is its verdict, the time that it takes, and counters of the kernel.
     """
     run, until = _Run(unit, how), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):
@@ -111,7 +117,7 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
 
 
 class _Run:
-    """One submission on its way to a result."""
+    """Runs one submission and collects its result."""
 
     def __init__(self, unit: Unit, how: HowToRun):
         self.unit, self.how, self.result = unit, how, Result()
@@ -121,7 +127,7 @@ class _Run:
         self._judged: dict[tuple[str, bool], Verdict] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
-        """Asks the hidden cases of every answer, in its place among the cells."""
+        """Run the hidden cases of every answer, at its place among the cells."""
         for step in self.unit.steps:
             if step.kind == "run":
                 with self.timed("cells"):
@@ -132,8 +138,9 @@ class _Run:
                     self.hidden_replies[step.text] = self._asked(step, questions, session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
-        """Keeps the outputs of the cells, the verdicts, and the graphs. Before any of its code has run in this
-        session, the programs of what passed the hidden cases are run again."""
+        """Keep the outputs of the cells, the verdicts, and the graphs. Before any of its code has run in this
+        session, the programs of what passed the hidden cases are run again.
+        """
         with self.timed("checks"):
             self._rerun(session)
         shown, stopped = Shown(), None
@@ -150,7 +157,7 @@ class _Run:
                     self._keep_graph(step, verdict, session)
 
     def _outputs_of(self, step: Step, session: Session) -> list[dict]:
-        """The outputs of a cell, as sent. Raises Ended."""
+        """Return the outputs of a cell, as sent. Raises Ended."""
         with self._remembered(step):
             outputs = session.cell(step.text, self.patience.of(step))
         stopped = stopped_cell(outputs)
@@ -161,7 +168,7 @@ class _Run:
     def _asked(
         self, step: Step, questions: Questions, session: Session, isolated: bool
     ) -> Reply | ProcessEnded | None:
-        """The reply to the questions of a check. Raises Ended."""
+        """Return the reply to the questions of a check. Raises Ended."""
         with self._remembered(step):
             reply = questions.ask(session, isolated, self.patience.of(step))
         self.patience.answered(questions, reply)
@@ -176,8 +183,9 @@ class _Run:
             raise
 
     def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
-        """Keeps a module's graph on its first visible case, as plain data that nobody has looked at yet; or, if its
-        code runs, why there is none."""
+        """Keep a module's graph on its first visible case, as plain data that is not checked yet; or, if its
+        code runs, why there is none.
+        """
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)
         if questions.exercise.procedure != "class" or case is None:
@@ -209,10 +217,10 @@ class _Run:
     def _worse_of_visible_and_hidden(
         self, step: Step, session: Session, isolated: bool, stopped: Stopped | None
     ) -> Verdict:
-        """Returns whichever verdict has fewer points. `stopped` is the error of the cell above the check.
+        """Return whichever verdict has fewer points. `stopped` is the error of the cell above the check.
 
-        The hidden cases are more, of the same families: an answer that passes them passes the visible ones. Else the
-        visible check is made as well, because its words may show numbers.
+        The hidden cases are more, of the same families: an answer that passes them passes the visible ones.
+        Else the visible check is made as well, because its words may show numbers.
         """
         hidden = self._hidden_verdict(step.text, in_words=False)
         if hidden.passed:
@@ -231,7 +239,7 @@ class _Run:
         return self._zero_if_observer_untrusted(verdict)
 
     def _judged_hidden(self, exercise_id: str, in_words: bool) -> Verdict:
-        """What the judge says of the hidden cases alone; asked for twice without words."""
+        """Return the judge's verdict on the hidden cases alone. Without words, they are run twice."""
         key = exercise_id, in_words
         if key not in self._judged:
             reply = self.hidden_replies[exercise_id]
@@ -239,7 +247,9 @@ class _Run:
         return self._judged[key]
 
     def _zero_if_observer_untrusted(self, verdict: Verdict) -> Verdict:
-        """The verdict; no points under a rule of form if the notebook could have tampered with what observes it."""
+        """Return the verdict; no points under a rule of form if the notebook could have tampered with what
+        observes it.
+        """
         exercise, modules = find(verdict.exercise), self.unit.suspicion.grader
         if exercise.rules == Rules() or not modules or verdict.points == 0:
             return verdict
@@ -248,7 +258,7 @@ class _Run:
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
-        """Adds the wall time of the block to that part of the result."""
+        """Add the wall time of the block to that part of the result."""
         began, seconds = time.monotonic(), self.result.seconds
         try:
             yield
@@ -264,7 +274,7 @@ def _is_small_dict(graph: object) -> bool:
 
 
 def _why_no_graph(reply: dict) -> str:
-    """In words of ours; what the student's process sent is shown as it would stand in code."""
+    """Return the reason in our words; what the student's process sent is shown as code."""
     if raised := as_text(reply.get("raised"), LONGEST_PLACE):
         return f"{raised!a} while it was drawn"
     if type(status := reply.get("ended")) is int:
@@ -283,5 +293,7 @@ def _rerun_of(exercise_id: str, secret: str) -> Rerun:
 
 @cache
 def _questions(exercise_id: str, secret: str | None) -> Questions:
-    """Expected results are computed once in a process, for all submissions."""
+    """Return the questions of an exercise. Expected results are computed once in a process, for all
+    submissions.
+    """
     return Questions(exercise_id) if secret is None else Questions(exercise_id, secret, hidden=True)

@@ -1,8 +1,8 @@
 """Checks the reply of a probe that came out of a sandbox (autograder.probe.run writes it).
 
-A student's process can write any reply. A missing field must not count as right, texts go on into pages that people
-read, and the judge trusts what has passed here: so every field is checked, its kind and its size. Honest code never
-causes Unreadable.
+A student's process can write any reply. A missing field must not count as right, texts go on into pages that
+people read, and the judge trusts what has passed here: so every field is checked, its kind and its size.
+Honest code never causes Unreadable.
 """
 
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ _texts, _counts = list_of(_text, MOST_ITEMS), list_of(_count, MOST_ITEMS)
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply of a probe: whether there is an object of the exercise's name, whether it can be called, the name of
-    its type, and one record for each case."""
+    """The reply of a probe: whether there is an object of the exercise's name, whether it can be called, the
+    name of its type, and one record for each case."""
 
     found: bool
     callable: bool
@@ -45,12 +45,12 @@ class ProcessEnded:
 
     @property
     def was_stopped(self) -> bool:
-        """Whether it was killed, as a process is that does not return in time."""
+        """Whether it was killed, as is a process that does not return in time."""
         return self.status == -9
 
 
 def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) -> Reply | ProcessEnded:
-    """The reply, texts cut to LONGEST_TEXT. Raises Unreadable."""
+    """Return the reply, texts cut to LONGEST_TEXT. Raises Unreadable."""
     if reply.keys() == {"ended"}:
         return ProcessEnded(whole(-64, LARGEST_COUNT)(reply["ended"]))
 
@@ -61,7 +61,7 @@ def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) 
 
 
 def checked_records(records: object, exercise: Exercise, cases: list[Case]) -> list[Record]:
-    """One record for each case. Raises Unreadable."""
+    """Return one record for each case. Raises Unreadable."""
     if not isinstance(records, list) or len(records) != len(cases):
         raise Unreadable("there is not one record for each case")
     return [_record(record, exercise, case) for record, case in zip(records, cases, strict=True)]
@@ -82,7 +82,7 @@ def _record(record: Any, exercise: Exercise, case: Case) -> Record:
 
 
 def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
-    """Checks the steps that the probe records of an answered case."""
+    """Check the steps that the probe records of an answered case."""
     forms = {"output": _value}
     if case.repeats:
         forms |= {"again": _value} | ({"evaluated": _value} if exercise.procedure == "class" else {})
@@ -104,7 +104,7 @@ def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
 
 
 def _step(value: Any, form: Check) -> Encoded:
-    """A step that raised, or else what is recorded of it."""
+    """Return a step that raised, or else its recorded fields."""
     if isinstance(value, dict) and value.get("kind") == "error":
         return {"kind": "error"} | _error({name: item for name, item in value.items() if name != "kind"})
     return form(value)
@@ -147,7 +147,7 @@ def _size(value: Any) -> list:
 
 
 def _error(value: Any) -> dict:
-    if isinstance(value, dict):  # subtle: what a student's process says of us is not believed
+    if isinstance(value, dict):  # subtle: what a student's process claims about our code is not believed
         value = {name: part for name, part in value.items() if name != "ours"}
     return fields(
         value,
@@ -163,7 +163,7 @@ def _error(value: Any) -> dict:
 
 
 def _value(value: Any) -> Encoded:
-    """Checks a value as `autograder.values.encode` records it."""
+    """Check a value as `autograder.values.encode` records it."""
     check(value)
     return value
 

@@ -1,8 +1,8 @@
 """Makes a student's feedback page of a graded notebook.
 
-Under each check are the judge's words (they are in the notebook already), for a wrong answer the expected values beside
-the student's, and for a module its computation graph beside the reference's. The findings of hidden cases are told in
-words only.
+Under each check are the judge's words (they are in the notebook already), for a wrong answer the expected
+values beside the student's, and for a module its computation graph beside the reference's. The findings of
+hidden cases are given in words only.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PAGE_DPI, SMALLEST = (
 )  # the size of pictures, and how far a wider one shrinks; beyond that it can be scrolled
 PAGE_WIDTH = 840  # pixels: three matrices of five columns as they are, of six when they shrink
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
-SECONDS, MEMORY = 10, 1024**3  # for one picture, which takes a tenth of a second and a few megabytes
+SECONDS, MEMORY = 10, 1024**3  # limits for one picture, which takes a tenth of a second and a few megabytes
 TOO_LARGE = "<p>A picture is left out here: it is too large to be drawn.</p>"
 LEFT_OUT = "<p>A picture is left out here: it could not be drawn, through no fault of yours.</p>"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -80,13 +80,14 @@ class GradesSoFar(GetGrades):
 
 
 def waits(cell: NotebookNode) -> bool:
-    """Whether the cell is an answer that nobody has graded yet."""
+    """Return whether the cell is an answer that nobody has graded yet."""
     return bool(cell.metadata.get("nbgrader", {}).get("waits"))
 
 
 class FitForStudents(NbGraderPreprocessor):
-    """Takes out the marking schemes, and the bare number below a check, which its card says in words. Adds the
-    pictures, and the styles that fit pictures and tables to the page."""
+    """Removes the marking schemes, and the bare number below a check, which its card states in words. Adds
+    the pictures, and the styles that fit pictures and tables to the page.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb.cells = [cell for cell in nb.cells if SCHEME_TAG not in cell.metadata.get("tags", [])]
@@ -109,7 +110,9 @@ class FitForStudents(NbGraderPreprocessor):
 
 
 def _fold_the_lesson(nb: NotebookNode) -> None:
-    """Marks where the cells begin and end that are the lesson's own: the page shows the student's, and folds these."""
+    """Mark where the cells begin and end that are the lesson's own: the page shows the student's, and folds
+    these.
+    """
     folded = [False, *(_is_of_the_lesson(cell) for cell in nb.cells[1:]), False]
     for number, cell in enumerate(nb.cells):
         before, now, after = folded[max(0, number - 1)], folded[number], folded[number + 1]
@@ -121,14 +124,14 @@ def _is_of_the_lesson(cell: NotebookNode) -> bool:
 
 
 def _result(nb: NotebookNode) -> results.Result | None:
-    """The kept result of the run that this notebook shows."""
+    """Return the stored result of the run that this notebook shows."""
     key = nb.metadata.get("autograder", {}).get("result", "")
     # nbgrader's converters run in the course's folder.
     return results.load(Path.cwd(), key) if isinstance(key, str) and KEY.fullmatch(key) else None
 
 
 def _pictures(exercise: str, result: results.Result, whose: str) -> list[NotebookNode]:
-    """Outputs with the pictures for the check of an exercise; `whose` names it if one fails."""
+    """Return outputs with the pictures for the check of an exercise; `whose` names it if one fails."""
     import pygraphviz  # noqa: F401  imported once, not in every fork
 
     import autograder.notebook.figures  # noqa: F401
@@ -144,7 +147,8 @@ def _pictures(exercise: str, result: results.Result, whose: str) -> list[Noteboo
 
 
 def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
-    """The HTML that `draw(*args)` returns, or a sentence: a picture that fails must not cost the page."""
+    """Return the HTML that `draw(*args)` returns, or a sentence: a picture that fails must not cost the
+    page."""
     try:
         return _drawn(draw, *args)
     except OverLimit:
@@ -158,12 +162,12 @@ def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
 
 @lru_cache(1000)
 def _drawn(draw: Callable[..., str], *args: Any) -> str:
-    """In a process with limits. Raises what `limited` raises."""
+    """Draw in a process with limits. Raises what `limited` raises."""
     return limited(draw, *args, seconds=SECONDS, memory=MEMORY)
 
 
 def _expected_and_yours(data: str) -> str:
-    """The expected values, the student's, and the difference."""
+    """Return the expected values, the student's, and the difference."""
     from autograder.notebook.figures import expected_and_yours
 
     given = checked(Picture, json.loads(data))
@@ -176,15 +180,16 @@ def _expected_and_yours(data: str) -> str:
 
 
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
-    """The student's computation beside a worked one, folded if nothing is to be mended. The data come from the
-    student's process: `from_data` checks every item before anything is drawn, and raises UserError for what is no
-    graph."""
+    """Return the student's computation next to a worked one, folded if nothing is wrong with it. The data
+    come from the student's process: `from_data` checks every item before anything is drawn, and raises
+    UserError for anything that is no graph.
+    """
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
 
     mine = from_data(json.loads(data))
     comparison = compared(mine, _worked(exercise))
-    alone = is_right and comparison.differences  # a right answer of another structure has nothing to be told
+    alone = is_right and comparison.differences  # no sentences on a right answer
     shown = mine if alone else comparison
     picture = f'<div class="wide graphs" tabindex="0">{as_image(shown.svg(), shown.alt)}</div>'
     if alone:
@@ -196,7 +201,8 @@ def _graphs(exercise: str, data: str, is_right: bool) -> str:
 
 @lru_cache
 def _worked(exercise_id: str) -> Drawing:
-    """The drawing of the worked answer, or of the reference if there is none, which may have any form."""
+    """Return the drawing of the worked answer, or of the reference if there is none, which may have any
+    form."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
     from autograder.judge import cases_of
@@ -211,13 +217,15 @@ def _worked(exercise_id: str) -> Drawing:
 
 
 def nothing_live(head: str) -> str:
-    """The head of a page in English without scripts and fetched fonts, with a rule that there are none: a filter."""
+    """Return the head of a page in English without scripts and fetched fonts, with a rule that there are
+    none: a filter.
+    """
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
     return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
 
 
 def exercise_name(grade_id: str) -> str:
-    """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why scale`: a filter."""
+    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why scale`: a filter."""
     name = short_name(grade_id)
     return name if grade_id.startswith("check-") else name.replace("_", " ")
 
@@ -231,8 +239,10 @@ class FeedbackExporter(HTMLExporter):
 
 
 def make_releasable(notebooks: list[str], **_: Any) -> None:
-    """Puts the two files beside a student's pages without which `nbgrader release_feedback` stops for the whole class:
-    it finds them only beside what came through its exchange. nbgrader calls this after it has written the pages."""
+    """Write the two files next to a student's pages without which `nbgrader release_feedback` stops for the
+    whole class: they exist only for work that came through its exchange. nbgrader calls this after it has
+    written the pages.
+    """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         pages = Path("feedback", folder.parent.name, folder.name)
         name_of_pages = hashlib.sha256(f"{read_secret(Path.cwd())}/{pages}".encode()).hexdigest()

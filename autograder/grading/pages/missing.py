@@ -1,5 +1,6 @@
-"""Pictures that could not be drawn, and graphs that a sandbox did not send. Neither costs the page: each is logged with
-its place, and counted when the command ends."""
+"""Pictures that could not be drawn, and graphs that a sandbox did not send. Neither costs the page: each is
+logged with its place, and counted when the command ends.
+"""
 
 import atexit
 import logging
@@ -15,14 +16,14 @@ _missing: list[str] = []
 
 
 def report(picture: str, why: str, trace: str = "") -> None:
-    """Logs that a picture is missing, and why, in the course's folder, where nbgrader's converters run."""
+    """Log that a picture is missing, and why, in the course's folder, where nbgrader's converters run."""
     _missing.append(picture)
     with nullcontext() if log.handlers else quiet(Path.cwd() / LOG):
         log.error("the picture of %s is missing: %s\n%s", picture, why, trace)
 
 
 def taken() -> list[str]:
-    """The pictures that were reported, which count no more."""
+    """Return the pictures that were reported, and reset the count."""
     pictures = _missing[:]
     _missing.clear()
     return pictures

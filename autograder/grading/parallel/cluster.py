@@ -1,8 +1,8 @@
 """Runs units on a Dask cluster (dask.distributed), for `grade DIR --cluster ADDRESS`.
 
-Each worker needs this package and bubblewrap, and nothing of the course: a unit holds all that is run, and its result
-comes back to the process that read the submission. A worker judges one submission at a time, each in a sandbox of its
-own; if a worker is lost, Dask gives its submissions to another.
+Each worker needs this package and bubblewrap, and nothing of the course: a unit holds all that is run, and
+its result comes back to the process that read the submission. A worker judges one submission at a time, each
+in a sandbox of its own; if a worker is lost, Dask gives its submissions to another.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class ClusterRunner:
 
     def __init__(self, how: HowToRun, address: str):
         self.how, self._address = how, address
-        self.at_once = 2 * _count_workers(address)  # each has its next one at hand
+        self.at_once = 2 * _count_workers(address)  # one running and one queued per worker
 
     def __enter__(self) -> None:
         pass
@@ -34,10 +34,10 @@ class ClusterRunner:
         pass
 
     def run(self, unit: Unit) -> Result | Failed:
-        """Runs one unit there. Raises OSError if the cluster fails."""
+        """Run one unit there. Raises OSError if the cluster fails."""
         try:
             return asyncio.run(_run(unit, self.how, self._address))
-        except Exception as error:  # Dask's: those of the work itself are returned
+        except Exception as error:  # any error of Dask; those of the work itself are returned, not raised
             raise OSError(f"{type(error).__name__}: {error}") from error
 
 
@@ -69,8 +69,9 @@ async def _workers(address: str) -> int:
 
 
 async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
-    """subtle: a client that is not asynchronous has threads, and this process forks one that reads the next
-    submission."""
+    """Run one unit on the cluster. subtle: a client that is not asynchronous has threads, and this process
+    forks one that reads the next submission.
+    """
     from distributed import Client
 
     async with Client(address, asynchronous=True, timeout=SECONDS_TO_CONNECT, set_as_default=False) as client:
@@ -78,9 +79,9 @@ async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
 
 
 def run_on_worker(unit: Unit, how: HowToRun) -> Result | Failed:
-    """One unit, on a worker."""
+    """Run one unit, on a worker."""
     with _one_at_a_time:
         try:
             return run_there(unit, how)
-        except Exception as error:
+        except Exception as error:  # returned, so that Dask does not take it for its own
             return failure(error)

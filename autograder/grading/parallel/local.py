@@ -1,4 +1,4 @@
-"""Runs units on this machine: one fork server, which all of the grader's processes ask for submissions' processes."""
+"""Runs units on this machine, with one fork server for all of the grader's processes."""
 
 import os
 from pathlib import Path
@@ -11,8 +11,9 @@ from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
 
 
 class LocalRunner:
-    """A Runner (pool.py) on this machine. `folder` is that of the course, which no unit may see; the first time it is
-    entered it takes `server`, if there is one that is warming up already."""
+    """A Runner (pool.py) on this machine. `folder` is the course's, which no unit may see; the first time it
+    is entered it takes `server`, if there is one that is warming up already.
+    """
 
     def __init__(self, how: HowToRun, folder: Path, server: ForkServer | None = None):
         self.how, self._folder, self._server = how, folder, server
@@ -33,6 +34,6 @@ class LocalRunner:
         self._server = None
 
     def run(self, unit: Unit) -> Result:
-        """Runs one unit. Raises ForkServerDied or OSError."""
+        """Run one unit. Raises ForkServerDied or OSError."""
         assert self._server is not None, "it was entered"
         return run_unit(unit, self.how, self._server, (self._folder,))

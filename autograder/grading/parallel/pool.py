@@ -1,4 +1,4 @@
-"""Several submissions at a time, in processes forked from this one, and again if the machine failed."""
+"""Several submissions at a time, in processes forked from this one, with retries if the machine failed."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ LOCKS = 256
 
 
 class Runner(Protocol):
-    """Runs and judges units `how` they should be. It is ready while it is entered, and may be entered again."""
+    """Runs and judges units, as `how` says. It is ready while it is entered, and may be entered again."""
 
     how: HowToRun
     at_once: int  # as many units run at the same time
@@ -52,10 +52,11 @@ class Done:
 
 @dataclass(frozen=True)
 class _Work:
-    """The work of a process of the pool: a submission is read, and run unless it was run before. Its result is kept at
-    once, so that grading which is stopped goes on from there. Raises OSError if the disk is full.
+    """The work of a process of the pool: a submission is read, and run unless it was run before. Its result
+    is stored at once, so that interrupted grading continues from there. Raises OSError if the disk is full.
 
-    Two submissions of one student never run at the same time: what one shows cannot tell of what the other is asked.
+    Two submissions of one student never run at the same time: what one shows cannot tell of what the other is
+    asked.
     """
 
     lessons: dict[str, Lesson]
@@ -76,7 +77,7 @@ class _Work:
             result = self.runner.run(was_read.unit)
         except Refused as refused:
             return Done(submission, refused)
-        except Exception as error:
+        except Exception as error:  # one submission's failure must not stop the others
             return Done(submission, failure(error), was_read)
         if isinstance(result, Result):
             results.save(submission.folder, was_read.key, result)
@@ -84,14 +85,15 @@ class _Work:
 
 
 class _Stopped(BaseException):
-    """The caller of `_in_processes` has stopped early. Not an Exception, so that it is no failure of a submission."""
+    """The caller of `_in_processes` has stopped early. Not an Exception, so that it is no failure of a
+    submission."""
 
 
 class _Process:
-    """A process of the pool, which SIGTERM stops: it leaves what it works on, and takes nothing new.
+    """A process of the pool. SIGTERM stops it: it abandons its work and takes no more.
 
-    subtle: killed while it sends a result, it would leave half of that in the pipe, and the pool would wait for the
-    other half for ever. So a result that is on its way is sent whole.
+    subtle: killed while it sends a result, it would leave half of that in the pipe, and the pool would wait
+    for the other half for ever. So a result on its way is sent whole.
     """
 
     def __init__(self, work: _Work):
@@ -114,17 +116,17 @@ class _Process:
             self._is_busy = False
 
 
-# Set in each forked process. Its work holds open sockets, which cannot be sent with each submission.
+# Set in each forked process: the work holds open sockets, which cannot be sent with each submission.
 _process: ContextVar[_Process] = ContextVar("process")
 
 
 def grade_in_parallel(
     todo: list[Submission], lessons: dict[str, Lesson], runner: Runner, at_once: int
 ) -> Generator[Done, None, None]:
-    """Every submission, as they are done, `at_once` at a time.
+    """Yield every submission, as they are done, `at_once` at a time.
 
-    If a machine fails, a submission is tried again, alone, a few times; what a student's code does is never tried
-    again, nor is an error of ours.
+    If a machine fails, a submission is retried alone, a few times; failures of a student's code are never
+    retried, nor are errors of ours.
     """
     failed: list[Done] = []
     for number in range(TRIES):
@@ -147,11 +149,12 @@ def grade_in_parallel(
 
 
 def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[Done]:
-    """What `work` does with each submission, in `count` processes. If the caller stops early, so do they.
+    """Yield the result of `work` on each submission, in `count` processes. If the caller stops early, so do
+    they.
 
-    subtle: forked, not spawned, so that PyTorch is imported once for all of them, and they share the fork server's
-    socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so, too: each of
-    these computes on one.
+    subtle: forked, not spawned, so that PyTorch is imported once for all of them, and they share the fork
+    server's socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so
+    too; so each of these computes on one.
     """
     pool = ProcessPoolExecutor(count, FORK, _start, (work, os.getpid()))
     waiting: dict[Future[Done], Submission] = {}
@@ -170,7 +173,7 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
                 done = Done(submission, PROCESS_ENDED)
             except OSError:
                 raise
-            except Exception as error:  # it cannot be sent back
+            except Exception as error:  # whatever keeps a result from being pickled
                 done = Done(submission, failure(error))
             yield done
     finally:
@@ -181,7 +184,7 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
 
 
 def _start(work: _Work, parent: int) -> None:
-    """A process ends when its parent does, however that ended; Ctrl-C is for the parent."""
+    """Set up a process that ends when its parent does, however that ended; Ctrl-C is for the parent."""
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

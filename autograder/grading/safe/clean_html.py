@@ -1,8 +1,8 @@
 """HTML that is safe to look at, made from texts and outputs of students.
 
-`clean` is a filter of nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms, frames and
-everything that would fetch something go, and so do ids, most classes, and positions, which could place a student's
-words elsewhere on the page. The pages' own styles keep the rest in its box (room.css).
+`clean` is a filter of nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms, frames
+and everything that would fetch something go, and so do ids, most classes, and positions, which could place a
+student's words elsewhere on the page. The pages' own styles keep the rest in its box (room.css).
 """
 
 import html
@@ -25,7 +25,8 @@ LISTED_STYLES = (
 STYLES = set(LISTED_STYLES.split())
 PLAIN = {"class", "style", "title", "alt", "align", "open"}
 SIZED = {"colspan", "rowspan", "width", "height"}
-# subtle: the pages' own classes (Bootstrap's) can lay a text over the whole page. These cannot: of code that is
+# subtle: the pages' own classes (Bootstrap's) can lay a text over the whole page. These cannot: of code that
+# is
 # coloured, of a table of pandas, and of our own pictures.
 CLASSES = {"highlight", "dataframe", "wide", "graphs", *STANDARD_TYPES.values()} - {""}
 DEEPEST = 100
@@ -36,7 +37,8 @@ BARE_AND = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9
 STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
 COLOUR = re.compile(r"#\w+|rgba?\([^()]*\)")
 SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z%]*)", re.IGNORECASE)
-# The largest sizes by their unit, so that what follows can be reached; no other unit stays. subtle: a text that is
+# The largest sizes by their unit, so that what follows can be reached; no other unit stays. subtle: a text
+# that is
 # larger than the text around it would multiply with every tag within another.
 LARGEST = {"": 400, "px": 400, "pt": 300, "em": 25, "rem": 25, "ex": 50, "ch": 100, "%": 100}
 LARGEST_OF = {
@@ -53,8 +55,9 @@ NEGATIVE = re.compile(r"-\s*[\d.]")  # moves what follows, or the text itself, o
 
 @dataclass
 class _Page:
-    """A text that is being written anew: what is written, the tags that are open, how many columns and rows cells may
-    still span together, and the kinds of pictures that may be in it."""
+    """A text that is being rewritten: the output so far, the open tags, how many columns and rows cells may
+    still span together, and the kinds of pictures that are allowed.
+    """
 
     pictures: tuple[str, ...]
     made: list[str] = field(default_factory=list)
@@ -63,15 +66,15 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """The same of outputs that were cleaned before: our own pictures of graphs stay."""
+    """Clean outputs that were cleaned before: our own pictures of graphs stay."""
     return clean(source, OWN_PICTURES)
 
 
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
-    """The HTML with nothing but the tags and attributes listed above; other tags are shown as text.
+    """Return the HTML with nothing but the tags and attributes listed above; other tags are shown as text.
 
-    subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is written anew from
-    known tags, with every value and text escaped, in time that grows with the length.
+    subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is
+    rewritten from known tags, with every value and text escaped, in linear time.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
     page = _Page(pictures)
@@ -85,7 +88,7 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
 
 
 def _tag(text: str, begin: int, page: _Page) -> int:
-    """Adds the tag that begins there to `page`, and returns the place after it."""
+    """Add the tag that begins there to `page`, and return the place after it."""
     made, opened = page.made, page.opened
     found = TAG.match(text, begin)
     tag = found[2].lower() if found else ""
@@ -113,7 +116,7 @@ def _tag(text: str, begin: int, page: _Page) -> int:
 
 
 def _attribute(tag: str, name: str, value: str, page: _Page) -> str:
-    """The attribute as text, with a space before it; empty if it is not allowed."""
+    """Return the attribute as text, with a space before it; empty if it is not allowed."""
     if not _allowed(tag, name, value, page):
         return ""
     if name in ("class", "style"):
@@ -123,7 +126,7 @@ def _attribute(tag: str, name: str, value: str, page: _Page) -> str:
 
 
 def _style(text: str) -> str:
-    """The declarations that only change how text looks."""
+    """Return the declarations that only change how text looks."""
     declarations = [part.partition(":") for part in text.split(";")]
     return " ".join(
         f"{name.strip().lower()}: {value.strip()};"
@@ -136,18 +139,18 @@ def _style(text: str) -> str:
 
 
 def _is_too_large(name: str, value: str) -> bool:
-    """Whether a size in the value of a style or an attribute is above its limit."""
+    """Return whether a size in the value of a style or an attribute is above its limit."""
     too_large = exceeds(COLOUR.sub("", value), LARGEST_OF.get(name, LARGEST))
     return too_large or (name == "font-size" and "larger" in value.lower())
 
 
 def exceeds(value: str, largest: dict[str, int]) -> bool:
-    """Whether a size in `value` is above the largest of its unit, or has another unit."""
+    """Return whether a size in `value` is above the largest of its unit, or has another unit."""
     return any(float(size) > largest.get(unit.lower(), -1) for size, unit in SIZE.findall(value))
 
 
 def as_text(text: str) -> str:
-    """Text that stays text on a page."""
+    """Escape text so that it stays text on a page."""
     return BARE_AND.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 
 

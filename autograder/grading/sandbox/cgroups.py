@@ -1,7 +1,9 @@
-"""Limits that the kernel keeps: a control group (cgroup v2) for each submission, if this program may make groups.
+"""Limits that the kernel enforces: a control group (cgroup v2) for each submission, if this program may make
+groups.
 
-It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does. Elsewhere
-rlimits and a look at the sandbox every tenth of a second must do; with groups, those are a second line.
+It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does.
+Elsewhere rlimits and a check of the sandbox every tenth of a second must do; with groups, those are a second
+line.
 """
 
 import contextlib
@@ -20,7 +22,8 @@ _numbers = itertools.count()
 
 
 class Group:
-    """The group of one submission's processes. `procs` is a file descriptor: a process that writes 0 to it joins.
+    """The group of one submission's processes. `procs` is a file descriptor: a process that writes 0 to it
+    joins.
 
     Raises OSError if it cannot be made.
     """
@@ -37,7 +40,7 @@ class Group:
             raise
 
     def end(self) -> None:
-        """Kills all members of the group, and removes it."""
+        """Kill all members of the group, and remove it."""
         os.close(self.procs)
         with contextlib.suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")
@@ -50,19 +53,23 @@ class Group:
 
 
 def limits_of(memory: int, processes: int) -> dict[str, int]:
-    """The limits of a group: a little more than a look at the sandbox allows, which can say why."""
+    """Return the limits of a group: slightly above those of the periodic check, which can give a reason."""
     return {"memory.max": memory + memory // 4, "pids.max": 2 * processes}
 
 
 @functools.cache
 def parent_of_groups() -> Path | None:
-    """The group in which this program may make groups with limits, or None. Asked once, before it forks."""
+    """Return the group in which this program may make groups with limits, or None. Called once, before it
+    forks.
+    """
     own = _own_group()
     return own and prepared(own)
 
 
 def prepared(own: Path) -> Path | None:
-    """The group `own`, or its parent if this program moved aside already, with groups allowed in it; or None."""
+    """Return the group `own`, or its parent if this program has moved into a subgroup, with groups allowed in
+    it; or None.
+    """
     try:
         if own.name == OURS:
             return own.parent
@@ -98,6 +105,6 @@ def _own_group() -> Path | None:
 
 
 def _related_processes() -> set[int]:
-    """This process, its ancestors and its descendants."""
+    """Return this process, its ancestors and its descendants."""
     own = psutil.Process()
     return {process.pid for process in (own, *own.parents(), *own.children(recursive=True))}

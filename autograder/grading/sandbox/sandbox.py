@@ -1,8 +1,9 @@
 """Sandboxes made with bubblewrap: namespaces of their own, in which a submission's process runs.
 
-A sandbox has no network, no process of the host, and of its files only Python and the system's libraries, read-only.
-Files that can be written are in memory and small. bubblewrap starts a `cat` in it, which waits on a pipe: when the
-program that holds the other end ends, however it ends, the sandbox ends with everything in it.
+A sandbox has no network, no process of the host, and of its files only Python and the system's libraries,
+read-only. Files that can be written are in memory and small. bubblewrap starts a `cat` in it, which waits on
+a pipe: when the program that holds the other end ends, however it ends, the sandbox ends with everything in
+it.
 """
 
 import contextlib
@@ -35,7 +36,8 @@ class Sandbox:
         if bwrap is None:
             raise OSError(why_no_sandbox())
         told, tell = os.pipe()
-        # subtle: students' code can read the command line, so it names no folder of the host: arguments come by a pipe,
+        # subtle: students' code can read the command line, so it names no folder of the host: arguments come
+        # by a pipe,
         # whose buffer holds them all.
         words, write = os.pipe()
         os.write(write, "".join(f"{word}\0" for word in arguments(hidden)).encode())
@@ -57,7 +59,7 @@ class Sandbox:
         self._stdin, self._stdout, self._stderr = stdin, stdout, stderr
         try:
             self.pid, self.pidfd = self._wait_until_ready(told)
-        except BaseException:
+        except BaseException:  # Ctrl-C as well: no process is left behind
             self._process.kill()
             self._close()
             raise
@@ -77,8 +79,9 @@ class Sandbox:
         return pid, os.pidfd_open(pid)
 
     def usage(self) -> tuple[int, int]:
-        """(processes, bytes of memory) in the sandbox now; (0, 0) if it has ended. Page tables count, and a socket with
-        all that it may hold, because no process is charged with that."""
+        """Return (processes, bytes of memory) in the sandbox now; (0, 0) if it has ended. Page tables count,
+        and each socket with all that it may hold, because no process is charged with that.
+        """
         processes = memory = 0
         proc = f"/proc/{self.pid}/root/proc"
         try:
@@ -94,7 +97,7 @@ class Sandbox:
         return processes, memory
 
     def end(self) -> None:
-        """Ends everything in the sandbox, and waits until it has ended."""
+        """End everything in the sandbox, and wait until it has ended."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         self._process.kill()
@@ -109,18 +112,18 @@ class Sandbox:
 
 
 def why_no_sandbox() -> str:
-    """Why no sandbox can be made on this machine, with what to do; empty if one can."""
+    """Return why no sandbox can be made on this machine, with what to do; empty if one can."""
     return _tried()[1]
 
 
 def chosen_bwrap() -> Bwrap | None:
-    """The first bwrap of this machine that makes a sandbox, if any."""
+    """Return the first bwrap of this machine that makes a sandbox, if any."""
     return _tried()[0]
 
 
 @functools.cache
 def _tried() -> tuple[Bwrap | None, str]:
-    """Tries each bwrap in turn: the first that makes a sandbox, or why none does."""
+    """Try each bwrap in turn: return the first that makes a sandbox, or why none does."""
     if sys.platform != "linux":
         return None, "sandboxes need Linux; on another system grade in a Linux virtual machine or container."
     if platform.machine() not in MACHINES:

@@ -1,4 +1,4 @@
-"""The names that students' code may use without a person looking at it. Data for names_in_code.py."""
+"""The names that students' code may use without a person having to look at it. Data for names_in_code.py."""
 
 import builtins
 import types
@@ -10,7 +10,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Modules and their allowed names. * stands for every public name that is no module, "observed" for the functions that
+# Modules and their allowed names. * stands for every public name that is no module, "observed" for the
+# functions that
 # the observer sees by whatever name they are called, and "dtypes" for PyTorch's data types.
 IN_ANSWERS = """
 __future__: *
@@ -112,7 +113,7 @@ ROOTS = {"object"} | {
 }
 SHOW_CLASSES = {"isinstance", "issubclass", "print", "repr", "str", "super"}
 CLASSES = {name for name in BUILTINS if isinstance(getattr(builtins, name), type)} | {"type"}
-# These are never bound again: what they are given, or made of, is taken for harmless.
+# These must never be rebound: their arguments and results are taken for harmless.
 FIXED = SHOW_CLASSES | ROOTS | {"property", "self", "staticmethod", "type"}
 ON_CLASSES = {"dataclasses.dataclass", "functools.total_ordering"}
 ON_METHODS = _words(
@@ -133,7 +134,8 @@ WRITTEN = (
     "training",
     "weight",
 )  # attributes of what is not one's own
-# What Python's frames, codes, generators and cells have, the object for which an AttributeError was raised, and what of
+# What Python's frames, codes, generators and cells have, the object for which an AttributeError was raised,
+# and what of
 # the modules above leads to other modules or to the process's memory: of a DataLoader, of NumPy's arrays.
 INNER = {
     name for kind in vars(types).values() for name in dir(kind) if "_" in name and name[0] != "_"
@@ -144,7 +146,9 @@ WITHIN = _words("apply_ backward compile grad_fn map2_ map_ register_hook regist
 
 @cache
 def names_of(module: str, lists: str) -> frozenset[str] | None:
-    """The allowed names of a module; None if it is not among those of `lists`, and none for what holds such modules."""
+    """Return the allowed names of a module; None if it is not in `lists`, an empty set for a package of such
+    modules.
+    """
     from torch import dtype
     from torch.overrides import get_overridable_functions
 

@@ -16,7 +16,8 @@ NOT_THERE = (
 
 
 def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> NotebookNode:
-    """The student's cells with the course's metadata, each graded cell once, after the answer that it checks.
+    """Return the student's cells with the course's metadata, each graded cell once, after the answer that it
+    checks.
 
     A cell that is not an answer gets the course's text: an edited check is as it was handed out.
     """
@@ -38,8 +39,9 @@ def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]
 
 
 def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None:
-    """Names the cells of a notebook whose metadata some editor has dropped: by their ids, which are the names in every
-    notebook of ours, or by the text that they were handed out with."""
+    """Restore the names of a notebook's cells if an editor has dropped their metadata: by their ids, which
+    are the names in our notebooks, or by the text that was handed out.
+    """
     missing = course_cells.keys() - {grade_id_of(cell) for cell in nb.cells}
     for cell in nb.cells if missing else ():
         if grade_id_of(cell) is not None:
@@ -54,7 +56,7 @@ def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None
 
 
 def _is_of(cell: NotebookNode, course_cell: NotebookNode) -> bool:
-    """Whether a cell is this cell of the course, or an answer written into it: the question stands above the answer."""
+    """Return whether a cell is this cell of the course, or an answer written into it, below the question."""
     if cell.cell_type != course_cell.cell_type:
         return False
     begins = course_cell.source.partition(PLACE_OF_ANSWER)[0].strip()
@@ -63,7 +65,7 @@ def _is_of(cell: NotebookNode, course_cell: NotebookNode) -> bool:
 
 
 def _restore(cell: NotebookNode, course_cell: NotebookNode) -> None:
-    """Sets the kind and, unless it is an answer, the text as the course handed them out."""
+    """Set the kind and, unless it is an answer, the text as the course handed them out."""
     if cell.cell_type != course_cell.cell_type:
         cell.cell_type = course_cell.cell_type
         for name in ("outputs", "execution_count", "attachments"):
@@ -73,7 +75,7 @@ def _restore(cell: NotebookNode, course_cell: NotebookNode) -> None:
 
 
 def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> None:
-    """Moves a graded cell behind the answer that it checks, or puts it back if it is missing."""
+    """Move a graded cell behind the answer that it checks, or put it back if it is missing."""
     names = [grade_id_of(cell) for cell in nb.cells]
     answer = name.removeprefix("check-")
     if name in names and (answer not in names or names.index(name) >= names.index(answer)):
@@ -84,7 +86,7 @@ def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> Non
 
 
 def _put_back(course_cell: NotebookNode) -> NotebookNode:
-    """A copy of a cell that is missing. A question says so instead of having no answer: a person has to look."""
+    """Return a copy of a missing cell. A question says that it was missing, because a person has to look."""
     cell = from_dict(course_cell)
     if cell.metadata.nbgrader.solution:
         cell.source = cell.source.replace(PLACE_OF_ANSWER, "") + f"\n{NOT_THERE}"
@@ -92,7 +94,7 @@ def _put_back(course_cell: NotebookNode) -> NotebookNode:
 
 
 def cells_of_course(notebook: Notebook) -> dict[str, NotebookNode]:
-    """The cells of nbgrader's `notebook` by grade id, as the gradebook has them."""
+    """Return the cells of nbgrader's `notebook` by grade id, as the gradebook has them."""
     tasks = {cell.name: cell.max_score for cell in notebook.task_cells}
     graded = {cell.name: cell.max_score for cell in notebook.grade_cells}
     points = tasks | graded

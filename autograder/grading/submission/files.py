@@ -1,4 +1,4 @@
-"""Files and folders that a student handed in: regular ones only, never through a link, none without end."""
+"""Files and folders that a student handed in: only regular ones, never through a link, never without end."""
 
 import os
 import stat
@@ -11,16 +11,17 @@ from autograder.untrusted import without_surrogates
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # in any case; browsers save the latter two
 MOST_BYTES = 50_000_000
 MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
-# Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given back.
+# Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given
+# back.
 TIMESTAMP, SUBMISSION_SECRET, LONGEST_NOTE = "timestamp.txt", "submission_secret.txt", 1_000
 
 
 class Refused(Exception):
-    """The submission cannot be run. The text says why, in words for a table."""
+    """Raised if the submission cannot be run. The text is the reason, in words for a table."""
 
 
 def open_file(path: Path) -> int:
-    """A descriptor of a regular file, never through a link. Raises Refused."""
+    """Return a descriptor of a regular file, never through a link. Raises Refused."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -36,7 +37,7 @@ def open_file(path: Path) -> int:
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a regular file, never through a link. Raises Refused."""
+    """Return the bytes of a regular file, never through a link. Raises Refused."""
     try:
         with os.fdopen(open_file(path), "rb") as file:
             data = file.read(most + 1)
@@ -48,9 +49,11 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] | None:
-    """The time stamp in the folder of a submission, its text and its time in UTC; None if there is none.
+    """Return the time stamp in the folder of a submission, its text and its time in UTC; None if there is
+    none.
 
-    Raises Refused if it cannot be read; with `for_nbgrader`, also if nbgrader's own command would misread it."""
+    Raises Refused if it cannot be read; with `for_nbgrader`, also if nbgrader's own command would misread it.
+    """
     if not os.path.lexists(folder / TIMESTAMP):
         return None
     data = read_file(folder / TIMESTAMP, LONGEST_NOTE)
@@ -66,10 +69,10 @@ def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] 
 
 
 def why_refused(folder: Path) -> str:
-    """Why the folder of a submission is refused, in words; empty if it is not.
+    """Return why the folder of a submission is refused, in words; empty if it is not.
 
-    Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader, would follow
-    links, wait for special files, and never finish with a folder without end.
+    Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader,
+    would follow links, wait for special files, and never finish with a folder without end.
     """
     entries, waiting = 0, [(os.fspath(folder), 0)]
     if os.path.islink(folder):
@@ -106,5 +109,5 @@ def _unreadable(name: str, error: OSError) -> str:
 
 
 def _short(name: str) -> str:
-    """A name as text that is short enough for a table."""
+    """Return a name as text short enough for a table."""
     return without_surrogates(name if len(name) <= 60 else f"{name[:60]}...")

@@ -56,7 +56,8 @@ class Submission:
 
 
 def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list[Submission]:
-    """Everything under DIR/submitted for these lessons of the course, in order of lesson and student."""
+    """Return everything under DIR/submitted for these lessons of the course, in order of lesson and
+    student."""
     found = []
     for student in sorted(_folders(folder / "submitted")):
         found += [
@@ -68,8 +69,10 @@ def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list
 
 
 def digest(submission: Submission) -> str:
-    """Hex digest of what the grade depends on: submission, lesson, settings, and the autograder itself. Of the files
-    beside the notebook only the time stamp counts, and whether the folder is refused for one of them."""
+    """Return a hex digest of everything that the grade depends on: submission, lesson, settings, and the
+    autograder itself. Of the files next to the notebook only the time stamp counts, and whether the folder is
+    refused because of one.
+    """
     total = hashlib.sha256(json.dumps([environment(), why_refused(submission.submitted)]).encode())
     of_course = (submission.source, submission.folder / "nbgrader_config.py", submission.folder / ".secret")
     for path in (submission.notebook, submission.submitted / TIMESTAMP, *of_course):
@@ -79,7 +82,9 @@ def digest(submission: Submission) -> str:
 
 
 def _add(total: Any, path: Path) -> None:
-    """Adds to a digest what a file holds; for a file that is too large or cannot be read, its size or why."""
+    """Add a file's contents to a digest; for a file that is too large or cannot be read, its size or the
+    reason.
+    """
     try:
         with os.fdopen(open_file(path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -91,8 +96,9 @@ def _add(total: Any, path: Path) -> None:
 
 
 def _folders(folder: Path) -> list[str]:
-    """The folders in a folder. Hidden ones, links, folders that cannot be read, and names that no gradebook can hold
-    are left out, with a word on the terminal."""
+    """Return the folders in a folder. Hidden ones, links, folders that cannot be read, and names that no
+    gradebook can hold are left out, with a note on the terminal.
+    """
     found = []
     try:
         with os.scandir(folder) as entries:

@@ -1,8 +1,8 @@
-"""Work on a submission in a process of its own with limits of time and memory.
+"""Runs work on a submission in a separate process with limits on time and memory.
 
-Parsers are quick with what people write, but some take hours or gigabytes with a text made to hurt them. So each
-submission is read, and each of its pictures drawn, in a fork that is ended at its limits: reaching one concerns this
-submission alone.
+Parsers are quick with what people write, but some take hours or gigabytes with a text made to hurt them. So
+each submission is read, and each of its pictures drawn, in a fork that is ended at its limits, which affects
+only this submission.
 """
 
 import json
@@ -24,7 +24,7 @@ from autograder.grading.sandbox.inside.privileges import lower_limit
 from autograder.grading.submission.files import Refused
 from autograder.untrusted import checked
 
-WALL_PER_CPU_SECOND = 30  # the work waits for nothing: only a machine that is stuck passes it
+WALL_PER_CPU_SECOND = 30  # the work never waits, so only a machine that is stuck exceeds this
 LARGEST_RESULT = 64 * 1024**2
 FILES = 64  # that the work may open
 NO_MEMORY, TOO_DEEP = 97, 98  # exit statuses
@@ -37,11 +37,11 @@ READING_SECONDS, READING_MEMORY = 10, 1024**3  # a lesson takes a tenth of a sec
 
 
 class OverLimit(Exception):
-    """The work reached a limit. The text says which, as in "took too long"."""
+    """Raised if the work reached a limit. The text says which, as in "took too long"."""
 
 
 class Broke(Exception):
-    """The work raised an exception. The text says what and where, `trace` is its traceback."""
+    """Raised if the work raised an exception. The text says what and where, `trace` is its traceback."""
 
     def __init__(self, place: str, trace: str):
         super().__init__(place)
@@ -50,7 +50,9 @@ class Broke(Exception):
 
 @dataclass(frozen=True)
 class _Reply:
-    """What comes back from the fork: a result, why the function refused, or where it raised another exception."""
+    """The reply of the fork: a result, the reason why the function refused, or where it raised another
+    exception.
+    """
 
     result: Any = None
     refused: str | None = None
@@ -59,7 +61,9 @@ class _Reply:
 
 
 def read_limited(function: Callable, *args: Any) -> Any:
-    """Calls `function(*args)`, which reads a submission, as `limited` does. Raises Refused if it reached a limit."""
+    """Call `function(*args)`, which reads a submission, as `limited` does. Raises Refused if it reached a
+    limit.
+    """
     try:
         return limited(function, *args, seconds=READING_SECONDS, memory=READING_MEMORY)
     except OverLimit as over:
@@ -67,12 +71,12 @@ def read_limited(function: Callable, *args: Any) -> Any:
 
 
 def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
-    """Calls `function(*args)` in a fork that may compute for `seconds` and take `memory` bytes more than this process
-    has; returns its result as plain data (it travels as JSON).
+    """Call `function(*args)` in a fork that may compute for `seconds` and take `memory` bytes more than this
+    process has; return its result as plain data (it travels as JSON).
 
-    Raises OverLimit if the fork reached a limit or ended otherwise, Refused if the function did, Broke if it raised
-    anything else, and TimeoutError if it hardly got to compute at all, which is the machine's fault. subtle: call it in
-    a process with one thread; what another thread has locked stays locked in the fork.
+    Raises OverLimit if the fork reached a limit or ended otherwise, Refused if the function did, Broke if it
+    raised anything else, and TimeoutError if it hardly got to compute at all, which is the machine's fault.
+    subtle: call it in a process with one thread; a lock that another thread holds stays locked in the fork.
     """
     result, write_end = os.pipe()
     parent, pid = os.getpid(), os.fork()
@@ -97,7 +101,9 @@ def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
 
 
 def _all_of(pipe: int, deadline: float) -> bytes:
-    """All that is written until the pipe is closed. Raises OverLimit if that is too much, and TimeoutError."""
+    """Return all that is written until the pipe is closed. Raises OverLimit if that is too much, and
+    TimeoutError.
+    """
     data = bytearray()
     while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
         if not (part := os.read(pipe, 1 << 20)):
@@ -109,7 +115,7 @@ def _all_of(pipe: int, deadline: float) -> bytes:
 
 
 def _work(pipe: int, parent: int, seconds: int, memory: int, function: Callable, args: tuple) -> NoReturn:
-    """The fork."""
+    """Run the work in the fork, and send its reply."""
     status = 1
     try:
         os.setpgid(0, 0)
@@ -122,7 +128,7 @@ def _work(pipe: int, parent: int, seconds: int, memory: int, function: Callable,
             raise
         except Refused as refused:
             reply = _Reply(refused=str(refused))
-        except BaseException as error:
+        except BaseException as error:  # the fork replies, whatever happened in it
             reply = _Reply(place=place_of(error), trace=traceback.format_exc())
         system.write_all(pipe, json.dumps(vars(reply)).encode())
     except MemoryError:

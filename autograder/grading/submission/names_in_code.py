@@ -1,9 +1,10 @@
-"""The names in a student's cell that a person is asked to look at, read from its syntax tree.
+"""Finds names in a student's cell that a person should look at, in its syntax tree.
 
-Builtins and modules are allowed by lists (allowed_names.py), and of a module its listed names. A module is never a
-value. Nor is a class of one's own: it is called, derived from, named in annotations and by `isinstance`. So `self` is
-what it seems in a method, and only its private attributes may be used. Special names are allowed by a list, too. A
-name that is looked up is a constant, and is read like any other.
+Builtins and modules are allowed by lists (allowed_names.py), and a module's names by its list. A module is
+never a value. Neither is a class of the student's: it may be called, derived from, and named in annotations
+and by `isinstance`. So `self` in a method is what it seems, and only its private attributes may be used.
+Special names are allowed by a list, too. A name that is looked up must be a constant, and is treated like any
+other.
 """
 
 import ast
@@ -38,19 +39,21 @@ _ONE_AT_A_TIME = Lock()
 
 @lru_cache(200)
 def parsed(text: str) -> tuple[str, ast.AST | None]:
-    """A cell as IPython runs it, with magics as calls, and its syntax tree; no tree if it is not Python.
+    """Return a cell as IPython runs it, with magics as calls, and its syntax tree; no tree if it is not
+    Python.
 
-    Raises RecursionError, MemoryError or ValueError if Python cannot tell, or not without too much work.
+    Raises RecursionError, MemoryError or ValueError if Python cannot parse it, or only with too much work.
     """
     if len(text) > LONGEST_READ:
         raise ValueError("a cell that is too long")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all else.
+        # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all
+        # else.
         for as_run in (str, _by_ipython):
             try:
                 code = as_run(text)
-                # subtle: in Python 3.11, threads that parse at the same time disturb each other (SystemError).
+                # subtle: in Python 3.11, parsing in two threads at once can fail with a SystemError.
                 with _ONE_AT_A_TIME:
                     return code, ast.parse(code)
             except SyntaxError:
@@ -65,11 +68,13 @@ def _by_ipython(text: str) -> str:
 
 
 def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """The names that cells import, with the dotted paths that they stand for, and their own classes."""
+    """Return the names that cells import, with the dotted paths that they stand for, and the cells' own
+    classes.
+    """
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):
-            # subtle: a name that stands for two things is none that is allowed.
+            # subtle: a name with two meanings is never allowed.
             paths[name] = path if paths.get(name, path) == path else f"{paths[name]} or {path}"
     return paths
 
@@ -95,7 +100,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _bound(node: ast.AST) -> set[str]:
-    """The names that this very node binds."""
+    """Return the names that this node itself binds."""
     match node:
         case (
             ast.Name(id=name, ctx=ast.Store() | ast.Del())
@@ -111,7 +116,9 @@ def _bound(node: ast.AST) -> set[str]:
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
-    """The names in a cell that are not allowed. `paths` are what imported names stand for (`paths_in`)."""
+    """Return the names in a cell that are not allowed. `paths` are what imported names stand for
+    (`paths_in`).
+    """
     try:
         tree = parsed(text)[1]
         return set(_Reader(paths, lists).read(tree)) if tree else set()  # without a tree, it cannot run
@@ -125,8 +132,9 @@ class _Reader:
         self.expected: set[int] = set()  # nodes that may name a class, `type`, or the `self` of a method
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """The names that are not allowed. `me` says whether `self` is what it seems, `methods` are names of the class
-        in whose body a node stands."""
+        """Yield the names that are not allowed. `me` says whether `self` is what it seems, `methods` are
+        names of the class in whose body a node stands.
+        """
         waiting: list[tuple] = [(tree, tree, False, ())]
         while waiting:
             node, parent, me, methods = waiting.pop()
@@ -152,7 +160,7 @@ class _Reader:
                     waiting.append((child, node, me, methods))
 
     def _is_method(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """Whether the `self` of a function in a class is what it seems."""
+        """Return whether the `self` of a function in a class is what it seems."""
         named = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
         first = (function.args.posonlyargs + function.args.args)[:1]
         if not first or first[0].arg != "self":
@@ -161,7 +169,9 @@ class _Reader:
         return all(self._path(one) in allowed.ON_METHODS or ast.unparse(one) == "property" for one in named)
 
     def _of_magic(self, node: ast.Call, is_strange: bool) -> Iterator[str]:
-        """`get_ipython().run_line_magic("name", "code")`, which IPython makes of `%name code`, or its like."""
+        """Read `get_ipython().run_line_magic("name", "code")`, which IPython makes of `%name code`, or its
+        like.
+        """
         texts = [
             one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
         ]
@@ -176,7 +186,9 @@ class _Reader:
     # --- what a name stands for ---
 
     def _path(self, node: ast.AST) -> str:
-        """The dotted path of what is imported, of a module's attribute or of an own class; empty for other values."""
+        """Return the dotted path of what is imported, of a module's attribute or of an own class; empty for
+        other values.
+        """
         match node:
             case ast.Name(name):
                 return self.paths.get(name, "")
@@ -192,7 +204,7 @@ class _Reader:
         return name in (allowed.names_of(module, self.lists) or ())
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Whether it can be nothing but classes, or what stands in annotations, as far as its names tell."""
+        """Return whether it can only be classes, or what annotations may hold, judging by its names."""
         nodes = list(ast.walk(node))
         names = {one.id for one in nodes if isinstance(one, ast.Name)}
         return names <= self.paths.keys() | allowed.CLASSES and all(
@@ -200,7 +212,7 @@ class _Reader:
         )
 
     def _expect(self, node: ast.AST) -> None:
-        """Notes where classes, and what `type` gives, may stand in a node."""
+        """Record where classes, and results of `type`, may stand in a node."""
         named: list = []
         match node:
             case ast.Call(called, args):
@@ -288,18 +300,20 @@ class _Reader:
 
 
 def _is_special(name: str) -> bool:
-    """Whether it is a special name that is not allowed."""
+    """Return whether it is a special name that is not allowed."""
     return name.startswith("__") and name.endswith("__") and name not in allowed.SPECIAL
 
 
 def _is_inner(name: str, mine: bool) -> bool:
-    """Whether it is an attribute that leads inside of a thing; those of `self` do not, but for special ones."""
+    """Return whether it is an attribute that reaches inside an object; those of `self` do not, except special
+    ones.
+    """
     private = name.startswith("_") and name not in allowed.SPECIAL
     return _is_special(name) or (not mine and (private or name in allowed.INNER))
 
 
 def _kind(node: ast.AST) -> ast.AST | None:
-    """What stands for a class in `type(x)` and `x.__class__`."""
+    """Return the class expression in `type(x)` and `x.__class__`."""
     match node:
         case ast.Call(ast.Name("type") as kind, [thing], []) if not isinstance(thing, ast.Starred):
             return kind

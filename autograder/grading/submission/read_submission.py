@@ -28,9 +28,10 @@ NOT_UTF_8 = "the notebook is not saved as UTF-8 text"
 
 
 def read_submission(folder: Path, lesson: str) -> NotebookNode:
-    """The notebook of a submission. Files beside it are never used.
+    """Return the notebook of a submission. Other files are never used.
 
-    Raises Refused if the folder holds anything but regular files, or the notebook cannot be read."""
+    Raises Refused if the folder holds anything but regular files, or the notebook cannot be read.
+    """
     if why := why_refused(folder):
         raise Refused(why)
     path, names = notebook_in(folder, lesson), _names_in(folder)
@@ -42,7 +43,7 @@ def read_submission(folder: Path, lesson: str) -> NotebookNode:
 
 
 def notebook_in(folder: Path, lesson: str) -> Path:
-    """The notebook of a submission: of the lesson's name, or else the only one that there is."""
+    """Return the notebook of a submission: the one with the lesson's name, or else the only one."""
     named = folder / f"{lesson}.ipynb"
     names = [] if os.path.lexists(named) else _names_in(folder)
     others = [folder / name for name in names if name.lower().endswith(NOTEBOOKS)]
@@ -52,12 +53,12 @@ def notebook_in(folder: Path, lesson: str) -> Path:
 def _names_in(folder: Path) -> list[str]:
     try:
         return sorted(os.listdir(folder))
-    except OSError:  # who reads it says why
+    except OSError:  # its reader will say why
         return []
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """The cells of the notebook in a file. Raises Refused if there is none, or it is damaged."""
+    """Return the cells of the notebook in a file. Raises Refused if there is none, or it is damaged."""
     data = read_file(path)
     if not data.strip():
         raise Refused("the notebook is an empty file")
@@ -73,7 +74,7 @@ def read_notebook(path: Path) -> NotebookNode:
 
 
 def grade_id_of(cell: dict) -> str | None:
-    """The name that nbgrader knows a cell by, if it has one."""
+    """Return the name that nbgrader knows a cell by, if it has one."""
     metadata = cell.get("metadata")
     metadata = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = metadata.get("grade_id") if isinstance(metadata, dict) else None
@@ -81,8 +82,9 @@ def grade_id_of(cell: dict) -> str | None:
 
 
 def _cells_of(content: dict) -> list[dict]:
-    """The cells as they are written in the file, of nbformat 4, 3 or 2, without those that no program of notebooks
-    writes: of an unknown kind, or without text."""
+    """Return the cells as written in the file, of nbformat 4, 3 or 2, without those that no notebook program
+    writes: of an unknown kind, or without text.
+    """
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):
         raise ValueError("there is no such version of notebooks")
@@ -99,7 +101,9 @@ def _cells_of(content: dict) -> list[dict]:
 
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
-    """Cells of nothing but kind, text, grade id or id, and pasted pictures, without empty ones. Raises Refused."""
+    """Return cells reduced to kind, text, grade id or id, and pasted pictures, without empty ones. Raises
+    Refused.
+    """
     plain_cells: list[dict] = []
     pictures = MOST_PICTURES
     if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:
@@ -140,12 +144,12 @@ def _holds_merge_marks(data: bytes) -> bool:
 
 
 def _joined(source: str | list) -> str:
-    """The text of a cell, which may be given as its lines. Raises TypeError if these are not text."""
+    """Return the text of a cell, which may be given as its lines. Raises TypeError if these are not text."""
     return "".join(source).replace("\r\n", "\n")
 
 
 def _pasted(attachments: Any, most: int) -> dict | None:
-    """The pictures in an answer, {name: {kind: base64}}; None if there are none, or too large ones."""
+    """Return the pictures in an answer, {name: {kind: base64}}; None if there are none, or too large ones."""
     try:
         kept = {
             without_surrogates(name): {

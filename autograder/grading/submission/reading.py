@@ -1,5 +1,6 @@
-"""Reads a submission once, so that nobody can change it meanwhile, in a process of its own with limits of time and
-memory: a notebook that crashes or stalls the parser fails only itself."""
+"""Reads a submission once, so that it cannot change meanwhile, in a separate process with limits on time and
+memory: a notebook that crashes or stalls the parser fails only itself.
+"""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,8 +27,9 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Read:
-    """A submission as it was read: a digest of all that its grade depends on, its notebook with the course's metadata,
-    what of it is run, and the key of the result."""
+    """A submission as it was read: a digest of everything that its grade depends on, its notebook with the
+    course's metadata, the cells to run, and the key of the result.
+    """
 
     digest: str
     notebook: NotebookNode
@@ -36,14 +38,16 @@ class Read:
 
 
 def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
-    """The lesson of this name of the course in `folder`."""
+    """Return the lesson of this name of the course in `folder`."""
     source = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
     unit_of(source, source).key("")  # fills caches that all forks share
     return Lesson(cells_of_course(gradebook.find_notebook(name, name)), source)
 
 
 def read(submission: Submission, lesson: Lesson, secret: str) -> Read:
-    """Reads a submission. Raises Refused if it cannot be read or reaches a limit, and what `limited` raises else."""
+    """Read a submission. Raises Refused if it cannot be read or reaches a limit, and otherwise what `limited`
+    raises.
+    """
     now, notebook, unit = checked(tuple[str, dict, Unit], read_limited(_content, submission, lesson))
     return Read(now, from_dict(notebook), unit, unit.key(secret))
 

@@ -1,10 +1,11 @@
-"""Finds suspicious names in a submission's code, read from its text.
+"""Finds suspicious names in a submission's code, by reading its text.
 
-Numbers cannot be forged, because the judge compares them outside. Which operations made them is observed by hooks in
-the student's own process (autograder.probe.observe), which code with enough reach could silence or go around; so could
-be what an answer does beside its result. So if a student's cell names the grader's inner modules, no rule of form
-counts as kept; and if a cell, or an answer under such a rule, is not plain (names_in_code), a person is asked to look
-at it. The cell of an exercise may also use what the exercise's own worked answer does. No points are taken for a name.
+Numbers cannot be forged, because the judge compares them outside. Which operations made them is observed by
+hooks in the student's own process (autograder.probe.observe), which code with enough access could silence or
+evade; the same holds for an answer's side effects. So if a student's cell names the grader's inner modules,
+no rule of form counts as kept; and if a cell, or an answer under such a rule, is not plain (names_in_code), a
+person is asked to look at it. The cell of an exercise may also use what the exercise's own worked answer
+does. No points are taken for a name.
 """
 
 from __future__ import annotations
@@ -27,22 +28,23 @@ MOST_NAMES, LONGEST_NAME, LONGEST_LIST = 4, 30, 40  # names, and characters: a p
 
 @dataclass(frozen=True)
 class SuspiciousNames:
-    """Names of the grader's modules, of what no cell needs, and, by exercise, of what no answer needs."""
+    """Disallowed names: those of the grader's modules, those in cells, and, by exercise, those in answers."""
 
     grader: list[str]
     cells: list[str]
     answers: dict[str, list[str]]
 
     def text(self, earned: list[str], reasons: Sequence[str] = ()) -> str:
-        """The request to a teacher to look at the code, if points were earned under a rule of form in the exercises
-        `earned`, or for other `reasons`, which say what it does; empty if there is nothing to look at."""
+        """Return the request to a teacher to look at the code, if points were earned under a rule of form in
+        the exercises `earned`, or for other `reasons`; empty if there is nothing to look at.
+        """
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
         said = [*reasons, f"reaches for {_some_of(names)}"] if names else reasons
         return f"look at its code, which {' and '.join(said)}" if said else ""
 
 
 def _some_of(names: list[str]) -> str:
-    """The first names, as many as fit, and how many more there are."""
+    """Return the first names, as many as fit, and the number of the rest."""
     shown = [shorten(name, LONGEST_NAME, placeholder="...") for name in names[:MOST_NAMES]]
     while len(shown) > 1 and len(", ".join(shown)) > LONGEST_LIST:
         shown.pop()
@@ -56,9 +58,10 @@ def suspicious_names(
     given: Sequence[str] = (),
     asked: Mapping[str, Sequence[Exercise]] = {},
 ) -> SuspiciousNames:
-    """The suspicious names in the student's cells. `answers` has, by exercise, those of them that its answer needs;
-    `given` are the lesson's own cells, and what these use is allowed; `asked` has, by cell, the exercises answered
-    there."""
+    """Return the suspicious names in the student's cells. `answers` holds, by exercise, those that its answer
+    needs; `given` are the lesson's own cells, whose names are allowed; `asked` holds, by cell, the exercises
+    answered there.
+    """
     lesson, lists = _of_lesson(tuple(given))
     paths = paths_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
 
@@ -77,7 +80,9 @@ def suspicious_names(
 
 @cache
 def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
-    """The names beyond the lists that a lesson's own cells use, and the lists with what they import of this package."""
+    """Return the names beyond the lists that a lesson's own cells use, and the lists extended by what they
+    import from this package.
+    """
     paths = paths_in(given)
     ours = [path.rpartition(".") for path in paths.values() if path.startswith(f"{GRADER}.")]
     lists = IN_CELLS + "".join(f"{module}: {name}\n" for module, _, name in ours)
@@ -86,7 +91,7 @@ def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
 
 @cache
 def _needed(worked: Callable | None, strict: bool) -> frozenset[str]:
-    """The names beyond the lists that an exercise's worked answer uses."""
+    """Return the names beyond the lists that an exercise's worked answer uses."""
     if worked is None:
         return frozenset()
     text = dedent(inspect.getsource(worked))

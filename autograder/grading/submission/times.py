@@ -1,7 +1,8 @@
-"""Reads time stamps: when something was handed in.
+"""Reads time stamps of submissions.
 
-nbgrader takes `+0200` for 200 seconds and drops `+02:00`, so we read stamps ourselves. The forms are few: a date and a
-time as in ISO 8601, and after them a zone: `Z`, `UTC`, an offset such as `+02:00`, or a name such as `Europe/Berlin`.
+nbgrader takes `+0200` for 200 seconds and drops `+02:00`, so we read stamps ourselves. Few forms are
+accepted: a date and a time as in ISO 8601, followed by a zone: `Z`, `UTC`, an offset such as `+02:00`, or a
+name such as `Europe/Berlin`.
 """
 
 import re
@@ -19,11 +20,11 @@ NAME = re.compile(r"[A-Za-z][\w+-]*(?:/[A-Za-z][\w+-]*){0,2}", re.ASCII)
 
 
 class NoTime(ValueError):
-    """A stamp cannot be read. The text says why, in words that follow on the name of its file."""
+    """Raised if a stamp cannot be read. The text is the reason, in words that follow the name of its file."""
 
 
 def zone_called(name: str) -> tzinfo:
-    """The zone of this name. Raises NoTime if there is none."""
+    """Return the zone of this name. Raises NoTime if there is none."""
     try:
         if NAME.fullmatch(name):
             return ZoneInfo(name)
@@ -33,7 +34,9 @@ def zone_called(name: str) -> tzinfo:
 
 
 def read_stamp(data: bytes) -> tuple[str, datetime]:
-    """The text of a stamp, and its time in UTC. A stamp without a zone is in UTC, as for nbgrader. Raises NoTime."""
+    """Return the text of a stamp, and its time in UTC. A stamp without a zone is in UTC, as for nbgrader.
+    Raises NoTime.
+    """
     try:
         text = data.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
@@ -50,7 +53,7 @@ def read_stamp(data: bytes) -> tuple[str, datetime]:
 
 
 def is_misread_by_nbgrader(data: bytes) -> bool:
-    """Whether nbgrader's own command would take the time of a stamp for another."""
+    """Return whether nbgrader's own command would misread the time of a stamp."""
     _, time = read_stamp(data)
     try:
         return abs(parse_utc(data.decode().strip()).replace(tzinfo=UTC) - time) >= timedelta(seconds=1)

@@ -1,11 +1,11 @@
-"""The cells of a submission that are run, in their order, and the exercises that are checked.
+"""Selects the cells of a submission that are run, in their order, and the exercises that are checked.
 
-A unit is plain data, so that it can be sent to another machine, and its key says whether it was run before.
+A unit is plain data, so that it can be sent to another machine, and its key shows whether it was run before.
 
-The course decides what is graded: a check cell is never run as code, it stands for the questions of its exercise, and
-a line that installs packages is neither run nor looked at. A cell of the lesson that the student left as it was is run
-only if an answer, or another cell that runs, uses a name that it defines: an experiment with its figures changes no
-grade.
+The course decides what is graded: a check cell is never run as code, it only marks where its exercise is
+checked, and a line that installs packages is neither run nor looked at. A cell of the lesson that the student
+left unchanged is run only if an answer, or another cell that runs, uses a name that it defines: an experiment
+with its figures changes no grade.
 """
 
 import hashlib
@@ -30,20 +30,21 @@ from autograder.grading.submission.suspicious_code import SuspiciousNames, suspi
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 WORD = re.compile(r"\w+")
-# What grades: `grade`, nbgrader's own commands, and the process in which an answer runs.
+# The code that grades: `grade`, nbgrader's own commands, and the process in which an answer runs.
 GRADERS = (
     "autograder.grading.grade_new",
     "autograder.grading.gradebook.nbgrader_steps",
     "autograder.grading.worker.inside.server",
 )
 STAR = re.compile(r"import\s*(?:\(\s*)?\*")
-# What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython and a
+# What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython
+# and a
 # shell run what stands in braces, after $ or after a semicolon.
 INSTALLS = re.compile(
     r"^([ \t]*)(?:%|![ \t]*)(?:\S+[ \t]+-m[ \t]+)?(?:pip3?|conda|mamba|uv)\b(?:[^\n]*\\\n)*[^\n]*",
     re.MULTILINE,
 )
-# Names by which code reaches any other name: then everything is run.
+# Names through which code can reach any other name: if one is used, everything is run.
 REFLECTION = {
     "globals",
     "locals",
@@ -62,8 +63,9 @@ REFLECTION = {
 
 @dataclass(frozen=True)
 class Step:
-    """One cell. `kind` is "run" with the code as text, or "check" with the id of the exercise. `needs` are the names of
-    the answers that its code uses, directly or not; the one that is checked is among them."""
+    """One cell. `kind` is "run" with the code as text, or "check" with the id of the exercise. `needs` are
+    the names of the answers that its code uses, directly or not, including the one that is checked.
+    """
 
     cell: int
     kind: str
@@ -73,19 +75,22 @@ class Step:
 
 @dataclass(frozen=True)
 class Unit:
-    """One submission's steps, in the order of its cells, and what is suspicious in the student's own cells."""
+    """One submission's steps, in the order of its cells, and the suspicious names in the student's own
+    cells."""
 
     steps: list[Step]
     suspicion: SuspiciousNames
 
     def key(self, secret: str) -> str:
-        """Hex digest of all that the result depends on: the steps, the hidden cases, the autograder, versions."""
+        """Return a hex digest of everything that the result depends on: the steps, the hidden cases, the
+        autograder, versions.
+        """
         data = json.dumps([asdict(self), secret, environment()])
         return hashlib.sha256(data.encode()).hexdigest()
 
 
 def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
-    """The unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
+    """Return the unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
     known = {
         _without_installs(cell.source)
         for cell in lesson.cells
@@ -113,12 +118,12 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
 
 
 def _without_installs(text: str) -> str:
-    """A cell with `pass` for each line that installs packages. The other lines stay where they are."""
+    """Return a cell with `pass` for each line that installs packages. The other lines stay where they are."""
     return INSTALLS.sub(lambda found: f"{found[1]}pass" + "\n" * found[0].count("\n"), text)
 
 
 def exercise_of(cell: NotebookNode) -> str | None:
-    """The exercise that a check cell of ours checks."""
+    """Return the exercise that a check cell of ours checks."""
     grading = _grading(cell)
     name = grading.get("grade_id", "")
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
@@ -128,13 +133,14 @@ def exercise_of(cell: NotebookNode) -> str | None:
 
 
 def environment() -> list[str]:
-    """The versions that a result depends on: of what grades, of all exercises, PyTorch, Python."""
+    """Return the versions that a result depends on: of the grading code, of all exercises, PyTorch,
+    Python."""
     return _environment(folders())
 
 
 @cache
 def _environment(own: tuple[Path, ...]) -> list[str]:
-    # All exercises, because each may say the words of another's mistakes.
+    # All exercises, because each may use the words of another's mistakes.
     return [digest(closure(GRADERS) | exercise_modules()), version("torch"), platform.python_version()]
 
 
@@ -143,7 +149,7 @@ def _grading(cell: NotebookNode) -> dict:
 
 
 def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
-    """The student's own cells, and the lesson's cells that these need."""
+    """Return the student's own cells, and the lesson's cells that these need."""
     wanted = set().union(*map(_uses, own.values()))
     if wanted & REFLECTION:
         return set(texts)
@@ -151,13 +157,13 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 
 
 def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[str]:
-    """Those of `names` among the wanted ones and what the cells that bind them use."""
+    """Return those of `names` that are wanted, and those used by the cells that bind them."""
     behind = _cells_behind(set(wanted), texts)
     return sorted(names & set(wanted).union(*(_uses(texts[i]) for i in behind)))
 
 
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
-    """The cells that bind one of these names, and the cells that those need in turn."""
+    """Return the cells that bind one of these names, and the cells that those need in turn."""
     behind: set[int] = set()
     while found := {
         i for i in texts.keys() - behind if (names := _defines(texts[i])) is None or names & wanted
@@ -169,7 +175,7 @@ def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
 
 @cache
 def _defines(text: str) -> frozenset[str] | None:
-    """The names that a cell binds at top level; None if that cannot be told."""
+    """Return the names that a cell binds at top level; None if unknown."""
     try:
         text, _ = parsed(text)
         table = symtable.symtable(text, "cell", "exec")
@@ -182,8 +188,9 @@ def _defines(text: str) -> frozenset[str] | None:
 
 @cache
 def _uses(text: str) -> frozenset[str]:
-    """The names that a cell takes from elsewhere, as far as its text tells; every word if it is not plain Python (a
-    magic, a fault), or so long that reading it would take more time than running the lesson."""
+    """Return the names that a cell takes from elsewhere, judging by its text; every word if it is not plain
+    Python (a magic, a fault), or so long that reading it would take more time than running the lesson.
+    """
     try:
         if len(text) > LONGEST_READ:
             return frozenset(WORD.findall(text))

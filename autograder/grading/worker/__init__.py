@@ -1,9 +1,9 @@
-"""The process in which one submission's code runs, and how it is talked to.
+"""The process in which one submission's code runs, and the protocol for talking to it.
 
 fork_server.py   starts the fork server: a process with PyTorch imported, of which each submission gets a fork
-allowance.py     what one submission may use
+allowance.py     the resources that one submission may use
 session.py       the client of one submission's process: run this cell, call this object on these inputs
 answer_graph.py  the computation graph of an answer on one case
 protocol.py      the few bytes that both sides must agree on
-inside/          what runs in these processes, beside the students' code
+inside/          the code that runs in these processes, besides the students'
 """

@@ -1,12 +1,12 @@
-"""What one submission may use."""
+"""The resources that one submission may use."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """The limits of one submission, in seconds, bytes and processes. `again` is for code that needs an answer which
-    did not return before (judging/patience.py), and `again_call` for each call of it."""
+    """The limits of one submission, in seconds, bytes and processes. `again` is for code that needs an answer
+    which did not return before (judging/patience.py), and `again_call` for each call of it."""
 
     cell: float = 60.0
     probe: float = 60.0

@@ -10,9 +10,9 @@ from autograder.schema.case import Case, Question
 
 
 def answer_graph(answer: Any, procedure: str, case: Question) -> Drawing:
-    """Draws what `answer` computes on the inputs of `case`; for a class, what its instance computes.
+    """Draw what `answer` computes on the inputs of `case`; for a class, what its instance computes.
 
-    Raises what the constructor raises; a forward that fails is drawn up to the failure.
+    Raises whatever the constructor raises; a forward that fails is drawn up to the failure.
     """
     arguments = [live(argument) for argument in case.args]
     if procedure == "class":
@@ -24,5 +24,7 @@ def answer_graph(answer: Any, procedure: str, case: Question) -> Drawing:
 
 
 def case_to_draw(cases: Iterable[Case]) -> Case | None:
-    """The case on which an exercise's answers are drawn: the first that has a result, called without keywords."""
+    """Return the case on which an exercise's answers are drawn: the first that has a result and is called
+    without keywords.
+    """
     return next((case for case in cases if not case.raises and not case.kwargs), None)

@@ -14,7 +14,8 @@ from autograder.errors import PACKAGE
 from autograder.grading.worker.protocol import FORK_REQUEST, WARM
 
 SECONDS_TO_WARM = 300.0
-# subtle: the process that starts it may be killed at any moment. The first line asks to end then, and the next ones
+# subtle: the process that starts it may be killed at any moment. The first line asks to end then, and the
+# next ones
 # check whether that has happened already.
 START = """\
 import sys
@@ -38,18 +39,20 @@ SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_
 
 
 class ForkServerDied(Exception):
-    """The fork server has ended, which is never a student's fault."""
+    """Raised if the fork server has ended, which is never a student's fault."""
 
 
 class ForkServer:
-    """A process of this Python with everything imported. Several threads and processes may ask it at the same time.
+    """A process of this Python with everything imported. Several threads and processes may ask it at the same
+    time.
 
     Its imports begin when it is made, which itself takes little time: make it before importing anything slow.
     """
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
-        # subtle: a new program, not a fork. What this process knows (secrets, answers, the gradebook) is not in its
+        # subtle: a new program, not a fork. What this process knows (secrets, answers, the gradebook) is not
+        # in its
         # memory; and its command line and environment, which students' code can read, say nothing.
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-W", "ignore", "-c", START],
@@ -80,7 +83,7 @@ class ForkServer:
         self.close()
 
     def wait_until_warm(self) -> None:
-        """Waits for its imports. Raises ForkServerDied."""
+        """Wait for its imports. Raises ForkServerDied."""
         # subtle: not a timeout of the socket, which the processes that were forked meanwhile share.
         if not select.select([self._requests], [], [], SECONDS_TO_WARM)[0]:
             raise ForkServerDied("the fork server did not start")
@@ -92,9 +95,10 @@ class ForkServer:
             raise ForkServerDied(lines[-1] if lines else "the fork server ended")
 
     def fork(self, memory: int, namespaces: int | None, group: int | None) -> tuple[socket.socket, int]:
-        """A fresh process with so many bytes of memory: its channel, and a pipe end that ends it when it is closed. It
-        enters the namespaces of the process behind `namespaces`, and the control group with `group` as its
-        `cgroup.procs`. Raises ForkServerDied."""
+        """Return a new process with so many bytes of memory: its channel, and a pipe end that ends it when
+        closed. It enters the namespaces of the process behind `namespaces`, and the control group with
+        `group` as its `cgroup.procs`. Raises ForkServerDied.
+        """
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()
         message = FORK_REQUEST.pack(memory, namespaces is not None, group is not None)
@@ -111,7 +115,7 @@ class ForkServer:
         return ours, life
 
     def close(self) -> None:
-        """Ends the fork server; more than once does no harm."""
+        """End the fork server; calling it twice does no harm."""
         self._requests.close()
         self._process.kill()
         self._process.wait()
@@ -120,7 +124,7 @@ class ForkServer:
 
 @functools.cache
 def shared_fork_server() -> ForkServer:
-    """The one fork server of this process, started when first asked for."""
+    """Return the one fork server of this process, started when first asked for."""
     server = ForkServer()
     server.wait_until_warm()
     return server

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Ended(Exception):
-    """The submission's process is gone. The text says why, as in "its code did not stop"."""
+    """Raised if the submission's process is gone. The text is the reason, as in "its code did not stop"."""
 
     in_probe = False  # whether it ended while an answer was called on cases
 
@@ -38,18 +38,19 @@ class Ended(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The seconds that a request may take, and those of each call of an answer; None is the probe's own limit."""
+    """The seconds that a request, and each call of an answer, may take; None is the probe's own
+    limit."""
 
     whole: float
     call: float | None = None
 
 
 def retry_isolated(run: Callable[[bool], T], at_once: bool = False) -> T:
-    """Calls `run(isolated)`, with False first, and if a probe ended the process, with True; returns its result. With
-    `at_once` it is isolated from the first.
+    """Call `run(isolated)`, with False first, and, if a probe ended the process, with True; return its
+    result. With `at_once` it is isolated from the first.
 
-    A probe in the process of the cells costs a tenth of an isolated one, in a process of its own. Answers that end
-    their process or do not stop need that, so that each costs only itself.
+    A probe in the process of the cells costs a tenth of an isolated one, in a separate process. Answers that
+    end their process or do not stop need isolation, so that each affects only itself.
     """
     try:
         return run(at_once)
@@ -60,7 +61,7 @@ def retry_isolated(run: Callable[[bool], T], at_once: bool = False) -> T:
 
 
 class Session:
-    """One submission's process, in a sandbox of its own if `sandboxed`. Use as a context manager.
+    """One submission's process, in its own sandbox if `sandboxed`. Use as a context manager.
 
     Raises OSError or ForkServerDied if this machine cannot start it.
     """
@@ -87,7 +88,8 @@ class Session:
             self._channel, life = server.fork(allowance.memory, namespaces, group.procs if group else None)
             ends.callback(os.close, life)
             ends.callback(self._channel.close)
-            # No student's code runs before the process reports itself, so a failure until then is the machine's.
+            # No student's code runs before the process reports itself, so a failure until then is the
+            # machine's.
             self._channel.settimeout(SECONDS_TO_START)
             if self._channel.recv(len(READY)) != READY:
                 raise OSError("a process did not start in its sandbox")
@@ -100,20 +102,22 @@ class Session:
         self._ends.close()
 
     def cell(self, source: str, limits: Limits | None = None) -> list[dict]:
-        """The outputs of a cell, as sent. Raises Ended."""
+        """Return the outputs of a cell, as sent. Raises Ended."""
         seconds = limits.whole if limits else self._allowance.cell
         outputs = self._ask({"do": "cell", "source": source}, seconds).get("outputs")
         return outputs if isinstance(outputs, list) else []
 
     def module(self, source: str, name: str) -> dict | None:
-        """Runs a Python file; the described error that stopped it, or None. Raises Ended."""
+        """Run a Python file; return the described error that stopped it, or None. Raises Ended."""
         error = self._ask({"do": "module", "source": source, "name": name}, self._allowance.cell).get("error")
         return error if isinstance(error, dict) else None
 
     def probe(
         self, name: str, procedure: str, cases: Tensor, isolated: bool, limits: Limits | None = None
     ) -> dict:
-        """The reply of calling the object on packed cases, in a process of its own if `isolated`. Raises Ended."""
+        """Return the reply of calling the object on packed cases, in a separate process if `isolated`. Raises
+        Ended.
+        """
         request = {"do": "probe", "name": name, "procedure": procedure, "cases": cases, "isolated": isolated}
         limits = limits or Limits(self._allowance.probe)
         try:
@@ -123,15 +127,17 @@ class Session:
             raise
 
     def rerun(self, asked: list[dict]) -> list | None:
-        """The results of programs on packed cases, each {"programs", "cases"}, before any code of the submission has
-        run in this process; None if they could not be run. Raises Ended."""
+        """Return the results of programs on packed cases, each {"programs", "cases"}, before any code of the
+        submission has run in this process; None if they could not be run. Raises Ended.
+        """
         request = {"do": "rerun", "asked": asked}
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")
         return records if isinstance(records, list) and len(records) == len(asked) else None
 
     def graph(self, name: str, procedure: str, case: Tensor, limits: Limits | None = None) -> dict:
-        """The reply with the traced graph of the object on one packed case, as plain data, or with why there is none.
-        Raises Ended."""
+        """Return the reply with the traced graph of the object on one packed case, as plain data, or with the
+        reason why there is none. Raises Ended.
+        """
         request = {"do": "graph", "name": name, "procedure": procedure, "case": case}
         return self._ask(request, limits.whole if limits else self._allowance.probe)
 
@@ -163,7 +169,8 @@ class Session:
         return bytes(data)
 
     def _wait(self, deadline: float) -> None:
-        """Waits until something can be read; meanwhile looks that the submission stays within its allowance."""
+        """Wait until something can be read; meanwhile check that the submission stays within its
+        allowance."""
         ready = False
         while not ready:
             ready = bool(select.select([self._channel], [], [], TICK)[0])

@@ -1,8 +1,8 @@
 """Finds the faults in a record, case by case.
 
-A finding has a level: structure first (does it run, type, shape), then the effects of one call on the next (inputs
-changed, another result the second time), then numbers, their type and gradients. The finding of the lowest level is
-reported.
+A finding has a level: structure first (does it run, type, shape), then the effects of one call on the next
+(inputs changed, another result the second time), then numbers, their type and gradients. The finding of the
+lowest level is reported.
 """
 
 from autograder.judge.findings.finding import FINITE, NUMBERS, RUNS, CaseContext, Finding
@@ -18,7 +18,7 @@ __all__ = ["FINITE", "NUMBERS", "RUNS", "Finding", "findings", "output_is_right"
 def findings(
     exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]
 ) -> list[Finding]:
-    """Every fault in `records`, in the order of the cases."""
+    """Return every fault in `records`, in the order of the cases."""
     numbered = enumerate(zip(cases, expected, records, strict=True))
     return [
         finding
@@ -30,7 +30,7 @@ def findings(
 def wrong_cases(
     exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]
 ) -> set[int]:
-    """The numbers of the cases whose records have a fault."""
+    """Return the numbers of the cases whose records have a fault."""
     numbered = enumerate(zip(cases, expected, records, strict=True))
     return {
         i for i, (case, right, record) in numbered if _is_wrong(CaseContext(exercise, case), right, record)
@@ -38,7 +38,7 @@ def wrong_cases(
 
 
 def output_is_right(exercise: Exercise, case: Case, expected: Record, record: Record) -> bool:
-    """Whether a record's output is right, whatever its further steps."""
+    """Return whether a record's output is right, whatever its further steps hold."""
     context = CaseContext(exercise, case)
     if record["status"] != "answered" or case.raises:
         return not _is_wrong(context, expected, record)

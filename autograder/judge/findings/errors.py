@@ -9,10 +9,10 @@ from autograder.values import Encoded
 
 
 def raised(context: CaseContext, error: Encoded) -> Finding:
-    """The error, the line that raised it, and a question about it."""
+    """Return the finding for an error: the line that raised it, and a question about it."""
     line, code = error.get("line"), error.get("code") or ""
     if line and code:
-        # A statement may continue on the next line: only its first one is known.
+        # A statement may continue on further lines; only its first one is known.
         code = f": {code} ..." if code.endswith(("(", "[", "{", ",")) else f": {code}"
     detail = "; ".join(filter(None, (context.arguments(), f"line {line}{code}" if line else "")))
     if error["type"] == "OutOfTime":
@@ -24,7 +24,7 @@ def raised(context: CaseContext, error: Encoded) -> Finding:
 
 
 def _taken(error: Encoded) -> tuple[str, str] | None:
-    """A name of nn.Module's own that an answer gives to something else."""
+    """Return the finding for an answer that assigns something else to a name of nn.Module's own."""
     if error["type"] != TAKEN or not is_own_method(error["text"]):
         return None
     return f"`self.{error['text']}` takes the place of nn.Module's own `{error['text']}`.", (
@@ -33,7 +33,9 @@ def _taken(error: Encoded) -> tuple[str, str] | None:
 
 
 def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
-    """What the answer itself refuses, with `raise` or `assert`, though it should not; or a stub's line that is left."""
+    """Return the finding for an answer that refuses valid input with `raise` or `assert`, or still holds the
+    stub's line.
+    """
     if not error.get("raised"):
         return None
     if "NotImplementedError" in error.get("bases", ()):
@@ -50,7 +52,7 @@ def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
     )
 
 
-# What a module is not asked for: it stands where a tensor should, if a method has no `self`.
+# Attributes that no module has: without `self`, the module arrives where a tensor should.
 OF_TENSORS = ("shape", "size", "dim", "ndim", "dtype", "mT", "T", "transpose", "view", "reshape", "unsqueeze")
 
 
@@ -85,7 +87,7 @@ BY_TYPE = {
     "ModuleNotFoundError": "Can the answer do without that module?",
 }
 QUESTIONS = {
-    # by a part of the error's text; the first one that fits is asked
+    # by a part of the error's text; the first that matches is used
     "before Module.__init__() call": "What must the `__init__` of an nn.Module call before it creates parts?",
     'missing the required "forward"': "Which method runs when a module is called?",
     "list index": INDEX,

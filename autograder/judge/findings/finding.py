@@ -13,8 +13,9 @@ PARTS, RUNS, TYPE, SHAPE, CHANGED, REPEATS, FINITE, NUMBERS, DTYPE, GRADIENT = r
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault in one case: the aspect that it costs, its level, an observation, a question and the case in detail;
-    and the id of the mistake that it shows by itself, if any (see autograder.judge.general)."""
+    """One fault in one case: the aspect that it costs, its level, an observation, a question and the case in
+    detail; and the id of the mistake that it proves by itself, if any (see autograder.judge.general).
+    """
 
     aspect: str
     level: int
@@ -29,7 +30,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class CaseContext:
-    """The case that is checked; makes its findings."""
+    """The case that is checked, as a factory of its findings."""
 
     exercise: Exercise
     case: Case
@@ -46,21 +47,23 @@ class CaseContext:
         index: tuple[int, ...] = (),
         mistake: str = "",
     ) -> Finding:
-        """A finding that by default costs the case's aspect and tells the case's arguments in detail."""
+        """Return a finding that by default costs the case's aspect and describes the case's arguments in
+        detail.
+        """
         aspect = aspect or self.case.aspect
         aspect = aspect if aspect in self.exercise.aspects else VALUES
         detail = self.arguments() if detail is None else detail
         return Finding(aspect, level, self.number, observation, question, detail, step, index, mistake)
 
     def arguments(self) -> str:
-        """The case's arguments in words."""
+        """Return the case's arguments in words."""
         return formatting.format_arguments(self.exercise, self.case)
 
     def name_of(self, key: str) -> str:
-        """The name of an encoded tensor."""
+        """Return the name of an encoded tensor."""
         return formatting.name_of(self.exercise, key)
 
 
 def named_items(step: Encoded) -> dict[str, Encoded]:
-    """The items of an encoded dict by their keys; none of another value."""
+    """Return the items of an encoded dict by their keys; an empty dict for any other value."""
     return dict(zip(step["keys"], step["items"], strict=False)) if step["kind"] == "dict" else {}

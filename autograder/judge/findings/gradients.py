@@ -14,7 +14,7 @@ NEGLIGIBLE = 1e-12
 
 
 def wrong_gradient(context: CaseContext, expected: Encoded, actual: Encoded) -> Finding | None:
-    """The first input or parameter whose gradient is wrong."""
+    """Return the finding for the first input or parameter whose gradient is wrong."""
     if actual["kind"] == "error":
         return _finding(
             context,
@@ -62,7 +62,7 @@ def _compare(
 
 
 def _first_difference(case: Case, expected: torch.Tensor, actual: torch.Tensor) -> str | None:
-    """The worst entry, in words that end a sentence; None if the gradients agree."""
+    """Return the worst entry, in words that end a sentence; None if the gradients agree."""
     if expected.shape != actual.shape:
         return ""
     scale = max(1.0, float(expected.abs().max())) if expected.numel() else 1.0

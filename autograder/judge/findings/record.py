@@ -1,4 +1,5 @@
-"""Checks a whole record: does the answer run, has it the required parts, and what does one call do to the next?"""
+"""Checks a whole record: does the answer run, has it the required parts, and does one call affect the
+next?"""
 
 from collections.abc import Iterator, Mapping
 
@@ -30,7 +31,7 @@ Shapes = Mapping[str, list[int]]
 
 
 def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
-    """Every fault of a record; each is searched for when the caller takes it."""
+    """Yield every fault of a record, each searched for only when the caller asks for it."""
     if record["status"] == "skipped":
         observation = "An earlier call ran out of time, so this one was skipped."
         yield context.finding(RUNS, observation, "Which loop never ends?", detail="")
@@ -102,8 +103,10 @@ def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -
 def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding | None:
     if context.case.new:
         return None
-    # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as changed. What
-    # is left behind on a module is compared with what the reference leaves: a case may do something to it as well.
+    # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as
+    # changed. What
+    # is left behind on a module is compared with what the reference leaves: a case may do something to it as
+    # well.
     found, right = named_items(after), named_items(expected)
     for key, given in states_as_given(context.case).items():
         owner, _, trace = key.rpartition(".")

@@ -1,4 +1,5 @@
-"""Compares one value with the expected one and describes the difference: type, length, shape, numbers, dtype."""
+"""Compares one value with the expected one and describes the difference: type, length, shape, numbers,
+dtype."""
 
 from collections.abc import Callable
 
@@ -28,7 +29,7 @@ SIGNATURE = "What type of result does the docstring ask for?"
 
 
 def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Encoded) -> Finding | None:
-    """The finding for the first difference of an encoded value, from the outside to the numbers."""
+    """Return the finding for the first difference of an encoded value, from the outside to the numbers."""
     if actual["kind"] == "error":
         return raised(context, actual)
     found = difference_from(context, expected, actual)
@@ -36,7 +37,9 @@ def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Enco
 
 
 def difference_from(context: CaseContext, expected: Encoded, actual: Encoded) -> Difference | None:
-    """The first difference from the expected value; in a dict that the case defines, each item has its own match."""
+    """Return the first difference from the expected value. In a dict that the case defines, each item is
+    compared with the one of its key.
+    """
     case, dtype = context.case, float_type(context.case)
     if not case.returns_dict or expected["kind"] != "dict" or actual["kind"] != "dict":
         return difference(expected, actual, case.match_of(), dtype)
@@ -56,7 +59,9 @@ def _keys_alone(value: Encoded) -> Encoded:
 
 
 def _place(found: Difference) -> str:
-    """Where the values differ: "The result", "Item [2]", "`model.head.weight`", "`first[1]`"."""
+    """Return the position of the difference in words: "The result", "Item [2]", "`model.head.weight`",
+    "`first[1]`".
+    """
     path = list(found.path)
     owner = str(path.pop(0)) if path and isinstance(path[0], str) else ""
     items = "".join(f".{key}" if isinstance(key, str) and owner else f"[{key!r}]" for key in path)
@@ -89,7 +94,7 @@ def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
 
 
 def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding:
-    """A list that is too long or too short: where it first goes wrong."""
+    """Return the difference of a list that is too long or too short: where it first goes wrong."""
     expected, actual = items_of(found.expected), items_of(found.actual)
     both = zip(expected, actual, strict=False)
     first = next(
@@ -103,7 +108,7 @@ def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding
     owner = "Your list" if _is_whole_result(found) else _place(found)
     items = "1 item" if len(actual) == 1 else f"{len(actual)} items"
     observation = f"{owner} has {items} instead of {len(expected)}. {where} {is_now} instead of {should}."
-    # As a number: what a list lacks is told by its other cases as well.
+    # Only the number of missing items: the other cases show which they are.
     level = NUMBERS if _is_whole_result(found) or context.case.family == TWICE else TYPE
     return context.finding(level, observation, "Which step decides what is at that position?", step=step)
 
@@ -210,7 +215,8 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     return context.finding(level, observation, question, step=step, index=index)
 
 
-# Memory that is not filled holds this NaN (autograder.isolation.reproducible); those that a processor computes may
+# Memory that is not filled holds this NaN (autograder.isolation.reproducible); those that a processor
+# computes may
 # have the other sign, as they have on x86: only there can the two be told apart.
 NEVER_WRITTEN = (
     "A part of your result was never written; it holds whatever was in memory.",
@@ -220,7 +226,7 @@ COMPUTED_WITH_SIGN = bool(torch.signbit(torch.tensor(torch.inf) - torch.inf))
 
 
 def _is_as_found(entry: torch.Tensor) -> bool:
-    """Whether this number that should be finite is memory as it was found."""
+    """Return whether this number that should be finite is uninitialised memory."""
     return COMPUTED_WITH_SIGN and bool(entry.isnan()) and not bool(torch.signbit(entry))
 
 

@@ -1,8 +1,8 @@
 """Describes how wrong numbers or masks differ from the right ones, for answers without a known mistake.
 
-Each relation looks at the wrong pairs of all cases, and at all pairs. It is reported only if it holds in all of them,
-so that it says something about the code and not about one input. Which is asked before which stands in RELATIONS, and
-in its groups MASKS and WEIGHTS.
+Each relation looks at the wrong pairs of all cases, and at all pairs. It is reported only if it holds in all
+of them, so that it says something about the code and not about one input. Their order is that of RELATIONS
+and its groups MASKS and WEIGHTS.
 """
 
 from collections.abc import Mapping
@@ -34,14 +34,14 @@ from autograder.judge.relations.places import (
 from autograder.judge.relations.weights import WEIGHTS, already_shares, normalized
 
 Named = tuple[str, str, str]  # observation, question, and the name of the relation
-Relations = Mapping[str, "Relation | Relations"]  # by name; a group of several has names inside
+Relations = Mapping[str, "Relation | Relations"]  # by name; a group is a mapping itself
 
 
 def _named(*relations: Relation) -> Relations:
     return {one.__name__.strip("_"): one for one in relations}
 
 
-# The first that holds is reported. What says NOTHING ends its group.
+# The first that holds is reported; one that returns NOTHING ends its group without a message.
 RELATIONS: Relations = {
     "masks": MASKS,
     **_named(order, rounded, added, normalized),
@@ -63,19 +63,20 @@ RELATIONS: Relations = {
         not_from_input,
     ),
 }
-# Those that hold of a missing infinity, too: it is no matter of rounding, sign or size.
+# These also hold for a missing infinity, which has nothing to do with rounding, sign or size.
 OF_INFINITIES = _named(order, zeros, axes, sizes)
 
 
 def relation(pairs: Pairs, trail: list[str]) -> Named | None:
-    """Observation and question of the first relation that holds, and its name; or None. Into `trail` goes which were
-    asked before."""
+    """Return the message and the name of the first relation that holds, or None. `trail` gets the names of
+    those that were tried before.
+    """
     finite = all(bool(pair.expected.isfinite().all()) for pair in pairs if pair.wrong)
     return _first(RELATIONS if finite else OF_INFINITIES, {}, pairs, trail)
 
 
 def place(pairs: Pairs, trail: list[str]) -> Named | None:
-    """The same for the relations that only say where the numbers are wrong."""
+    """Return the same for the relations that only say where the numbers are wrong."""
     return _first(_named(places, families), _named(families), pairs, trail)
 
 
@@ -93,7 +94,9 @@ def _first(relations: Relations, with_infinities: Relations, pairs: Pairs, trail
 def _said(
     relations: Relations, wrong: Pairs, pairs: Pairs, asked: list[str], group: str = ""
 ) -> Named | None:
-    """What the first relation says, and its name; into `asked` go the names of those that are asked in vain."""
+    """Return the message and name of the first relation that holds; append the names of those that do not to
+    `asked`.
+    """
     for name, one in relations.items():
         path = f"{group}{name}"
         if isinstance(one, Mapping):

@@ -1,4 +1,6 @@
-"""Wrong lists and texts that are wrong in the same way everywhere, for answers without a known mistake."""
+"""Relations of lists and texts that are wrong in the same way everywhere, for answers without a known
+mistake.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,8 +16,9 @@ Both = tuple[Case, Sequence, Sequence]  # expected and actual
 
 
 def lists(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Words | None:
-    """Observation and question of the first relation that holds in all wrong cases, if their results are lists or
-    texts."""
+    """Return the message and name of the first relation that holds in all wrong cases, if their results are
+    lists or texts.
+    """
     both = list(_both(cases, expected, records, wrong))
     if len(both) < len(wrong) or not both:
         return None
@@ -50,7 +53,7 @@ def _both(
 
 
 def plain(value: Encoded) -> Any:
-    """A list of plain values, or one of them; what cannot be compared equals itself alone."""
+    """Return a value as plain Python data; what cannot be compared equals only itself."""
     if value["kind"] in ("list", "tuple"):
         items = [plain(item) for item in items_of(value)]
         return items if value["kind"] == "list" else tuple(items)

@@ -1,5 +1,6 @@
-"""Describes how wrong masks differ from the right ones: one sentence about all results of True and False, the first of
-MASKS that holds."""
+"""Describes how wrong masks differ from the right ones: one sentence about all Boolean results, the first of
+MASKS that holds.
+"""
 
 import torch
 
@@ -65,7 +66,7 @@ def _open_or_closed(wrong: Pairs, pairs: Pairs) -> Words:
 
 
 def _is_constant(mask: torch.Tensor) -> bool:
-    """Whether all samples have the same mask."""
+    """Return whether all samples have the same mask."""
     return torch.equal(mask, mask[:1].expand_as(mask))
 
 

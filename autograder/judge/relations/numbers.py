@@ -1,4 +1,4 @@
-"""Numbers that are wrong in the same way everywhere: a factor, a sum, a sign, a limit."""
+"""Relations of numbers that are wrong in the same way everywhere: a factor, a sum, a sign, a limit."""
 
 import torch
 
@@ -10,7 +10,7 @@ NEARLY = 0.02
 
 
 def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The expected numbers times one factor, in every case."""
+    """Match the expected numbers times one factor, the same in every case."""
     tables = [p for p in wrong if p.expected.numel() > 1]
     factors = [
         float((p.expected * p.actual).sum() / (p.expected * p.expected).sum().clamp(min=1e-12))
@@ -35,7 +35,7 @@ def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def added(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The expected result plus one of the inputs."""
+    """Match the expected result plus one of the inputs."""
     for n in range(max(len(p.case.args) for p in wrong)):
         if all(_is_argument(p, n, p.actual - p.expected) for p in wrong):
             return (
@@ -46,7 +46,7 @@ def added(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _is_argument(pair: Pair, number: int, values: torch.Tensor) -> bool:
-    """Whether the case's argument of that number holds these values."""
+    """Return whether the case's argument of that number holds these values."""
     args = pair.case.args[number : number + 1]
     return any(
         isinstance(one, torch.Tensor) and one.shape == values.shape and nearly_equal(values, one.double())
@@ -55,7 +55,7 @@ def _is_argument(pair: Pair, number: int, values: torch.Tensor) -> bool:
 
 
 def shifted(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The expected result plus one number, the same everywhere."""
+    """Match the expected result plus one number, the same everywhere."""
     tables = [p for p in wrong if p.expected.numel() > 1]
     apart = [p.actual - p.expected for p in tables]
     if tables and all(nearly_equal(d.mean().expand(d.shape), d) for d in apart):
@@ -69,7 +69,7 @@ DECIMALS = ("whole numbers", "one decimal", "two decimals", "three decimals", "f
 
 
 def rounded(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The expected numbers with a few decimals."""
+    """Match the expected numbers rounded to a few decimals."""
     for decimals, told in enumerate(DECIMALS):
         if all(bool(((p.actual - p.expected.round(decimals=decimals)).abs() < 1e-5).all()) for p in wrong):
             return f"Your numbers are right, but rounded to {told}.", "Which line rounds them?"
@@ -77,7 +77,7 @@ def rounded(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Rounded in between."""
+    """Match numbers that were rounded in an intermediate step."""
     if all(bool(((p.actual - p.expected).abs() <= NEARLY * p.expected.abs().max()).all()) for p in wrong):
         return "Your numbers are close to the right ones, but off by more than rounding errors.", (
             "Does a step round, leave float32, or add a small number?"
@@ -86,7 +86,7 @@ def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def zeros(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Zeros instead of other numbers."""
+    """Match zeros instead of other numbers."""
     if not all(bool((p.actual[p.differs] == 0).all()) for p in wrong):
         return None
     if all(bool((p.expected[p.differs] < 0).all()) for p in wrong):
@@ -100,7 +100,7 @@ def zeros(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def sign(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Wrong only in negative numbers."""
+    """Match results that are wrong only in negative numbers."""
     negative = all(bool((p.expected[p.differs] < 0).all()) for p in wrong)
     # If no positive number comes out right, the sign says nothing.
     positive = any(bool((p.expected[~p.differs] > 0).any()) for p in pairs)
@@ -112,7 +112,7 @@ def sign(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def never_negative(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """No negative number although some are expected."""
+    """Match results without a negative number although some are expected."""
     some = any(bool((p.expected < -SAME).any()) for p in wrong)
     if some and all(bool((p.actual >= 0).all()) for p in pairs):
         return "None of your entries is negative, though some should be.", "Which step loses the sign?"
@@ -120,10 +120,10 @@ def never_negative(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def limited(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Right up to some size, wrong beyond it."""
+    """Match results that are right up to some size and wrong beyond it."""
     limits = [(p.expected[p.differs].abs().min(), p) for p in wrong]
     right = [p.expected[~p.differs].abs().max() for p in pairs if bool((~p.differs).any())]
-    # Entries near zero are right by chance: many must be.
+    # Entries near zero may be right by chance, so many must be.
     many = sum(int((~p.differs).sum()) for p in pairs) >= sum(int(p.differs.sum()) for p in wrong)
     if right and many and min(float(limit) for limit, _ in limits) >= max(float(one) for one in right) > 0:
         return "Your entries are right up to a certain size and wrong beyond it.", (

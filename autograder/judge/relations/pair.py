@@ -1,4 +1,4 @@
-"""Pairs of an expected and an actual result, and what may be said of them."""
+"""Pairs of an expected and an actual result, and how relations describe them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,23 +39,25 @@ class Pair:
 
 Pairs = list[Pair]
 Words = tuple[str, str]  # observation and question
-# Of the wrong pairs and of all pairs; None if it does not hold.
+# (wrong pairs, all pairs) -> message, or None if the relation does not hold
 Relation = Callable[[Pairs, Pairs], Words | None]
-NOTHING: Words = ("", "")  # what a relation says that ends its group: the group has nothing to say
+NOTHING: Words = ("", "")  # sentinel: ends a group of relations without a message
 
 
 def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:
-    """The pairs of all cases: tensors of one shape with real numbers; if there are none, masks of one shape. Where an
-    int beside them is wrong, the tensors say nothing more."""
+    """Return the pairs of all cases: tensors of one shape with real numbers; if there are none, masks of one
+    shape. Where an integer returned with them is wrong, the tensors are left out.
+    """
     numbers: Pairs = []
     masks: Pairs = []
     for case, right, record in zip(cases, expected, records, strict=True):
         if case.family == TWICE:
-            continue  # It says what one call does to the next, and repeats the numbers of other cases.
+            continue  # This case shows how one call affects the next, and repeats the numbers of other cases.
         sizes = formatting.sizes_of_axes(exercise, case)
         outputs = [one.get("steps", {}).get("output", {}) for one in (right, record)]
         if _ints(outputs[0]) != _ints(outputs[1]):
-            # An int beside them differs, such as the count of accepted tokens: comparing tensors is meaningless.
+            # If an integer returned with them differs, such as the count of accepted tokens, comparing
+            # tensors is meaningless.
             continue
         for a, b in zip(*map(_tensors, outputs), strict=False):
             if a.shape != b.shape or a.dim() == 0:
@@ -78,6 +80,6 @@ def _ints(value: Encoded) -> list[int]:
 
 
 def nearly_equal(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Whether all numbers agree but for rounding; an infinity agrees with itself alone."""
+    """Return whether all numbers agree up to rounding; an infinity agrees only with itself."""
     near = (first - second).abs() <= SAME * (1 + first.abs())
     return bool(((first == second) | near & first.isfinite()).all())

@@ -1,4 +1,4 @@
-"""Places of wrong numbers, and right numbers in wrong places."""
+"""Relations about positions: where the wrong numbers are, and right numbers in wrong positions."""
 
 import operator
 from collections.abc import Callable
@@ -9,14 +9,14 @@ import torch
 from autograder.judge.relations.pair import Pairs, Words, nearly_equal
 from autograder.values.compare import is_close
 
-# One case may fit a sentence by chance.
+# A single case may match by chance.
 FEW = 2
-# A sentence about more kinds of input than these says nothing.
+# A sentence that lists more kinds of input than this is no help.
 MOST_FAMILIES = 2
 
 
 def transposed(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Rows and columns swapped."""
+    """Match results with rows and columns swapped."""
     square = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-1] == p.expected.shape[-2] > 1]
     if square and len(square) == len(wrong) and all(is_close(p.expected.mT, p.actual) for p in square):
         return (
@@ -27,7 +27,7 @@ def transposed(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The same row everywhere."""
+    """Match results whose rows are all the same."""
     tables = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-2] > 1]
     constant = (is_close(p.actual[..., :1, :].expand(p.actual.shape), p.actual) for p in tables)
     if len(tables) > len(wrong) / 2 and all(constant):
@@ -36,13 +36,15 @@ def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _beside_triangle(far: torch.Tensor, triangle: torch.Tensor) -> torch.Tensor:
-    """The entries outside a triangle: all of them unless the table is square, as it has no diagonal then."""
+    """Return the entries outside a triangle; all of them unless the matrix is square, since it has no
+    diagonal then.
+    """
     return triangle if far.shape[-2] == far.shape[-1] else far
 
 
 Parts = tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor], int], ...]
 LINES: Parts = (
-    # a place, the entries outside it, and the number of axes that it needs
+    # (description, mask of the entries outside, smallest number of axes)
     ("in the first row", lambda far: far[..., 1:, :], 2),
     ("in the last row", lambda far: far[..., :-1, :], 2),
     ("in the last column", lambda far: far[..., :-1], 1),
@@ -60,7 +62,7 @@ PARTS: Parts = (
 
 
 def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
-    """The part of the result that contains every wrong entry of every case, or None."""
+    """Return the part of the result that contains every wrong entry of every case, or None."""
     for place, outside, fewest in parts:
         large = [p.differs for p in wrong if p.is_table and p.differs.dim() >= fewest]
         if len(large) >= max(FEW, len(wrong) / 2) and not any(bool(outside(far).any()) for far in large):
@@ -69,7 +71,7 @@ def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
 
 
 def places(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """All wrong entries in one part of the result."""
+    """Match results whose wrong entries all lie in one part."""
     place = common_place(wrong)
     if place is not None:
         return f"Your result is right except {place}.", "What does your code do differently there?"
@@ -77,7 +79,7 @@ def places(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Wrong for every input of some number of axes, right for the others."""
+    """Match results that are wrong for every input of some number of axes, and right for the others."""
     ranks = {p.expected.dim() for p in wrong}
     right = {p.expected.dim() for p in pairs if not p.wrong and p.expected.numel() > 1}
     if right and not ranks & right:
@@ -88,7 +90,7 @@ def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Wrong exactly if one size is larger than another, or equals it."""
+    """Match results that are wrong exactly if one size is larger than another, or equals it."""
     right = [p for p in pairs if not p.wrong and p.expected.numel() > 1]
     if len(wrong) < FEW or len(right) < FEW:
         return None
@@ -102,7 +104,7 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
         if fits(a, b, operator.gt):
             return f"Your result is wrong exactly when {a} is larger than {b}.", question
     for a in wrong[0].sizes:
-        # Where several sizes are always equal together, nobody can tell which of them are confused.
+        # If several pairs of sizes are always equal together, it is unknown which pair was confused.
         if same := [b for b in wrong[0].sizes if b != a and fits(a, b, operator.eq)]:
             *more, last = a, *same
             return f"Your result is wrong exactly when {', '.join(more)} and {last} are equal.", question
@@ -110,7 +112,7 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def families(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Wrong for a few kinds of input only."""
+    """Match results that are wrong for a few kinds of input only."""
     names = list(dict.fromkeys(p.case.family for p in wrong))
     others = {p.case.family for p in pairs} - set(names)
     if len(names) > MOST_FAMILIES or len(others) < 2 * len(names):
@@ -124,7 +126,7 @@ def families(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def order(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Several right results in another order."""
+    """Match several right results in the wrong order."""
     groups: dict[int, Pairs] = {}
     for p in pairs:
         groups.setdefault(id(p.case), []).append(p)
@@ -142,7 +144,7 @@ def order(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _matches(group: Pairs) -> set[int]:
-    """The numbers of the expected results that are among the actual ones."""
+    """Return the numbers of the expected results that are among the actual ones."""
     return {n for n, p in enumerate(group) if any(_equal(p.expected, other.actual) for other in group)}
 
 
@@ -151,7 +153,7 @@ def _equal(first: torch.Tensor, second: torch.Tensor) -> bool:
 
 
 def moved(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """The right numbers in other places."""
+    """Match right numbers in the wrong positions."""
     if all(_same_numbers(p.expected, p.actual) for p in wrong):
         return "Your result has the right numbers, but in the wrong positions.", (
             "Follow one of the numbers. Which step moves it to the wrong position?"
@@ -160,7 +162,7 @@ def moved(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def not_from_input(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Other numbers although those of the input are expected."""
+    """Match new numbers where those of the input are expected."""
     inputs = [p.case.args[0] if p.case.args else None for p in wrong]
     if all(
         isinstance(x, torch.Tensor) and _same_numbers(x.double(), p.expected)

@@ -1,4 +1,4 @@
-"""Rows of weights that sum to one: expected, or given instead of other numbers."""
+"""Relations of attention weights, rows that sum to one: expected, or given instead of other numbers."""
 
 from collections.abc import Callable
 
@@ -6,19 +6,20 @@ import torch
 
 from autograder.judge.relations.pair import NOTHING, SAME, Pair, Pairs, Relation, Words, nearly_equal
 
-# Largest distance from one of a normalized row's standard deviation; a norm's eps (1e-5) moves it by less if the
+# Largest distance from one of a normalized row's standard deviation; a norm's eps (1e-5) moves it by less if
+# the
 # row's own is above 0.02.
 NEARLY = 0.02
 
 
 def _shares(wrong: Pairs) -> Pairs:
-    """Those where rows of positive shares are expected."""
+    """Return the pairs in which rows of positive weights that sum to one are expected."""
     tables = [p for p in wrong if p.expected.shape[-1] > 1 and _is_share(p.expected)]
     return [p for p in tables if not _all_or_nothing(p.expected)]
 
 
 def _of_shares(holds: Callable[[Pairs], bool], words: Words) -> Relation:
-    """A relation that looks only at wrong pairs with shares."""
+    """Return a relation that looks only at wrong pairs with such weights."""
     return lambda wrong, pairs: words if holds(_shares(wrong)) else None
 
 
@@ -52,7 +53,7 @@ def _hardly_off(shares: Pairs) -> bool:
 
 
 def _slopes(shares: Pairs) -> list[float]:
-    """The slopes of all tables; none if some table has none, or all are one."""
+    """Return the slope of each table; nothing if some table has none, or all slopes are one."""
     apart = [p for p in shares if bool(((p.expected > 1e-6) & (p.actual > 1e-6)).all())]
     slopes = [slope for p in apart if (slope := _slope(p)) is not None]
     return [] if len(slopes) < len(apart) or all(abs(slope - 1) < SAME for slope in slopes) else slopes
@@ -77,8 +78,9 @@ def _same_largest(shares: Pairs) -> bool:
 
 
 def _slope(pair: Pair) -> float | None:
-    """The factor between the scores behind two tables of weights, from the logarithms of their ratios; None unless it
-    explains most of what is between them."""
+    """Return the factor between the scores behind two tables of weights, from the logarithms of their ratios;
+    None unless it explains most of the difference between them.
+    """
     x, y = (t.log() - t.log().mean(-1, keepdim=True) for t in (pair.expected, pair.actual))
     slope = float((x * y).sum() / (x * x).sum().clamp(min=1e-12))
     rest = y - slope * x
@@ -110,7 +112,7 @@ WEIGHTS: dict[str, Relation] = {
         ),
     ),
     "values of one come out right": _values_of_one,
-    # Numbers of both signs are no weights at all: something else was added, or read.
+    # Numbers of both signs are no weights: something else was added or read.
     "sums of both signs": _of_shares(
         lambda shares: not _rows_sum_to_one(shares) and _some_negative(shares),
         NOTHING,
@@ -136,7 +138,7 @@ WEIGHTS: dict[str, Relation] = {
             "Which keys should get a weight and do not?",
         ),
     ),
-    # As by a small constant in the division: that says nothing of the scores.
+    # As from a small constant in the denominator, which says nothing about the scores.
     "hardly off": _of_shares(_hardly_off, NOTHING),
     "flatter": _of_shares(
         _flatter,
@@ -185,7 +187,7 @@ WEIGHTS: dict[str, Relation] = {
 
 
 def already_shares(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Shares where scores of any size are expected."""
+    """Match weights that sum to one where scores of any size are expected."""
     if all(_is_share(p.actual) for p in wrong):
         return (
             "Your rows are weights already: none is negative, and they sum to one.",
@@ -195,7 +197,7 @@ def already_shares(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def normalized(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Normalized rows."""
+    """Match rows that are normalised although others are expected."""
     rows = [p.actual for p in wrong if p.expected.shape[-1] > 2]
     if rows and all(_is_normalized(one) for one in rows):
         return (

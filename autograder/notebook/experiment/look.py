@@ -1,4 +1,6 @@
-"""Look into a model while it runs: outputs of its parts, and the attention weights that its layers do not return."""
+"""Looks into a model while it runs: outputs of its parts, and the attention weights that its layers do not
+return.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,9 +11,10 @@ from torch import Tensor, nn
 
 
 def activations(model: nn.Module, parts: Iterable[nn.Module], *inputs) -> list[Tensor]:
-    """The output of each of these parts while model(*inputs) runs once, in the order in which the parts run.
+    """Return the output of each of these parts while model(*inputs) runs once, in the order in which the
+    parts run.
 
-    The gradient graph is kept, so that gradients with respect to an output can be asked for.
+    The gradient graph is kept, so that gradients with respect to an output can be computed.
     """
     found: list[Tensor] = []
     hooks = [part.register_forward_hook(lambda part, given, made: found.append(made)) for part in parts]
@@ -24,11 +27,11 @@ def activations(model: nn.Module, parts: Iterable[nn.Module], *inputs) -> list[T
 
 
 def attention_weights(model: nn.Module, *inputs) -> list[Tensor]:
-    """(B, H, N, M) weights of every nn.MultiheadAttention in the model while model(*inputs) runs once, in the order in
-    which they run; nn.Transformer's layers are made of them.
+    """Return the (B, H, N, M) weights of every nn.MultiheadAttention in the model while model(*inputs) runs
+    once, in the order in which they run; nn.Transformer's layers are made of them.
 
-    subtle: the layers ask for no weights, so a hook asks in their place; and in eval mode PyTorch takes a fast path
-    around the hooks, which is closed meanwhile.
+    subtle: the layers ask for no weights, so a hook asks for them; and in eval mode PyTorch's fast path skips
+    hooks, so it is disabled meanwhile.
     """
     found: list[Tensor] = []
 
@@ -53,10 +56,11 @@ def attention_weights(model: nn.Module, *inputs) -> list[Tensor]:
 def head_weights(
     module: Any, x: Tensor, n_heads: int, mask: Tensor | None = None, context: Tensor | None = None
 ) -> Tensor:
-    """(H, N, M): how much each token of `x` attends to each token of `context` (of `x` itself without one).
+    """Return (H, N, M): how much each token of `x` attends to each token of `context` (of `x` itself without
+    one).
 
-    For a sentence x (N, d_model) and any module with the parts `q_proj` and `k_proj`; the mask is True where a query
-    may attend.
+    For a sentence x (N, d_model) and any module with the parts `q_proj` and `k_proj`; the mask is True where
+    a query may attend.
     """
     with torch.no_grad():
         q, k = module.q_proj(x)[None], module.k_proj(x if context is None else context)[None]
@@ -67,8 +71,9 @@ def head_weights(
 def _attend_in_heads(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, n_heads: int, blocked: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Output and weights (B, H, N, M) of PyTorch's multi-head attention for queries, keys and values (B, N, d_model)
-    that are projected already. `blocked` is a mask in PyTorch's sense: True = may not attend."""
+    """Return output and weights (B, H, N, M) of PyTorch's multi-head attention for projected queries, keys
+    and values (B, N, d_model). `blocked` is a mask in PyTorch's sense: True = may not attend.
+    """
     d_model = q.shape[-1]
     identity = torch.eye(d_model, dtype=q.dtype)
     q, k, v = (part.transpose(0, 1) for part in (q, k, v))

@@ -1,4 +1,4 @@
-"""What a call takes: time and memory, on a CPU or a GPU."""
+"""Measures the time and memory of a call, on a CPU or a GPU."""
 
 import math
 import os
@@ -12,8 +12,8 @@ from autograder.notebook.experiment.training import limited_threads
 
 
 def seconds(call: Callable, *args, threads: int | None = 1) -> float:
-    """The time of call(*args): the best of at least three runs, repeated for a tenth of a second, so that other work
-    on the machine counts little.
+    """Return the time of call(*args): the best of at least three runs, repeated for a tenth of a second, so
+    that other work on the machine counts little.
 
     threads: of PyTorch's, None for all
     """
@@ -29,20 +29,22 @@ def seconds(call: Callable, *args, threads: int | None = 1) -> float:
 
 
 def peak_memory(call: Callable, *args) -> int:
-    """The most bytes of tensors that call(*args) holds at a time, its result included and its arguments not.
+    """Return the most bytes of tensors that call(*args) holds at a time, including its result but not its
+    arguments.
 
-    On a CPU all that PyTorch takes and gives back is counted at its moment. If an argument is on a GPU, the GPU's own
-    count is taken.
+    On a CPU every allocation and release by PyTorch is counted. If an argument is on a GPU, the GPU's own
+    count is used.
     """
     if any(isinstance(value, torch.Tensor) and value.is_cuda for value in args):
         return _peak_on_gpu(call, args)
     from torch.profiler import ProfilerActivity, profile
 
-    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # the profiler writes lines of its own on stderr
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # otherwise the profiler writes to stderr
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
         result = call(*args)
     del result
-    # subtle: not the profiler's sums for each operation: what Python frees within a custom function comes at its end.
+    # subtle: not the profiler's sums per operation, in which memory freed within a custom function counts at
+    # its end.
     events = [event for event in record.profiler.kineto_results.events() if event.name() == "[memory]"]
     changes = [event.nbytes() for event in sorted(events, key=lambda event: event.start_ns())]
     return max(accumulate(changes, initial=0))
@@ -56,6 +58,6 @@ def _peak_on_gpu(call: Callable, args: tuple) -> int:
 
 
 def _finish() -> None:
-    """Waits for what was sent to a GPU: calls return before it is done."""
+    """Wait until a GPU is done: calls return earlier."""
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()

@@ -1,11 +1,11 @@
 """Runs of several variants on several seeds, with what each has reached on the way.
 
-A sentence about an experiment should hold on other seeds, after more steps, and beside the plainest rival: a constant
-rate, a random choice, training that stops earlier. So a lesson compares by
+A claim about an experiment should hold on other seeds, after more steps, and against the plainest rival: a
+constant rate, a random choice, training that stops earlier. So a lesson compares by
 
     found = compare_runs(run, {"without": 0.0, "factor 0.05": 0.05}, steps=(150, 1000))
 
-and says what the printed table says.
+and claims what the printed table shows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,8 +22,8 @@ def compare_runs(
     over: int = 20,
     digits: int = 2,
 ) -> dict[str, list[list[float]]]:
-    """Prints a row for each variant and a column for each of `steps`, with one number for each seed, and returns the
-    runs by variant, one for each seed.
+    """Print a row for each variant and a column for each of `steps`, with one number per seed; return the
+    runs by variant, one per seed.
 
     run: run(variant, seed) -> one number for each step, such as the losses that `train` returns
     steps: after how many steps to look; the number there is the mean over the last `over` of them

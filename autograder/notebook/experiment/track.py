@@ -9,13 +9,14 @@ from autograder.notebook.running import running_notebook
 
 T = TypeVar("T")
 
-EVERY = 0.2  # seconds between two drawings: often enough for an eye, too seldom to cost anything
+EVERY = 0.2  # seconds between two drawings: often enough for the eye, too rarely to cost anything
 
 
 def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
-    """Gives the items one by one, and in a notebook shows how many of them are done; the bar goes when the loop ends.
+    """Yield the items one by one, and in a notebook show how many of them are done; the bar disappears when
+    the loop ends.
 
-    total: how many items there are, where `items` cannot tell, as a generator cannot
+    total: the number of items, if `items` has no length, as a generator
     """
     total = total if total is not None else length_hint(items) or None
     bar, shown = _bar(total), 0.0
@@ -31,7 +32,7 @@ def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
 
 
 def _bar(total: int | None):
-    """The place on the page where the bar is drawn; None outside of a notebook, where there is none."""
+    """Return the display of the bar; None outside of a notebook, where there is none."""
     if running_notebook() is None:
         return None
     from IPython.display import display

@@ -26,12 +26,12 @@ def train(
     threads: int | None = 1,
     steps: int | None = None,
 ) -> list[float]:
-    """Takes one step of Adam for each batch, and returns the loss before each step. A bar shows how far it is.
+    """Take one step of Adam for each batch, and return the loss before each step. A bar shows the progress.
 
     batches: one batch for each step, of any form; only `loss` looks into it
     loss: loss(model, batch) -> scalar
     lr: the learning rate, or a function of the step (0, 1, ...), for a warm-up
-    threads: of PyTorch's, None for all. Small products are faster on one, and give the same numbers on every machine.
+    threads: PyTorch's, None for all. Small products are faster on one, and the same on every machine.
     steps: stop after so many; `batches` may then go on for ever
     """
     rate = lr if callable(lr) else lambda step: lr
@@ -50,7 +50,7 @@ def train(
 
 @contextmanager
 def limited_threads(count: int | None = 1) -> Iterator[None]:
-    """Within the block PyTorch computes with that many threads; None leaves their number as it is."""
+    """Limit PyTorch to that many threads within the block; None leaves their number as it is."""
     before = torch.get_num_threads()
     torch.set_num_threads(before if count is None else count)
     try:

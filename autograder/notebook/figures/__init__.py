@@ -10,7 +10,7 @@ are only read.
     bars     one row of numbers each: `bars`, `one_query`
     curves   what an experiment measured: `curves`, `panels`
     verdict  a wrong result beside the expected one, for `check`: `expected_and_yours`
-    style    cards, axes, and the Picture; palette has its colours, words what is said of numbers
+    style    cards, axes, and the Picture; palette has its colours, words formats numbers
 
 A figure that one lesson alone needs is in autograder/notebook/lessons/TOPIC.py; drawings that are only in a lesson's
 text are made by images/TOPIC.py and are no part of this package.

@@ -17,7 +17,7 @@ def draw_bars(
     title: str,
     top: float | None = None,
 ) -> None:
-    """Upright bars with their numbers on them and a zero line; `top` is the end of the scale."""
+    """Draw upright bars with their numbers on them and a zero line; `top` is the end of the scale."""
     low, high = min(0, *values), max(0, *values) if top is None else top
     room, size = 0.16 * (high - low or 1), 9.5 if len(values) <= 6 else 7.5
     ax.bar(range(len(values)), values, color=colour, width=0.68)
@@ -34,7 +34,7 @@ def draw_bars(
 
 @styled
 def bars(charts: Mapping[str, Vector], names: Sequence[str], title: str, top: float | None = None) -> Picture:
-    """Bar charts over the same names, two in a line.
+    """Draw bar charts over the same names, two in a line.
 
     charts: title -> values, one for each name
     top: the end of every scale, 1 for weights; if None, each chart fills its own
@@ -58,7 +58,7 @@ def one_query(
     query: str,
     title: str = "",
 ) -> Picture:
-    """One query's weights over the tokens, and the output that they make, feature by feature.
+    """Draw one query's weights over the tokens, and the output that they make, feature by feature.
 
     The scales are fixed, so that the figure of an explorer does not jump.
     """

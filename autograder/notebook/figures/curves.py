@@ -18,7 +18,7 @@ LOOKS = (
     (ORANGE, "D", ":", 2.2),
     (PURPLE, "v", "--", 1.8),
 )
-FEW = 24  # so many points are marked on their line
+FEW = 24  # the points of lines with at most so many are marked
 
 
 @styled
@@ -33,7 +33,7 @@ def curves(
     log_y: bool = False,
     reference: Mapping[str, float] | None = None,
 ) -> Picture:
-    """Curves in one chart.
+    """Draw curves in one chart.
 
     lines: name -> values; or name -> a list of such runs of equal length (one for each seed), drawn thin, with their
         mean as the line
@@ -62,13 +62,13 @@ def panels(
     log_x: bool = False,
     log_y: Collection[str] = (),
 ) -> Picture:
-    """Several charts of curves below each other, over the same x.
+    """Draw several charts of curves below each other, over the same x.
 
     charts: name of the chart -> its lines, as for `curves`; the lines have the same names in every chart
     log_y: the charts with a logarithmic y axis
     """
     count, told = len(charts), []
-    legend = 0.26 * ((max(map(len, charts.values())) + 1) // 2 - 1)  # what its further rows take
+    legend = 0.26 * ((max(map(len, charts.values())) + 1) // 2 - 1)  # height of its further rows
     figure = card(6.0, 1.35 + 1.85 * count + legend, title)
     for k, (name, lines) in enumerate(charts.items()):
         ax = axes(figure, 0.85, 0.95 + legend + 1.85 * (count - 1 - k), 4.75, 1.3)
@@ -82,7 +82,7 @@ def panels(
 def draw_curves(
     ax: Axes, lines: Mapping, x: Sequence | None, log_x: bool, log_y: bool, reference: Mapping[str, float]
 ) -> str:
-    """Draws the lines, and returns them in words."""
+    """Draw the lines, and return them in words."""
     told, runs_of = [], {name: _runs(values) for name, values in lines.items()}
     longest = max(len(runs[0]) for runs in runs_of.values())
     names = x if x is not None and isinstance(x[0], str) else None
@@ -115,7 +115,7 @@ def _scale(ax, places: list, names: Sequence[str] | None, log_x: bool, log_y: bo
     if log_y:
         ax.set_yscale("log")
         low, high = ax.get_ylim()
-        if high < 200 * low:  # so little may hold a single power of ten
+        if high < 200 * low:  # a range this small may hold a single power of ten
             ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.yaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_minor_locator(NullLocator())
@@ -124,7 +124,9 @@ def _scale(ax, places: list, names: Sequence[str] | None, log_x: bool, log_y: bo
 
 
 def add_legend(figure: Figure, ax: Axes, height: float, across: int = 2) -> None:
-    """The names of the lines at the lower left of the card, from that height down, so many in a row."""
+    """Add the names of the lines at the lower left of the card, from that height down, a given number in a
+    row.
+    """
     wide, high = figure.get_size_inches()
     place: dict = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, height / high)}
     names = ax.get_legend_handles_labels()
@@ -132,7 +134,7 @@ def add_legend(figure: Figure, ax: Axes, height: float, across: int = 2) -> None
 
 
 def _runs(values: Sequence) -> list[list[float]]:
-    """The runs of a line; one, if it is a plain line."""
+    """Return the runs of a line; one, if it is a plain line."""
     is_line = getattr(values[0], "ndim", 0) == 0 and not isinstance(values[0], list | tuple)
     return [[float(value) for value in run] for run in ([values] if is_line else values)]
 
@@ -142,7 +144,7 @@ def _mean(runs: list[list[float]]) -> list[float]:
 
 
 def _told(values: list[float], places: Sequence) -> str:
-    """A short line in full, a long one by its ends."""
+    """Return a short line in full, a long one by its ends."""
     if len(values) <= 8:
         return ", ".join(f"{_short(value)} at {place}" for value, place in zip(values, places))
     return f"from {_short(values[0])} at {places[0]} to {_short(values[-1])} at {places[len(values) - 1]}"

@@ -12,8 +12,8 @@ from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.tables import column_sums, draw_table, row_sums, spelled
 from autograder.notebook.figures.words import Matrix, number, rows, sentence
 
-FEW = 6  # so many columns have room for their numbers
-MOST_NAMES = 16  # of more rows or columns, only some are named
+FEW = 6  # up to so many columns have room for their numbers
+MOST_NAMES = 16  # with more rows or columns, only some are named
 LEFT, GAP, SUMS = 0.55, 0.3, 0.5  # inches: names of the rows, between tables, sums of the rows
 
 
@@ -28,14 +28,14 @@ def attention_maps(
     sums: bool = False,
     framed: Mapping[str, Matrix] | None = None,
 ) -> Picture:
-    """Tables of weights side by side, darker for more; a table of Booleans is drawn as a mask.
+    """Draw tables of weights side by side, darker for more; a table of Booleans is drawn as a mask.
 
     maps: name -> (N, M) weights from 0 to 1, one row for each query and one column for each key; the keys are the
         queries if none are given. With up to six keys every weight is written. If a number is negative (a position
         code, a bias), all tables are coloured by sign and size.
     note: a line below the title that says what rows and columns are; if it names keys or what attends, the
         alternative text speaks of attention
-    sums: the sums of rows and columns are written beside and below
+    sums: write the sums of rows at the right, of columns below
     framed: name -> (N, M) Booleans, True for a cell that is framed
     """
     keys, tables = keys or queries, {name: rows(values) for name, values in maps.items()}
@@ -67,7 +67,7 @@ def _label(
     below: float,
     has_rows: bool,
 ) -> None:
-    """The name of a table below it, and the size of the names of its rows and columns."""
+    """Write the name of a table below it, and set the size of the names of its rows and columns."""
     size = min(9.5, 56 * cell * min(_step(queries), _step(keys)))
     ax.tick_params(labelsize=size, labelleft=has_rows, pad=2)
     place = (len(keys) / 2, len(queries) + below / cell)
@@ -75,13 +75,13 @@ def _label(
 
 
 def _cell_size(across: int, n_queries: int, n_keys: int, sums: float) -> float:
-    """As large as a phone can show at once."""
+    """Return a cell size with which the tables are as large as a phone can show at once."""
     room = 6.0 - LEFT - across * (GAP + sums)
     return min(0.5 if n_keys <= FEW else 0.42, room / (across * n_keys), 3.2 / n_queries)
 
 
 def _colours(maps: Mapping[str, list]) -> tuple:
-    """(colour map, lowest, highest) for all tables."""
+    """Return (colour map, lowest, highest) for all tables."""
     finite = [v for values in maps.values() for line in values for v in line if math.isfinite(v)]
     if min(finite, default=0) >= 0:
         return SEQUENTIAL, 0, 1
@@ -92,7 +92,7 @@ def _colours(maps: Mapping[str, list]) -> tuple:
 def _draw(
     ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple, most: str
 ) -> str:
-    """Draws one table, and returns it in words; `most` joins a row to its largest entry."""
+    """Draw one table, and return it in words; `most` joins a row to its largest entry."""
     has_numbers, (cmap, low, high) = len(keys) <= FEW, colours
     if isinstance(values[0][0], bool):
         draw_mask(ax, values, queries, keys, ("True", "False") if has_numbers else None)
@@ -117,12 +117,12 @@ def _draw(
 
 
 def _step(names: Sequence[str]) -> int:
-    """One name is written for so many rows or columns."""
+    """Return n such that only every n-th row or column is labelled."""
     return -(-len(names) // MOST_NAMES)
 
 
 def _frame(ax: Axes, chosen: list) -> list[str]:
-    """Frames the cells, and returns their number in words."""
+    """Frame the cells, and return their number in words."""
     places = [(i, j) for i, line in enumerate(chosen) for j, is_framed in enumerate(line) if is_framed]
     look: dict = {"facecolor": "none", "edgecolor": VERMILLION, "linewidth": 1.6}
     for i, j in places:
@@ -131,7 +131,7 @@ def _frame(ax: Axes, chosen: list) -> list[str]:
 
 
 def _strongest(values: list, queries: Sequence[str], keys: Sequence[str], most: str) -> str:
-    """The column in which each row is largest, in words."""
+    """Return the column in which each row is largest, in words."""
     tops = [max(range(len(line)), key=line.__getitem__) for line in values]
     return "; ".join(
         f"{query} {most} {keys[top]} ({number(line[top])})"

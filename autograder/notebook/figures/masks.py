@@ -19,7 +19,9 @@ def draw_mask(
     column_names: Sequence[str],
     words: tuple[str, str] | None = None,
 ) -> None:
-    """Blue where a query may attend, hatched where it may not; `words` are written for (may, may not)."""
+    """Draw a mask, blue where a query may attend, hatched where it may not; `words` are written for (may, may
+    not).
+    """
     for i, line in enumerate(allowed):
         for j, may in enumerate(line):
             ax.add_patch(
@@ -45,7 +47,7 @@ def _word(ax: Axes, x: float, y: float, text: str) -> None:
 
 
 def described(allowed: list, row_names: Sequence[str], column_names: Sequence[str]) -> str:
-    """Which row may attend to which columns, in words."""
+    """Return which row may attend to which columns, in words."""
     lines = []
     for name, line in zip(row_names, allowed, strict=True):
         seen = [column for column, may in zip(column_names, line, strict=True) if may]
@@ -60,7 +62,7 @@ def mask(
     keys: Sequence[str] | None = None,
     title: str = "Who may attend to whom",
 ) -> Picture:
-    """A Boolean mask as a table, True where the query of the row may attend to the key of the column."""
+    """Draw a Boolean mask as a table, True where the query of the row may attend to the key of the column."""
     allowed, keys = rows(allowed), keys or tokens
     left = max(1.4, 0.85 + 0.085 * max(map(len, tokens)))
     figure = card(max(left + 0.6 + 0.72 * len(keys), 4.4), 0.5 * len(allowed) + 1.45, title)

@@ -1,6 +1,7 @@
 """One style for every picture: cards, axes on them, and the Picture that shows itself.
 
-Pictures stand on an opaque white card with round corners, so that they are legible on a dark page. Lengths are inches.
+Pictures stand on an opaque white card with round corners, so that they are legible on a dark page. Lengths
+are inches.
 """
 
 import base64
@@ -21,8 +22,8 @@ from autograder.errors import UserError, place_of
 from autograder.faults import entry_point
 from autograder.notebook.figures.palette import GREY, INK
 
-DPI = 130  # of files and of what a notebook stores
-SCREEN_DPI = 92  # at which a cell shows it: sharp also on fine screens
+DPI = 130  # in files and stored notebooks
+SCREEN_DPI = 92  # in a cell: still sharp on high-resolution screens
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10.5,
@@ -39,18 +40,18 @@ STYLE: dict[Any, Any] = {
 
 
 class Picture:
-    """A finished figure with a text that says what it shows."""
+    """A finished figure with an alternative text."""
 
     def __init__(self, figure: Figure, alt: str):
         self.figure, self.alt = figure, alt
 
     def png(self, dpi: int = DPI, source: str = "") -> bytes:
-        """The picture as PNG; `source` is noted in the file."""
+        """Return the picture as PNG; `source` is noted in the file."""
         metadata = {"Software": None, "Description": self.alt} | ({"Source": source} if source else {})
         return self._written("png", dpi=dpi, metadata=metadata, pil_kwargs={"optimize": True})
 
     def svg(self) -> str:
-        """The picture as SVG, the same text on every run."""
+        """Return the picture as SVG, the same text on every run."""
         text = self._written("svg", metadata={"Date": None, "Creator": None}).decode()
         return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
@@ -61,7 +62,7 @@ class Picture:
         return buffer.getvalue()
 
     def html(self) -> str:
-        """The picture as one HTML element that carries its text."""
+        """Return the picture as one HTML element with its alternative text."""
         return as_image(self.png(), self.alt, self._width())
 
     def _width(self) -> int:
@@ -77,23 +78,23 @@ class Picture:
 
 
 def shown(png: bytes, alt: str, width: int) -> tuple[dict, dict]:
-    """(data, metadata) of a picture for a notebook.
+    """Return (data, metadata) of a picture for a notebook.
 
-    subtle: JupyterLab shows image/png without the text that says what it shows. An <img> keeps it; where no HTML
-    is shown, the PNG is there.
+    subtle: JupyterLab shows image/png without its alternative text. An <img> keeps it; where no HTML is
+    shown, the PNG is used.
     """
     data = {"text/html": as_image(png, alt, width), "image/png": base64.b64encode(png).decode()}
     return data, {"image/png": {"alt": alt, "width": width}}
 
 
 def as_image(png: bytes, alt: str, width: int) -> str:
-    """The picture as an <img> element that carries its text."""
+    """Return the picture as an <img> element with its alternative text."""
     code = base64.b64encode(png).decode()
     return f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{code}" style="max-width: 100%">'
 
 
 def styled(draw: Callable) -> Callable:
-    """Runs a drawing function in the course's style. What it cannot draw, it says in a few words."""
+    """Run a drawing function in the course's style. If it cannot draw its input, raise a short message."""
 
     @entry_point()
     @wraps(draw)
@@ -103,25 +104,28 @@ def styled(draw: Callable) -> Callable:
                 return draw(*args, **kwargs)
         except UserError:
             raise
-        except Exception as error:
+        except Exception as error:  # NumPy and matplotlib fail in many ways on a wrong argument
             raise UserError(_not_drawn(draw, args, kwargs, error)) from error
 
     return drawn
 
 
 def _not_drawn(draw: Callable, args: tuple, kwargs: dict[str, Any], error: Exception) -> str:
-    """What a drawing function was given, and what it takes. Whose fault it is, nobody knows."""
+    """Return an error message that shows the function's signature and the arguments given, without judging
+    whose fault it is.
+    """
     takes = inspect.signature(draw).parameters
     given = dict(zip(takes, args)) | kwargs
     told = "; ".join(f"{name}: {_form_of(value)}" for name, value in given.items())
+    purpose = " ".join((draw.__doc__ or "").partition("\n\n")[0].split())
     return (
         f"{draw.__name__} cannot draw this ({place_of(error)}).\n"
-        f"It takes {', '.join(takes)}: {(draw.__doc__ or '').partition(chr(10))[0]}\nIt was given {told or 'nothing'}."
+        f"It takes {', '.join(takes)}, to {purpose[:1].lower()}{purpose[1:]}\nIt was given {told or 'nothing'}."
     )
 
 
 def _form_of(value: object) -> str:
-    """The type of a value and its size."""
+    """Return the type of a value and its size."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     kind = type(value).__name__
@@ -129,7 +133,9 @@ def _form_of(value: object) -> str:
 
 
 def card(width: float, height: float, title: str = "", note: str = "") -> Figure:
-    """An empty figure on a white card of that size, its title at the top left and a note below the title."""
+    """Return an empty figure on a white card of that size, with its title at the top left and a note below
+    it.
+    """
     figure = Figure(figsize=(width, height), facecolor="none")
     figure.add_artist(
         FancyBboxPatch(
@@ -152,14 +158,14 @@ def card(width: float, height: float, title: str = "", note: str = "") -> Figure
 
 
 def axes(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    """Axes whose place on the card is given in inches from its lower left corner."""
+    """Add axes at a position on the card given in inches from its lower left corner."""
     full_width, full_height = figure.get_size_inches()
     place = (left / full_width, bottom / full_height, width / full_width, height / full_height)
     return figure.add_axes(place, facecolor="none")
 
 
 def canvas(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    """Axes without ticks or frame, one unit per inch, origin at the lower left."""
+    """Add axes without ticks or frame, one unit per inch, origin at the lower left."""
     ax = axes(figure, left, bottom, width, height)
     ax.set(xlim=(0, width), ylim=(0, height))
     ax.axis("off")

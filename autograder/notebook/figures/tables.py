@@ -15,7 +15,7 @@ CELL_WIDTH, CELL_HEIGHT = 0.72, 0.5
 
 @styled
 def table(values: Matrix, row_names: Sequence[str], column_names: Sequence[str], title: str = "") -> Picture:
-    """A matrix of numbers of both signs (embeddings, queries, outputs), one row per token."""
+    """Draw a matrix of numbers of both signs (embeddings, queries, outputs), one row per token."""
     values = rows(values)
     wide = max(CELL_WIDTH, 0.1 * max(map(len, column_names)) + 0.2)
     height = len(values) * CELL_HEIGHT + 0.75 + (0.5 if title else 0)
@@ -32,7 +32,7 @@ def table(values: Matrix, row_names: Sequence[str], column_names: Sequence[str],
 def scores(
     values: Matrix, tokens: Sequence[str], keys: Sequence[str] | None = None, title: str = "Scores"
 ) -> Picture:
-    """The (N, M) score matrix, one row per query, one column per key."""
+    """Draw the (N, M) score matrix, one row per query, one column per key."""
     values, keys = rows(values), keys or tokens
     figure = card(max(2.0 + CELL_WIDTH * len(keys), 4), len(values) * CELL_HEIGHT + 1.45, title)
     ax = axes(figure, 1.4, 0.3, len(keys) * CELL_WIDTH, len(values) * CELL_HEIGHT)
@@ -48,7 +48,7 @@ def scores(
 def weights(
     values: Matrix, tokens: Sequence[str], keys: Sequence[str] | None = None, title: str = "Attention weights"
 ) -> Picture:
-    """The (N, M) weight matrix, darker for more attention, with the sum of each row beside it."""
+    """Draw the (N, M) weight matrix, darker for more attention, with the sum of each row next to it."""
     values, keys = rows(values), keys or tokens
     figure = card(max(2.4 + CELL_WIDTH * len(keys), 4.4), len(values) * CELL_HEIGHT + 1.45, title)
     ax = axes(figure, 1.2, 0.3, len(keys) * CELL_WIDTH, len(values) * CELL_HEIGHT)
@@ -71,8 +71,9 @@ def draw_table(
     high: float,
     size: float | None = None,
 ) -> None:
-    """Coloured cells with their numbers in them, first row at the top. `colours` maps 0 to 1 to a colour, for values
-    from `low` to `high`."""
+    """Draw coloured cells with their numbers in them, first row at the top. `colours` maps 0 to 1 to a
+    colour, for values from `low` to `high`.
+    """
     for i, line in enumerate(values):
         for j, value in enumerate(line):
             shade = colours((min(max(value, low), high) - low) / (high - low))
@@ -83,12 +84,14 @@ def draw_table(
 
 
 def is_dark(shade: tuple) -> bool:
-    """Whether white text is easier to read on the colour (r, g, b, ...) than dark text."""
+    """Return whether white text is easier to read on the colour (r, g, b, ...) than dark text."""
     return 0.299 * shade[0] + 0.587 * shade[1] + 0.114 * shade[2] < 0.55
 
 
 def name_cells(ax: Axes, row_names: Sequence[str], column_names: Sequence[str]) -> None:
-    """Cells of size 1 with the first row at the top, names of rows at the left, of columns above, and no frame."""
+    """Set up cells of size 1 with the first row at the top, row names at the left, column names above, and no
+    frame.
+    """
     ax.set(xlim=(0, len(column_names)), ylim=(len(row_names), 0))
     ax.set_xticks([j + 0.5 for j in range(len(column_names))], column_names)
     ax.set_yticks([i + 0.5 for i in range(len(row_names))], row_names)
@@ -100,13 +103,13 @@ def name_cells(ax: Axes, row_names: Sequence[str], column_names: Sequence[str]) 
 
 
 def name_axes(ax: Axes) -> None:
-    """Says which axis holds the queries and which the keys."""
+    """Label the axes of the queries and of the keys."""
     ax.set_xlabel("key (attended to)", color=GREY, labelpad=6)
     ax.set_ylabel("query (attends)", color=GREY, labelpad=6)
 
 
 def row_sums(ax: Axes, values: list, n_columns: int, size: float | None = None) -> None:
-    """The sum of each row at its right end."""
+    """Write the sum of each row at its right end."""
     look: dict = {"ha": "center", "va": "center", "color": GREY, "fontsize": size}
     ax.text(n_columns + 0.6, -0.3, "sum", **look)
     for i, line in enumerate(values):
@@ -114,7 +117,7 @@ def row_sums(ax: Axes, values: list, n_columns: int, size: float | None = None) 
 
 
 def column_sums(ax: Axes, values: list, n_rows: int, size: float | None = None) -> None:
-    """The sum of each column below it."""
+    """Write the sum of each column below it."""
     look: dict = {"va": "center", "color": GREY, "fontsize": size}
     for j, column in enumerate(zip(*values, strict=True)):
         ax.text(j + 0.5, n_rows + 0.35, number(sum(column)), ha="center", **look)
@@ -122,7 +125,7 @@ def column_sums(ax: Axes, values: list, n_rows: int, size: float | None = None) 
 
 
 def spelled(values: list, row_names: Sequence[str]) -> str:
-    """The table in words, row by row."""
+    """Return the table in words, row by row."""
     return "; ".join(f"{name}: {listed(line)}" for name, line in zip(row_names, values, strict=True))
 
 

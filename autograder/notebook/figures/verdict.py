@@ -1,4 +1,4 @@
-"""The expected result beside an actual one, for `check`."""
+"""The expected result next to an actual one, for `check`."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ CELL_WIDTH, CELL_HEIGHT, GAP = 0.62, 0.4, 0.55
 def expected_and_yours(
     expected: Sequence[Sequence[float]], yours: Sequence[Sequence[float]], worst: tuple[int, int], title: str
 ) -> Picture:
-    """Three matrices side by side: expected, yours and their difference, with the worst cell marked.
+    """Draw three matrices side by side: expected, yours and their difference, with the worst cell marked.
 
     worst: (row, column) of the cell that is furthest off
     NaN and infinities are written as such.
@@ -25,7 +25,7 @@ def expected_and_yours(
     n_rows, n_columns = len(expected), len(expected[0])
     across = n_columns * CELL_WIDTH
     figure = card(max(3 * across + 3 * GAP + 0.5, 0.09 * len(title) + 0.6), n_rows * CELL_HEIGHT + 1.45)
-    # The scale of colours is that of the expected numbers; far larger ones are as dark as it goes.
+    # The colour scale is that of the expected numbers; far larger ones get its darkest colour.
     high = max([1e-9, *(abs(v) for line in expected for v in line if abs(v) < float("inf"))])
     row, column = worst
     matrices = [("expected", expected), ("yours", yours), ("yours − expected", difference)]

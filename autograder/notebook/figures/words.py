@@ -1,4 +1,4 @@
-"""Numbers as pictures take them, as plain lists, and as their texts give them, in words."""
+"""Formats numbers: as plain lists for pictures, and in words for their alternative texts."""
 
 import math
 from collections.abc import Sequence
@@ -10,27 +10,27 @@ Matrix = torch.Tensor | Sequence[Sequence[float]]
 
 
 def rows(values: Matrix) -> list[list]:
-    """A matrix as plain nested lists."""
+    """Return a matrix as plain nested lists."""
     return values.detach().tolist() if isinstance(values, torch.Tensor) else [row(line) for line in values]
 
 
 def row(values: Vector) -> list:
-    """A vector as a plain list."""
+    """Return a vector as a plain list."""
     return values.detach().tolist() if isinstance(values, torch.Tensor) else list(values)
 
 
 def listed(values: Sequence[float]) -> str:
-    """Numbers in words, for an alternative text."""
+    """Return numbers in words, for an alternative text."""
     return ", ".join(number(value) for value in values)
 
 
 def sentence(text: str) -> str:
-    """The text with a full stop, if it has no mark at its end."""
+    """Return the text with a full stop, if it has no mark at its end."""
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number as it is written in a picture: whole numbers without a point, and a true minus sign."""
+    """Return a number as it appears in a picture: whole numbers without a point, and a true minus sign."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "\u221e" if value > 0 else "\u2212\u221e"
     if abs(value - round(value)) < 1e-6 and (round(value) or value == 0):

@@ -1,1 +1,1 @@
-"""Figures that one lesson alone needs: one module per topic, of functions that return a Picture."""
+"""Figures for single lessons: one module per topic, of functions that return a Picture."""

@@ -1,4 +1,5 @@
-"""What lesson 23 alone needs: the small world of its texts and questions, and the figure of shares with intervals.
+"""The code that only lesson 23 needs: the small world of its texts and questions, and the figure of shares
+with intervals.
 
 All texts are made here, from a few words and a seed, so that every question has exactly one right answer.
 """
@@ -31,7 +32,7 @@ Question = tuple[str, str, str]
 
 
 def documents(count: int, seed: int) -> list[str]:
-    """Short texts about people and their things: stories, lists, echoes and sums."""
+    """Return short texts about people and their things: stories, lists, echoes and sums."""
     draw = random.Random(seed)
     makers = (_story, _story, _list, _echo, _owners, _sum)
     return [draw.choice(makers)(draw) for _ in range(count)]
@@ -88,10 +89,10 @@ def _sum(draw: random.Random) -> str:
 def questions(
     count: int, seed: int, kinds: Sequence[str] = KINDS, more: int = 0, held_out: bool = False
 ) -> list[Question]:
-    """(kind, question, answer), with one right answer each, the kinds in turn.
+    """Return (kind, question, answer), with one right answer each, the kinds in turn.
 
     more: so many words, people or numbers more than in training
-    held_out: of each five possible questions about one is never asked in training; those, each once, or the others
+    held_out: one in five possible questions is never asked in training; those, each once, or the others
     """
     draw, found = random.Random(seed), list[Question]()
     for k in range(count):
@@ -117,16 +118,16 @@ def _question(kind: str, more: int, draw: random.Random) -> Question:
     return kind, f"{kind} {' '.join(things)}", " ".join(answer)
 
 
-# What stands in for a learner's parts of other lessons, written as a library would.
+# Stand-ins for a learner's parts from other lessons, written as a library would.
 
 
 def heads_apart(x: Tensor, n_heads: int) -> Tensor:
-    """(B, N, width) as heads (B, H, N, width / H)."""
+    """Split (B, N, width) into heads (B, H, N, width / H)."""
     return rearranged(x.unflatten(2, (n_heads, -1)))
 
 
 def heads_together(x: Tensor) -> Tensor:
-    """The way back."""
+    """Undo `heads_apart`."""
     return torch.flatten(rearranged(x), 2)
 
 
@@ -135,7 +136,7 @@ def rearranged(x: Tensor) -> Tensor:
 
 
 def rotated(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
-    """Rotary positions, as a complex product."""
+    """Rotate by position, as a complex product."""
     pairs = torch.arange(x.shape[-1] // 2, device=x.device, dtype=torch.float64)
     turn = torch.outer(positions.double(), base ** (-2 * pairs / x.shape[-1]))
     product = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous()) * (1j * turn).exp()
@@ -161,7 +162,7 @@ class ReadyLayer(nn.Module):
 
 
 class ReadyModel(nn.Module):
-    """A language model of the layers given, with one table at both ends."""
+    """A language model of the layers given, with embedding and output layer sharing one weight."""
 
     def __init__(self, size: int, width: int, layers: Sequence[nn.Module], eps: float = 1e-5):
         super().__init__()
@@ -177,7 +178,7 @@ class ReadyModel(nn.Module):
 
 
 def conversation(messages: Sequence[tuple[str, str]], encode, start: int, end: int) -> list[int]:
-    """The ids of a conversation up to where the assistant answers, in ChatML."""
+    """Return the ids of a conversation up to where the assistant answers, in ChatML."""
     pieces = [[start, *encode(f"{role}\n{text}"), end, *encode("\n")] for role, text in messages]
     return list(chain(*pieces, [start], encode("assistant\n")))
 
@@ -187,7 +188,7 @@ def pairs_in(ids: Sequence[int]) -> Counter:
 
 
 def joined(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
-    """The ids with each such pair, from the left, as one id."""
+    """Replace each such pair of ids, from the left, by one id."""
     made: list[int] = []
     for number in ids:
         matches = bool(made) and (made[-1], number) == tuple(pair)
@@ -207,13 +208,13 @@ def decoded(ids: Sequence[int], merges: Sequence[tuple[int, int]]) -> str:
 
 
 def rate(step: int, warmup: int, total: int, peak: float) -> float:
-    """Up in a line, down in half a cosine."""
+    """Return a learning rate that rises linearly and falls along half a cosine."""
     rising, done = (step + 1) / max(warmup, 1), (step - warmup) / (total - warmup)
     return peak * (min(rising, 1.0) if step < warmup else math.cos(math.pi / 2 * min(done, 1.0)) ** 2)
 
 
 def drawn(logits: Tensor, chances: Tensor) -> Tensor:
-    """One id a row, by a number from 0 to 1 for each."""
+    """Draw one id per row, by a number from 0 to 1 for each."""
     ladder = logits.double().softmax(dim=-1).cumsum(dim=-1)
     return torch.searchsorted(ladder, chances.double()[:, None], right=True)[:, 0].clamp(
         max=logits.shape[1] - 1
@@ -221,13 +222,13 @@ def drawn(logits: Tensor, chances: Tensor) -> Tensor:
 
 
 def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
-    """The next token at each place, where it is of the answer."""
+    """Return the next token at each position, if it belongs to the answer."""
     shifted = ids.masked_fill(~answer, ignore).roll(-1, dims=1)
     return shifted.index_fill(1, torch.tensor([ids.shape[1] - 1]), ignore)
 
 
 def compared(rewards: Tensor) -> Tensor:
-    """Rewards of groups, standardised in each group."""
+    """Return the rewards of groups, standardised within each group."""
     return F.layer_norm(rewards, rewards.shape[-1:], eps=1e-12)
 
 
@@ -235,7 +236,7 @@ def compared(rewards: Tensor) -> Tensor:
 def shares(
     found: Mapping[str, Sequence[tuple[float, float, float]]], names: Sequence[str], title: str
 ) -> Picture:
-    """Shares with their intervals, a chart for each name, a line for each key.
+    """Draw shares with their intervals, a chart for each name, a line for each key.
 
     found: key -> (share, low, high) for each of the names
     """

@@ -1,4 +1,6 @@
-"""What lesson 12 alone needs: sentences of a small grammar, and the figure of what a dial leaves of a distribution."""
+"""The code that only lesson 12 needs: sentences of a small grammar, and a figure of how sampling settings
+change a distribution.
+"""
 
 import re
 from collections.abc import Sequence
@@ -22,23 +24,24 @@ WORDS = (
     *(noun + s for noun in ANIMALS for s in ("", "s")),
     *(verb + s for verb in DOINGS for s in ("", "s")),
 )
-LENGTH = 11  # tokens of the longest sentence, with the sign for its beginning
+LENGTH = 11  # tokens of the longest sentence, including the start token
 
 NOUN = r"the (?:old |small )?(?:dog|cat|bird)"
 FORM = re.compile(rf"{NOUN}(s?) (?:(?:near|behind) {NOUN}s? )?(?:sleep|sing|wait)(s?) \.")
 
 
 def sentences(n: int, generator: torch.Generator) -> Tensor:
-    """(n, LENGTH) ids of random sentences such as `<s> the old dogs near the cat sleep .`, filled up with full stops.
+    """Return (n, LENGTH) ids of random sentences such as `<s> the old dogs near the cat sleep .`, padded with
+    full stops.
 
-    The verb agrees with the first noun: dogs sleep, a dog sleeps. What stands between them may mislead.
+    The verb agrees with the first noun: dogs sleep, a dog sleeps. The words between them may mislead.
     """
     chances = torch.rand(n, 8, generator=generator).tolist()
     return torch.tensor([_ids(_sentence(chance)) for chance in chances])
 
 
 def _sentence(chance: Sequence[float]) -> list[str]:
-    """The words of a sentence, made of eight numbers between 0 and 1."""
+    """Return the words of a sentence, made of eight numbers between 0 and 1."""
     first, first_plural, second, second_plural, near, verb, *adjectives = chance
     words = ["<s>", *_noun(first, first_plural, adjectives[0])]
     if near < 0.6:
@@ -57,20 +60,20 @@ def _ids(words: Sequence[str]) -> list[int]:
 
 
 def as_text(ids: Sequence[int] | Tensor) -> str:
-    """The words of these ids up to the first full stop, without the sign for the beginning."""
+    """Return the words of these ids up to the first full stop, without the start token."""
     text = " ".join(WORDS[i] for i in row(ids))
     return text.removeprefix("<s> ").partition(" .")[0] + (" ." if " ." in text else "")
 
 
 def is_good(text: str) -> bool:
-    """Whether a sentence follows the grammar: its form, and a verb that agrees with the first noun."""
+    """Return whether a sentence follows the grammar: its form, and a verb that agrees with the first noun."""
     found = FORM.fullmatch(text)
     return found is not None and (found[1] == "s") != (found[2] == "s")
 
 
 @styled
 def what_is_left(before: Vector, after: Vector, names: Sequence[str], title: str, note: str = "") -> Picture:
-    """Two distributions over the same tokens: as the model gives it, pale, and what the dials leave of it."""
+    """Draw two distributions over the same tokens: the model's, pale, and what the settings leave of it."""
     before, after = row(before), row(after)
     highest = max(0.3, *before, *after)  # low bars keep their differences, and noise stays small
     wide = max(6.0, 0.6 * len(names) + 0.6, 0.105 * len(title) + 0.8)

@@ -1,4 +1,4 @@
-"""What lesson 19 shows and feeds: images in a row with what each patch counts, and images changed a little."""
+"""The figures and data of lesson 19: images in a row with the weight of each patch, and augmented images."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def image_row(
     shares: Sequence[Tensor] | None = None,
     note: str = "",
 ) -> Picture:
-    """Images side by side with their names below; one channel is drawn as dark ink, three as colours.
+    """Draw images side by side with their names below; one channel is drawn as dark ink, three as colours.
 
     images: (C, H, W) each, from 0 to 1, C = 1 or 3
     patch: draws lines around patches of this size; one for all images, or one for each
@@ -65,7 +65,7 @@ def _image(ax: Axes, image: Tensor, patch: int) -> None:
 
 
 def _heat(ax: Axes, image: Tensor, share: Tensor) -> None:
-    """The shares as squares of colour, and the ink of the image over them."""
+    """Draw the shares as coloured squares, with the image in ink over them."""
     side = math.isqrt(len(share))
     height, width = image.shape[1:]
     place = (-0.5, width - 0.5, height - 0.5, -0.5)
@@ -87,7 +87,7 @@ def _frame(ax: Axes) -> None:
 def jittered(
     images: Tensor, generator: torch.Generator, turn: float = 0.2, shift: float = 0.06, scale: float = 0.1
 ) -> Tensor:
-    """(B, C, H, W): each image turned, moved and made larger or smaller, by chance and on its own.
+    """Return (B, C, H, W) images, each rotated, moved and scaled at random.
 
     turn: at most so far to either side, in radians
     shift: at most by this share of the height and of the width

@@ -8,7 +8,7 @@ from autograder.notebook.figures.palette import SEQUENTIAL, SIGNED
 from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.words import Matrix, number, rows, sentence
 
-NAMED = 3  # so many of the largest numbers are named in words
+NAMED = 3  # how many of the largest numbers are named in words
 
 
 @styled
@@ -22,7 +22,8 @@ def heat(
     note: str = "",
     high: float = 1.0,
 ) -> Picture:
-    """Tables of numbers as colours, one below the other, darker for more; if one is negative, by sign and size.
+    """Draw tables of numbers as colours, one below the other, darker for more; if one is negative, by sign
+    and size.
 
     maps: name -> (rows, columns), for instance one row for each head and one column for each layer
     names: of the rows
@@ -49,7 +50,7 @@ def heat(
 
 
 def _name(ax: Axes, names: Sequence[str], columns: int) -> None:
-    """The names of the rows, and some numbers of columns; first row at the top."""
+    """Label the rows, and some columns by number; first row at the top."""
     ax.set(ylim=(len(names), 0), xlim=(0, columns))
     ax.set_yticks([k + 0.5 for k in range(len(names))], names)
     some = range(0, columns, max(1, columns // 10))
@@ -59,7 +60,7 @@ def _name(ax: Axes, names: Sequence[str], columns: int) -> None:
 
 
 def _largest(values: list, names: Sequence[str], xlabel: str, ylabel: str) -> str:
-    """The largest numbers, with their places, in words."""
+    """Return the largest numbers, with their positions, in words."""
     places = [(value, i, j) for i, line in enumerate(values) for j, value in enumerate(line)]
     best = sorted(places, reverse=True)[:NAMED]
     return "largest are " + ", ".join(f"{number(v)} ({ylabel} {names[i]}, {xlabel} {j})" for v, i, j in best)

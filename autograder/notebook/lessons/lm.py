@@ -1,7 +1,8 @@
-"""What lesson 11 alone needs: its texts, and the figure of a loss between the levels that counts alone reach.
+"""The code that only lesson 11 needs: its texts, and the figure of a loss between the levels that mere
+counting reaches.
 
-The texts are one that ships with Python, the learner's own, and Shakespeare's by a download that the learner asks for.
-Only `fetch_shakespeare` ever uses a network.
+The texts are one that ships with Python, the learner's own, and Shakespeare's by a download that the learner
+asks for. Only `fetch_shakespeare` ever uses a network.
 """
 
 import re
@@ -15,15 +16,16 @@ from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.words import sentence
 
 SHAKESPEARE = "https://www.gutenberg.org/cache/epub/100/pg100.txt"
-SHORTEST = 20_000  # characters: with less text there is nothing to hold back
+SHORTEST = 20_000  # characters; a shorter text is too small to hold out a part for validation
 PLAIN_QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 
 
 def python_reference() -> str:
-    """The Python language reference, some hundred thousand characters of English, one paragraph a line.
+    """Return the Python language reference, some hundred thousand characters of English, one paragraph per
+    line.
 
-    It is what `help("for")` shows, and differs a little from one version of Python to the next. Lines of nothing but
-    signs are left out, and so are the few characters that are not ASCII.
+    It is what `help("for")` shows, and differs a little between versions of Python. Lines without letters are
+    left out, and so are the few characters that are not ASCII.
     """
     from pydoc_data.topics import topics
 
@@ -33,7 +35,9 @@ def python_reference() -> str:
 
 
 def read_text(path: str | Path | None = None) -> str:
-    """The text of a file, or of the Python reference if there is no path or no such text; then one line says why."""
+    """Return the text of a file, or of the Python reference if there is no path or no such text; then one
+    line says why.
+    """
     if path is None:
         return python_reference()
     try:
@@ -49,7 +53,8 @@ def read_text(path: str | Path | None = None) -> str:
 
 
 def fetch_shakespeare(path: str | Path = "shakespeare.txt", url: str = SHAKESPEARE) -> Path | None:
-    """Downloads Shakespeare's complete works (5 MB, Project Gutenberg) into a file, unless it is there already.
+    """Download Shakespeare's complete works (5 MB, Project Gutenberg) into a file, unless it is there
+    already.
 
     Returns the path for `read_text`; None if it could not be fetched, and then two lines say why.
     """
@@ -71,7 +76,7 @@ def fetch_shakespeare(path: str | Path = "shakespeare.txt", url: str = SHAKESPEA
 
 
 def _works_only(text: str) -> str:
-    """Without what Project Gutenberg writes before and after a book."""
+    """Return the text without what Project Gutenberg writes before and after a book."""
     _, start, after = text.partition("*** START OF")
     body = after.partition("\n")[2] if start else text
     return body.partition("*** END OF")[0].strip() + "\n"
@@ -85,7 +90,7 @@ def loss_between(
     title: str,
     xlabel: str = "step",
 ) -> Picture:
-    """Curves of the loss, as `figures.curves` draws them, and levels to compare with, each named at its line.
+    """Draw curves of the loss, as `figures.curves` does, and levels to compare with, each named at its line.
 
     levels: name -> a loss, at least a tenth of the highest apart, or the names meet
     """

@@ -14,7 +14,9 @@ from autograder.notebook.figures.words import Matrix, Vector, listed, number, ro
 def weighted_average(
     weights: Vector, values: Matrix, tokens: Sequence[str], query: str, features: Sequence[str]
 ) -> Picture:
-    """The output of one query: each (M,) weight times its value vector, a row of (M, E) values, added up."""
+    """Draw the output of one query: each (M,) weight times its value vector, a row of (M, E) values, added
+    up.
+    """
     weights, values = row(weights), rows(values)
     output = [sum(w * v[e] for w, v in zip(weights, values, strict=True)) for e in range(len(values[0]))]
     n, height = len(tokens), 0.56 * len(tokens) + 1.2
@@ -48,7 +50,7 @@ def _headings(ax, y: float) -> None:
 
 
 def _strip(ax, x: float, y: float, values: list[float], high: float) -> None:
-    """A small row vector as coloured cells."""
+    """Draw a small row vector as coloured cells."""
     for e, value in enumerate(values):
         shade = SIGNED((value / high + 1) / 2)
         ax.add_patch(
@@ -68,7 +70,7 @@ def meanings(
     features: Sequence[str] = ("thing", "action"),
     word: str = "saw",
 ) -> Picture:
-    """What becomes of one vector in several sentences: arrows in the plane of its first two features.
+    """Draw what becomes of one vector in several sentences: arrows in the plane of its first two features.
 
     start: the vector that goes in, the same in every sentence
     ends: sentence -> the (R, D) vectors that come out, one row per run; an arrow leads to each

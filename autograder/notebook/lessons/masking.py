@@ -1,4 +1,4 @@
-"""The figure of lesson 03: ways to hide a score, and what each of them does."""
+"""The figure of lesson 03: several ways to hide a score, and their effects."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,14 +18,14 @@ COLUMNS = (
     "its gradient,\nonce they are 0",
     "float16",
 )
-NAME, WIDE, HIGH = 1.32, 1.1, 0.42  # inches: the name of a way, a cell's width and height
+NAME, WIDE, HIGH = 1.32, 1.1, 0.42  # inches: the name of a method, a cell's width and height
 
 
 @styled
 def facts_about_masking(
     examined: Mapping[str, Mapping[str, Any]], title: str = "Five ways to hide a score"
 ) -> Picture:
-    """A table of words, pale green where a way does what it should and pale red where it does not.
+    """Draw a table of words, pale green where a method works and pale red where it does not.
 
     examined: name -> "weights" of a hidden key, for ordinary and for low scores; "empty", the weights of a query
         that may attend to nothing; "grad", the gradient of its scores; "half", the scores in float16, or None
@@ -52,7 +52,7 @@ def facts_about_masking(
 
 
 def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """(text, is it as it should be) for each column."""
+    """Return (text, is it as it should be) for each column."""
     hidden = [(number(round(weight, 4)), weight < 1e-6) for weight in facts["weights"]]
     empty = [(_each(facts["empty"]), facts["empty"] == [0] * len(facts["empty"]))]
     gradient = [(_each(facts["grad"]), facts["grad"] == [0] * len(facts["grad"]))]
@@ -61,7 +61,7 @@ def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
 
 
 def _each(values: Sequence[float]) -> str:
-    """Equal numbers as one."""
+    """Return equal numbers as one, in words."""
     texts = [number(value) for value in values]
     return f"{texts[0]} each" if len(set(texts)) == 1 else ", ".join(texts)
 

@@ -1,4 +1,4 @@
-"""The figure of lesson 13: what one token leaves in the cache, in several kinds of attention."""
+"""The figure of lesson 13: the cache entry of one token, in several kinds of attention."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ COLOURS = (BLUE, SKY, ORANGE, PURPLE)
 
 @styled
 def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Picture:
-    """One bar per kind of attention, with its size and its share of the first one.
+    """Draw one bar per kind of attention, with its size and its share of the first one.
 
     kibibytes: name -> KiB per token; the first one is what the others are compared with
     note: a line below the title
@@ -33,7 +33,7 @@ def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Pi
 
 
 def share(size: float, whole: float) -> str:
-    """A share in words: "1 part in 57", or "1.2 times as much"."""
+    """Return a share in words: "1 part in 57", or "1.2 times as much"."""
     times = whole / size
     if times > 1:
         return f"1 part in {times:.0f}" if times >= 10 else f"1 part in {times:.2g}"

@@ -1,4 +1,4 @@
-"""The figures of lesson 05: what a cache takes, and how heads share it."""
+"""The figures of lesson 05: the size of a cache, and how heads share it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,9 +15,9 @@ from autograder.notebook.figures.style import Picture, axes, canvas, card, style
 def cache_sizes(
     models: Mapping[str, tuple[float, float]], title: str = "The key/value cache of one full text"
 ) -> Picture:
-    """Dots on a logarithmic scale, one line per model.
+    """Draw dots on a logarithmic scale, one line per model.
 
-    models: name -> (GiB as published, GiB if every query head had keys and values of its own)
+    models: name -> (GiB as published, GiB if every query head had separate keys and values)
     """
     high = 0.42 * len(models)
     figure = card(6.0, high + 1.9, title, "filled: as published; hollow: unshared")
@@ -43,7 +43,9 @@ def cache_sizes(
 
 @styled
 def groups_and_memory(n_heads: int, n_kv_heads: int, gibibytes: float, room: float, title: str) -> Picture:
-    """Which query heads share a key/value head, and the cache as a bar beside `room`, the memory of a machine."""
+    """Draw which query heads share a key/value head, and the cache as a bar next to `room`, the memory of a
+    machine.
+    """
     figure = card(6.0, 3.7, title)
     ax = canvas(figure, 0, 0, 6.0, 3.7)
     draw_groups(ax, 0.3, 5.4, 2.05, n_heads, n_kv_heads, 2.85)
@@ -72,7 +74,7 @@ def chips(
     width: float = 0.24,
     height: float = 0.3,
 ) -> None:
-    """Small rounded boxes, one per head, centred at the xs."""
+    """Draw small rounded boxes, one per head, centred at the xs."""
     for k, x in enumerate(xs):
         box = FancyBboxPatch(
             (x - width / 2, y - height / 2),
@@ -90,7 +92,7 @@ def chips(
 def draw_groups(
     ax: Axes, left: float, wide: float, y: float, n_heads: int, n_kv_heads: int, heads_y: float
 ) -> None:
-    """Query heads above, key/value heads below, and a line from each query head to the one that it uses.
+    """Draw query heads above, key/value heads below, and a line from each query head to the one that it uses.
 
     A colour stands for one group: heads of one colour share. If nothing is shared, there is no colour.
     """
@@ -107,7 +109,7 @@ def draw_groups(
 
 
 def _colours_of_groups(count: int, shared: bool) -> tuple[list[str], list[str]]:
-    """(pale, dark), one colour for each group; grey if no head shares."""
+    """Return (pale, dark), one colour for each group; grey if no head shares."""
     if not shared:
         return ["#E5E7EB"] * count, [GREY] * count
     if count <= len(HEADS):
@@ -117,13 +119,13 @@ def _colours_of_groups(count: int, shared: bool) -> tuple[list[str], list[str]]:
 
 
 def _pale(colour: str) -> str:
-    """The colour with much white in it."""
+    """Return the colour mixed with much white."""
     red, green, blue = (0.72 + 0.28 * part for part in to_rgb(colour))
     return to_hex((red, green, blue))
 
 
 def _size(gibibytes: float) -> str:
-    """A size in words: 16 MiB, 1.25 GiB, 1,008 GiB."""
+    """Return a size in words: 16 MiB, 1.25 GiB, 1,008 GiB."""
     if gibibytes < 0.5:
         return f"{1024 * gibibytes:.0f} MiB"
     return f"{gibibytes:,.0f} GiB" if gibibytes >= 100 else f"{gibibytes:.3g} GiB"

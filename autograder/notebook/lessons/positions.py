@@ -17,7 +17,8 @@ RADIUS = 0.62  # inches
 def turned_pairs(
     query: Vector, key: Vector, curve: Sequence[float], at: int, title: str, note: str = ""
 ) -> Picture:
-    """The pairs of a query and a key as arrows, one dial for each pair, and the score of every distance as a curve.
+    """Draw the pairs of a query and a key as arrows, one circle for each pair, and the score at every
+    distance as a curve.
 
     query, key: (D,) vectors, turned already, D even and at most 8
     curve: the score at distance 0, 1, 2, ...
@@ -54,7 +55,8 @@ def dial(
     radius: float = RADIUS,
     longest: float = 1.0,
 ) -> None:
-    """A circle with an arrow for each pair of features, the first one blue and the second one red, and its name.
+    """Draw a circle with an arrow for each pair of features, the first one blue and the second one red, and
+    its name.
 
     longest: the length of an arrow that nearly fills the circle
     """

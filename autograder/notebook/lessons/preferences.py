@@ -1,4 +1,4 @@
-"""The figures of lesson 18: how tuning goes on, and what each tuned model has gained and paid for it."""
+"""The figures of lesson 18: the course of tuning, and what each tuned model gains at which price."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,18 @@ from autograder.notebook.figures.words import number, sentence
 
 
 def cheapest(p: float) -> float:
-    """The drift per token of a policy that goes up with probability p, down with 1 - p, and writes nothing else."""
+    """Return the drift per token of a policy that goes up with probability p, down with 1 - p, and writes
+    nothing else.
+    """
     return -math.log(4 * p * (1 - p)) / 2
 
 
 @styled
 def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], title: str) -> Picture:
-    """Charts of curves over the steps, two in a line, with one legend for all.
+    """Draw charts of curves over the steps, two in a line, with one legend for all.
 
-    charts: name of the chart -> its lines, as for `figures.curves`; the lines have the same names in every chart
+    charts: name of the chart -> its lines, as for `figures.curves`; the lines have the same names in every
+    chart
     """
     lines, told = -(-len(charts) // 2), []
     figure = card(6.4, 1.6 + 2.1 * lines, title)
@@ -36,10 +39,10 @@ def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], t
 
 @styled
 def price(paths: Mapping[str, Sequence[Sequence[tuple[float, float]]]], title: str) -> Picture:
-    """Drift over the share of steps that go up: the path of each tuned model with a mark at its end, and the line of
-    the cheapest drift.
+    """Draw the drift over the share of steps that go up: the path of each tuned model with a mark at its end,
+    and the line of the cheapest drift.
 
-    paths: name of a way -> for each of its models the (share, drift) on the way; up to five ways
+    paths: name of a method -> for each of its models the (share, drift) during tuning; up to five methods
     """
     figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.6, title)
     ax = axes(figure, 0.95, 1.25, 4.75, 2.6)

@@ -16,7 +16,7 @@ Episode = tuple[Tensor, Tensor]
 def play(
     policy: Callable[[Tensor, Tensor, list[int]], Tensor], seeds: Sequence[int], limit: int
 ) -> list[Episode]:
-    """One episode of CartPole for each seed: (states (T, 4), actions (T,)), with T <= limit.
+    """Return one episode of CartPole for each seed: (states (T, 4), actions (T,)), with T <= limit.
 
     policy: policy(states (n, t + 1, 4), actions (n, t), playing) -> (n,) actions of the n episodes that still go on;
         `playing` says which ones these are, as places in `seeds`
@@ -43,7 +43,8 @@ def play(
 
 @styled
 def poles(states: Tensor, title: str, frames: int = 10) -> Picture:
-    """The pole on its cart at evenly spaced steps of an episode, the last one included; angles three times as large.
+    """Draw the pole on its cart at evenly spaced steps of an episode, the last one included; angles three
+    times as large.
 
     states: (T, 4): place and speed of the cart, angle and angular speed of the pole
     """

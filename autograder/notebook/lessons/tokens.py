@@ -1,4 +1,6 @@
-"""What lesson 10 alone needs: sentences in six languages, texts cut into tokens, and the way to `tokenizers`."""
+"""The code that only lesson 10 needs: sentences in six languages, texts cut into tokens, and conversion to
+and from `tokenizers`.
+"""
 
 from __future__ import annotations
 
@@ -49,15 +51,16 @@ SENTENCES = {
     ),
 }
 
-LETTER = 0.0836  # inches, the width of a letter of DejaVu Sans Mono at 10 points
-GAP, LINE = 0.1, 0.3  # inches: what a box is wider than its letters, and from one line of boxes to the next
+LETTER = 0.0836  # inches, the width of a character of DejaVu Sans Mono at 10 points
+GAP, LINE = 0.1, 0.3  # inches: padding of a box, and the distance between lines of boxes
 
 
 @styled
 def cut_text(cuts: Mapping[str, Sequence[bytes]], title: str) -> Picture:
-    """Texts with a box around each token, one text below the other.
+    """Draw texts with a box around each token, one text below the other.
 
-    cuts: name -> the tokens, as bytes; a byte that is only a part of a letter is written as a number, a blank as a dot
+    cuts: name -> the tokens, as bytes; a byte that is only part of a character is written as a number, a
+    space as a dot
     """
     wide = max(6.0, 0.105 * len(title) + 0.8)
     lines = {name: _lines([shown(token) for token in tokens], wide - 0.5) for name, tokens in cuts.items()}
@@ -76,13 +79,13 @@ def cut_text(cuts: Mapping[str, Sequence[bytes]], title: str) -> Picture:
 
 
 def shown(token: bytes) -> str:
-    """A token as it is written in a box."""
+    """Return a token as text for a box."""
     text = token.decode("utf-8", errors="backslashreplace")
     return text.replace(" ", "·").replace("\n", "↵")
 
 
 def draw_tokens(ax: Axes, x: float, y: float, tokens: Sequence[str], k: int = 0) -> float:
-    """Boxes beside each other, the first from x on, all around the height y; returns where the last one ends.
+    """Draw boxes in a row, the first from x on, centred on the height y; return where the last one ends.
 
     k: how many boxes came before, so that neighbours never have the same colour
     """
@@ -105,7 +108,7 @@ def _width(token: str) -> float:
 
 
 def _lines(tokens: Sequence[str], room: float) -> list[list[str]]:
-    """The tokens in lines that are not wider than the room."""
+    """Return the tokens in lines that fit the width."""
     lines: list[list[str]] = [[]]
     for token in tokens:
         if lines[-1] and sum(map(_width, (*lines[-1], token))) > room:
@@ -115,15 +118,16 @@ def _lines(tokens: Sequence[str], room: float) -> list[list[str]]:
 
 
 def byte_letters() -> dict[int, str]:
-    """byte -> the letter that byte-level tokenizers write for it (GPT-2's): itself if it can be seen, else one of those
-    from 256 on, so that a blank is \u0120."""
+    """Map each byte to the character that byte-level tokenizers write for it (GPT-2's): itself if it is
+    visible, else one of those from 256 on, so that a space is Ġ.
+    """
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in seen]
     return {byte: chr(byte) for byte in seen} | {byte: chr(256 + k) for k, byte in enumerate(others)}
 
 
 def merges_of(tokenizer: Tokenizer) -> list[tuple[int, int]]:
-    """The merges of a trained byte-level tokenizer of Hugging Face in the form of `train_bpe`."""
+    """Return the merges of a trained byte-level tokenizer of Hugging Face in the form of `train_bpe`."""
     import json
 
     ids = {letter: byte for byte, letter in byte_letters().items()}
@@ -135,7 +139,7 @@ def merges_of(tokenizer: Tokenizer) -> list[tuple[int, int]]:
 
 
 def with_merges(merges: Sequence[tuple[int, int]]) -> Tokenizer:
-    """A byte-level tokenizer of Hugging Face with these merges and with our ids."""
+    """Return a byte-level tokenizer of Hugging Face with these merges and with our ids."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     names = [byte_letters()[byte] for byte in range(256)]

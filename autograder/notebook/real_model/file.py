@@ -21,7 +21,7 @@ from autograder.notebook.real_model.package import checked_path
 from autograder.notebook.real_model.tokenizer import Tokenizer
 
 BLOCK_BYTES, BLOCK_VALUES = 20, 32  # of type Q4_1: two float16 numbers, and 32 codes of four bits
-CONTROL = 3  # the type of a token that no text makes
+CONTROL = 3  # the type of a control token, which no text yields
 PARTS = {
     "attn_q": "attention.q_proj",
     "attn_k": "attention.k_proj",
@@ -51,7 +51,7 @@ class Sizes:
 
 
 def open_file() -> "ModelFile":
-    """The model's file, once it has been checked. Takes a few seconds, because it holds 98,000 texts.
+    """Return the model's file, once it has been checked. Takes a few seconds, because it holds 98,000 texts.
 
     Raises UserError, in the sentence `MISSING`, if it is not installed.
     """
@@ -62,7 +62,7 @@ def open_file() -> "ModelFile":
 
 
 class ModelFile:
-    """What the file holds. `sizes`; `tokenizer`; tensors by the names of the lessons' modules."""
+    """The contents of the file: `sizes`; `tokenizer`; tensors by the names of the lessons' modules."""
 
     def __init__(self, reader: Any):
         self._reader = reader
@@ -100,17 +100,20 @@ class ModelFile:
         return list(self._tensors)
 
     def is_packed(self, name: str) -> bool:
-        """Whether the tensor is stored in blocks of four-bit codes."""
+        """Return whether the tensor is stored in blocks of four-bit codes."""
         return self._tensors[name].tensor_type.name == "Q4_1"
 
     def blocks(self, name: str) -> Tensor:
-        """The stored bytes of a packed tensor, (n, 20) uint8: one row for each 32 neighbouring entries of a row."""
+        """Return the stored bytes of a packed tensor, (n, 20) uint8: one row for each 32 neighbouring entries
+        of a row.
+        """
         assert self.is_packed(name), f"{name} is not stored in blocks of four-bit codes"
         return torch.from_numpy(np.array(self._tensors[name].data)).reshape(-1, BLOCK_BYTES)
 
     def tensor(self, name: str, dequantise: Callable[[Tensor], Tensor] | None = None) -> Tensor:
-        """A tensor in float32, unpacked by `dequantise` ((n, 20) uint8 -> (n, 32) float32) if it is packed, else, or
-        if none is given, by the package gguf."""
+        """Return a tensor in float32. A packed one is unpacked by `dequantise` ((n, 20) uint8 -> (n, 32)
+        float32), or by the package gguf if none is given.
+        """
         from gguf.quants import dequantize
 
         stored = self._tensors[name]
@@ -122,7 +125,7 @@ class ModelFile:
         )
 
     def state_dict(self, dequantise: Callable[[Tensor], Tensor] | None = None) -> dict[str, Tensor]:
-        """All tensors by name, as `load_state_dict` takes them; a bar shows how far it is."""
+        """Return all tensors by name, as `load_state_dict` takes them; a bar shows how far it is."""
         return {name: self.tensor(name, dequantise) for name in track(self.names)}
 
     def _number(self, key: str) -> Any:
@@ -135,7 +138,7 @@ class ModelFile:
 
 
 def _name(stored: str) -> str:
-    """The name of a tensor in the lessons' modules."""
+    """Return the name of a tensor in the lessons' modules."""
     if stored in WHOLE:
         return WHOLE[stored]
     _, layer, part, kind = stored.split(".")

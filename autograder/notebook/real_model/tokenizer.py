@@ -1,6 +1,7 @@
-"""Text to ids and back, by the model's own tokens: byte-level BPE, as GPT-2 has it, with every digit by itself.
+"""Text to ids and back, by the model's own tokens: byte-level BPE as in GPT-2, with every digit separate.
 
-The file writes bytes as characters: those that cannot be seen, and the space, as letters beyond ASCII ("Ġ" for space).
+The file writes bytes as characters: invisible ones, and the space, as characters beyond ASCII ("Ġ" for
+space).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,15 +15,17 @@ START, END = "<|im_start|>", "<|im_end|>"
 
 
 def byte_characters() -> dict[str, int]:
-    """The byte that each of the 256 characters stands for (Radford et al. 2019, in the code of GPT-2)."""
+    """Return the byte that each of the 256 characters stands for (Radford et al. 2019, in the code of
+    GPT-2)."""
     shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     hidden = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {chr(256 + i): byte for i, byte in enumerate(hidden)}
 
 
 class Tokenizer:
-    """The tokens of the model, by id; the ids of those that no text makes, as <|im_start|>; and the merges, in the
-    order in which they were learned."""
+    """The tokens of the model, by id; the ids of special tokens, such as <|im_start|>, which no text yields;
+    and the merges, in the order in which they were learned.
+    """
 
     def __init__(self, tokens: Sequence[str], special: Iterable[int], merges: Sequence[tuple[str, str]]):
         self.tokens, self.special, self._merges = list(tokens), frozenset(special), merges
@@ -32,7 +35,8 @@ class Tokenizer:
 
     @cached_property
     def merges(self) -> list[tuple[int, int]]:
-        """The merges as lesson 10 writes them: pairs of ids; 0 to 255 are bytes, and 256 + k is the k-th pair."""
+        """The merges as lesson 10 writes them: pairs of ids; 0 to 255 are bytes, and 256 + k is the k-th
+        pair."""
         known: dict[str, int] = dict(self._bytes)
         pairs = []
         for number, (left, right) in enumerate(self._merges):
@@ -47,17 +51,20 @@ class Tokenizer:
         return [self._ids.get(text, -1) for text in joined]
 
     def words(self, text: str) -> list[str]:
-        """The text cut into words, each with the space before it, digits one by one: no token crosses a cut."""
+        """Return the text cut into words, each with the space before it, digits one by one: no token crosses
+        a cut.
+        """
         cuts = self._trusted.pre_tokenizer.pre_tokenize_str(text)
         return [text[start:end] for _, (start, end) in cuts]
 
     def from_lesson_10(self, ids: Iterable[int]) -> list[int]:
-        """Ids as `bpe_encode` gives them, as the model numbers them."""
+        """Convert ids as returned by `bpe_encode` to the model's numbering."""
         return [self._of_lesson_10[one] for one in ids if self._of_lesson_10[one] >= 0]
 
     def encode_by(self, bpe_encode: Callable[[str, list], list[int]], text: str) -> list[int]:
-        """The ids of a text by a `bpe_encode` as in lesson 10, word by word. Of the 48,900 merges it gets for each word
-        those whose result is a piece of the word: no other one can matter."""
+        """Return the ids of a text by a `bpe_encode` as in lesson 10, word by word. Of the 48,900 merges it
+        gets for each word only those whose result is a piece of the word; no other one can matter.
+        """
         known: dict[str, list[int]] = {}
         words = self.words(text)
         for word in set(words):
@@ -72,7 +79,7 @@ class Tokenizer:
 
     @cached_property
     def _ranks(self) -> dict[str, int]:
-        """The place of each merge among all, by the text that it makes."""
+        """The rank of each merge, by the text that it makes."""
         return {left + right: rank for rank, (left, right) in enumerate(self._merges)}
 
     @cached_property
@@ -84,15 +91,17 @@ class Tokenizer:
         return {byte: character for character, byte in self._bytes.items()}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text, by the package tokenizers. What looks like a special token is text like any other."""
+        """Return the ids of a text, by the package tokenizers. Text that looks like a special token is
+        encoded like any other.
+        """
         return self._trusted.encode(text).ids
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of ids; special tokens as they are written, invalid UTF-8 as �."""
+        """Return the text of ids; special tokens by their names, invalid UTF-8 as �."""
         return self.bytes_of(ids).decode("utf-8", errors="replace")
 
     def bytes_of(self, ids: Iterable[int]) -> bytes:
-        """The bytes of ids, of which a character may be cut in two."""
+        """Return the bytes of ids, which may begin or end within a character."""
         parts = []
         for one in ids:
             token = self.tokens[one]

@@ -1,5 +1,5 @@
-"""A class over three weekly archives of each system: every file is accounted for, and nobody's work is in another's
-place.
+"""A class over three weekly archives of each system: every file is accounted for, and nobody's work is in
+another's place.
 
 week 1   the first lesson
 week 2   the first lesson again, with what was handed in again, late, or by people who go by another name now
@@ -31,7 +31,7 @@ def letters(number: int) -> str:
 
 
 class Person:
-    """One student: their id, kind, name, and what a system knows them by."""
+    """One student: their id, kind, name, and their name in each system."""
 
     def __init__(self, number: int):
         self.id, self.kind, self.number = f"s{number:03}", number % KINDS, number
@@ -40,7 +40,7 @@ class Person:
             self.first, self.last = Person(number - 1).first, Person(number - 1).last
 
     def called(self, week: int) -> str:
-        """Impostors go by the name of somebody else from the second week on."""
+        """Return the name in that week; impostors use somebody else's from the second week on."""
         victim = Person(self.number - IMPOSTOR + PLAIN)
         return (
             f"{victim.first} {victim.last}"
@@ -49,13 +49,17 @@ class Person:
         )
 
     def number_in(self, system: str, week: int) -> str:
-        """Moodle numbers anew in each assignment; Blackboard and Gradescope know the id."""
+        """Return the system's number. Moodle gives people new numbers in each assignment; Blackboard and
+        Gradescope know the id.
+        """
         own = {"moodle": 30_000 + self.number + 1_000 * (week == 3), "canvas": 900 + self.number}
         return self.id if system in ("blackboard", "gradescope") else str(own.get(system, 700 + self.number))
 
 
 class Work:
-    """What a person hands in in a week: a notebook or other files, with a word in it whose it is."""
+    """The work that a person hands in in a week: a notebook or other files, marked with a word that says
+    whose it is.
+    """
 
     def __init__(self, texts: dict[str, str]):
         self._notebooks = {name: json.loads(text) for name, text in texts.items() if name != "broken"}
@@ -70,7 +74,7 @@ class Work:
         return json.dumps(notebook | {"cells": [*notebook["cells"], word | {"id": "word"}]})
 
     def files(self, person: Person, week: int, tmp_path: Path) -> dict[str, str | bytes]:
-        """The files by name."""
+        """Return the files by name."""
         kind, lesson = person.kind, LESSONS[week]
         done = self.notebook("second" if week == 3 else "done", person, week)
         if kind == SCRIPT and week == 1:
@@ -94,7 +98,7 @@ class Work:
 
 
 def path_of(system: str, person: Person, week: int, name: str) -> str:
-    """What a system calls a file."""
+    """Return a system's path for a file."""
     number, called, late = (
         person.number_in(system, week),
         person.called(week),
@@ -115,7 +119,9 @@ def path_of(system: str, person: Person, week: int, name: str) -> str:
 
 
 def archive_of(system: str, people: list[Person], week: int, work: Work, tmp_path: Path) -> tuple[Path, int]:
-    """The archive of a week, and how many files are in it, those of archives within it counted one by one."""
+    """Write the archive of a week; return it, and how many files are in it, those of nested archives counted
+    one by one.
+    """
     files: dict[str, str | bytes] = {"index.html": "<html>"} if system == "brightspace" else {}
     submissions, count = [], len(files)
     for person in people:
@@ -135,7 +141,7 @@ def archive_of(system: str, people: list[Person], week: int, work: Work, tmp_pat
 
 
 def submission_of(folder: str, person: Person, week: int) -> str:
-    """What Gradescope says of a submission."""
+    """Return Gradescope's record of a submission."""
     both = [person, Person(person.number + 1)] if person.kind == GROUP else [person]
     day = 22 if person.kind == LATE and week == 2 else 3 + 7 * week
     names = "".join(f'\n  - {{":name": "{one.called(week)}", ":sid": {one.id}}}' for one in both)
@@ -143,7 +149,7 @@ def submission_of(folder: str, person: Person, week: int) -> str:
 
 
 def counted(course: Path) -> dict[str, tuple[str, int]]:
-    """By folder and lesson, whose notebook counts, and which it is."""
+    """Return, by folder and lesson, whose notebook counts, and which it is."""
     found = {}
     for path in sorted((course / "submitted").glob("*/*/*.ipynb")):
         word = TAG.search(path.read_text(encoding="utf-8"))
@@ -152,7 +158,9 @@ def counted(course: Path) -> dict[str, tuple[str, int]]:
 
 
 def is_right(folder: str, owner: str, system: str) -> bool:
-    """Whether the work of `owner` may be in this folder: by id, or by the system's own number of the one behind it."""
+    """Return whether the work of `owner` may be in this folder: by id, or by the system's number of the
+    person behind it.
+    """
     person = Person(int(owner[1:]))
     mine = {person.id} | (
         {Person(person.number + 1).id} if system == "gradescope" and person.kind == GROUP else set()
@@ -162,7 +170,9 @@ def is_right(folder: str, owner: str, system: str) -> bool:
 
 
 def walk(course: Path, texts: dict[str, str], system: str, size: int, tmp_path: Path, said) -> dict:
-    """Collects three weeks, and the first two again; `said` gives what was printed. Returns what counts then."""
+    """Collect three weeks, and the first two again; `said` collects what was printed. Return the notebooks
+    that count then.
+    """
     people, work = [Person(number) for number in range(size)], Work(texts)
     add_students(course, {one.id: (one.first, one.last) for one in people if one.kind != STRANGER})
     for week in (1, 2, 3, 1, 2):

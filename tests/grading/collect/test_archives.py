@@ -1,4 +1,4 @@
-"""Nobody's archive, however it is made, keeps the others from being collected."""
+"""No archive, however it is made, keeps the others from being collected."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def notebook_of(source: str) -> str:
 
 
 def many_blanks() -> bytes:
-    """b24: notebooks of blanks, which take no room in an archive."""
+    """Return notebooks of spaces, which take no room in an archive."""
     blanks = b" " * MEGABYTE
     return packed({f"{number}.ipynb": blanks for number in range(4)})
 
@@ -130,7 +130,9 @@ def test_the_longest_name_of_a_person_takes_no_time(name):
 
 @pytest.mark.parametrize("name", WORST)
 def test_a_notebook_of_a_megabyte_of_the_worst_is_placed_with_the_others(course, texts, tmp_path, name):
-    """b23: the names of exercises were looked for by a pattern that was quadratic in blanks, outside all limits."""
+    """Search for names of exercises in linear time: an earlier pattern was quadratic in spaces, outside all
+    limits.
+    """
     worst = WORST[name][:999_000]
     text = notebook_of(worst)
     files = {f"lovelaceada_71_2_{F}": texts["done"], "evil_66_1_x.ipynb": text}

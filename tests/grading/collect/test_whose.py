@@ -1,4 +1,4 @@
-"""Nobody's work comes into another's place, whatever people call themselves."""
+"""No work is placed as another student's, whatever people call themselves."""
 
 import csv
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ TWINS = {"a1": ("Anna", "Meier"), "a2": ("Anna", "Meier")}
 
 @pytest.fixture
 def hand_in(course, texts, tmp_path, capsys):
-    """Collects an archive of these files; returns whether all has its place, and what was said."""
+    """Collect an archive of these files; return whether everything was placed, and what was printed."""
 
     def collected(files: dict[str, str], **how) -> tuple[bool, str]:
         archive = zipped(tmp_path / "x.zip", {name: texts.get(what, what) for name, what in files.items()})
@@ -35,7 +35,7 @@ def people(course) -> dict[str, str]:
 
 
 def write_people(course, changes: dict[str, str]) -> None:
-    """What a teacher does with the file."""
+    """Write people.csv as a teacher would edit it."""
     rows = [f"{key.replace(' ', ',')},,{student}" for key, student in (people(course) | changes).items()]
     (course / "people.csv").write_text("\n".join(["system,number,name,student", *rows]), encoding="utf-8-sig")
 

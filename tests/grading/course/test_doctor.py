@@ -1,4 +1,4 @@
-"""`doctor` names every line of defence that does not hold."""
+"""`doctor` names every line of defence that is missing."""
 
 import subprocess
 import sys

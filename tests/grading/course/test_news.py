@@ -1,4 +1,4 @@
-"""A course that is updated is told what is new in CHANGELOG.md, once."""
+"""An update of a course prints what is new in CHANGELOG.md, once."""
 
 import re
 import shutil

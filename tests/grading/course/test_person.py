@@ -1,4 +1,4 @@
-"""What a course keeps of one student can be shown, and removed without a trace."""
+"""The data that a course keeps of one student can be shown, and removed without a trace."""
 
 import json
 import re
@@ -28,8 +28,8 @@ WORK = {"answers": {SOFTMAX: "SMX-01"}, "written": WRITTEN}
 
 @pytest.fixture(scope="module")
 def graded(first_course, tmp_path_factory):
-    """A course after a lesson: collected, graded, with feedback, report and a log. One student handed in twice, and
-    then an odd file; of the other an instructor kept an earlier attempt."""
+    """A course after a lesson: collected, graded, with feedback, report and a log. One student handed in
+    twice, and then an odd file; of the other an instructor kept an earlier attempt."""
     folder = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("person") / "course"))
     with open_course(folder).gradebook as gradebook:
         gradebook.update_or_create_student(
@@ -65,7 +65,7 @@ def course(graded, tmp_path) -> Path:
 
 
 def naming(folder: Path, student: str) -> list[str]:
-    """The files whose name or content has the id of the student, as grep finds them."""
+    """Return the files whose name or content has the id of the student, as grep finds them."""
     word = re.compile(rb"(?<!\w)" + re.escape(student.encode()) + rb"(?!\w)")
     return [
         str(path.relative_to(folder))

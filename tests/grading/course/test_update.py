@@ -1,4 +1,6 @@
-"""Mended lessons come into a course in mid-term: nothing of the instructor's is lost, and what changes is said."""
+"""Mended lessons come into a course in mid-term: nothing of the instructor's is lost, and changes are
+reported.
+"""
 
 import shutil
 from pathlib import Path
@@ -15,11 +17,13 @@ from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, WRITTEN, SampleSubmission
 from autograder.grading.gradebook.open_course import open_course
 
-# --- a merge --------------------------------------------------------------------------------------------------------
+# --- a merge
+# --------------------------------------------------------------------------------------------------------
 
 
 def book(*cells: str):
-    """A notebook of these cells: `name:points text` is a named one, `@ text` one of the teacher's own."""
+    """Return a notebook of these cells: `name:points text` is a named one, `@ text` one of the teacher's
+    own."""
     made = []
     for number, cell in enumerate(cells):
         head, _, text = cell.partition(" ")
@@ -117,12 +121,14 @@ def test_a_picture_that_the_teacher_pasted_stays():
     assert result.cells[0].attachments == mine.cells[0].attachments
 
 
-# --- a course -------------------------------------------------------------------------------------------------------
+# --- a course
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def course_of_before(first_course, tmp_path_factory) -> Path:
-    """A course whose lesson was made before its first text, the points of a check and a question were mended."""
+    """A course whose lesson was made before its first text, the points of a check and a question were
+    mended."""
     course = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("before") / "course"))
     of_before(course, lambda notebook: notebook.cells[0].update(source="# As it was"))
     of_before(
@@ -146,7 +152,7 @@ def source(course: Path) -> Path:
 
 
 def of_before(course: Path, edit) -> None:
-    """Changes the lesson as if it had been made so."""
+    """Change the lesson as if it had been made so."""
     for path in (source(course), course / ".made" / f"{FIRST}.ipynb"):
         change(path, edit)
     assert open_course(course).generate_assignment(FIRST, force=True)["success"]

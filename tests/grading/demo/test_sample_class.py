@@ -1,4 +1,4 @@
-"""The made-up class: its wrong answers are the mistakes that they are said to be."""
+"""The made-up class: its wrong answers are the mistakes that they claim to be."""
 
 import nbformat
 import pytest
@@ -18,7 +18,7 @@ MISTAKES = sorted(
 
 @pytest.mark.parametrize("exercise_id, mistake", MISTAKES)
 def test_wrong_answers_of_the_sample_class_are_the_mistakes_they_claim(empty_course, exercise_id, mistake):
-    """What is typed into the notebook is a wrong answer, and the judge sees which."""
+    """Prove that each wrong answer, as typed into the notebook, is recognised by the judge."""
     exercise = find(exercise_id)
     work = SampleSubmission("somebody", answers={exercise_id: mistake}, lesson=exercise.lesson)
     names = {}

@@ -33,7 +33,7 @@ pytestmark = [
 
 
 def as_nobody_special(*command: str) -> None:
-    """Runs a program of Postgres, which refuses to be run by root."""
+    """Run a program of Postgres as an ordinary user, because it refuses to run as root."""
     user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
     subprocess.run([*user, *command], check=True, capture_output=True, timeout=600)
 
@@ -94,7 +94,7 @@ def test_the_same_grades_on_a_server(server, empty_course, tmp_path):
 
 
 def test_a_gradebook_that_moves_keeps_what_was_given_by_hand(server, first_course, request, tmp_path):
-    """By the program in GRADING.md, as it stands there."""
+    """Run the program in GRADING.md, word for word."""
     guide = (request.config.rootpath / "GRADING.md").read_text(encoding="utf-8")
     program = re.search(r"```python\n# move_gradebook.py\n(.*?)```", guide, re.DOTALL)[1]
     place, url = "postgresql://USER@HOST/DATABASE?sslmode=require", server.replace("/postgres", "/moved")

@@ -1,4 +1,5 @@
-"""A lesson on Gradescope: its program is run in a folder that is laid out as Gradescope's documentation says."""
+"""A lesson on Gradescope: its program is run in a folder that is laid out as Gradescope's documentation
+says."""
 
 import json
 import os
@@ -20,7 +21,7 @@ from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, WRITTEN, SampleSubmission
 from autograder.grading.gradescope.make import make_archive
 
-# What Gradescope's container looks like to us: no program there can make a sandbox.
+# Like Gradescope's container: no program there can make a sandbox.
 WITHOUT_SANDBOX = """
 import sys
 from pathlib import Path
@@ -69,8 +70,8 @@ def archive(course, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def autograder(archive):
-    """The folder /autograder, as Gradescope's harness lays it out; `python` is what setup.sh makes there. subtle: all
-    may enter it, as they may there, but not pytest's own folders."""
+    """The folder /autograder, as Gradescope's harness lays it out; `python` is what setup.sh makes there.
+    subtle: all may enter it, as they may there, but not pytest's own folders."""
     place = Path(tempfile.mkdtemp())
     place.chmod(0o755)
     root = place / "autograder"
@@ -93,7 +94,7 @@ def write_python(root: Path, line: str) -> None:
 
 
 def graded(root: Path, status: int = 0) -> tuple[dict, str]:
-    """What a student reads, and what the program printed for teachers."""
+    """Return what a student reads, and what the program printed for teachers."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [root / "run_autograder"], cwd=root, env=env, capture_output=True, text=True, timeout=600
@@ -104,7 +105,7 @@ def graded(root: Path, status: int = 0) -> tuple[dict, str]:
 
 
 def put(root: Path, course: Path, name: str = f"{FIRST}.ipynb", **work) -> Path:
-    """A student's notebook, handed in."""
+    """Hand in a student's notebook."""
     path = root / "submission" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(hand_in(course, SampleSubmission("x", **work)), path)
@@ -186,7 +187,7 @@ def test_the_archive_has_the_documented_files_and_nothing_of_students(archive, c
 
 
 def test_setup_makes_an_environment_with_the_pinned_packages(archive, tmp_path):
-    """With a Python that notes what it is asked, in the place of the real one."""
+    """Run setup.sh with a stand-in for Python that records its arguments."""
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(tmp_path / "source")
     fake = tmp_path / "fake"

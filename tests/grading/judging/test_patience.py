@@ -1,4 +1,4 @@
-"""An answer that did not return is not waited for a minute each time that it is called again."""
+"""An answer that did not return does not cost a minute each time that it is called again."""
 
 import shutil
 from collections import defaultdict
@@ -24,7 +24,7 @@ pytestmark = needs_sandbox
 
 SECRET = "a secret"
 LOOP = "while True:\n    pass"
-# Nothing that is raised in it stops it: its whole process has to go.
+# No exception stops it, so its whole process must be killed.
 STUBBORN = f"import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))\n{LOOP}"
 CALLS = "weights = [softmax(torch.ones(1, 1)) for _ in range(2)]\nprint('not reached')"
 # An answer that is slow is given up early, so that this test need not wait.
@@ -51,7 +51,7 @@ def asked(monkeypatch) -> dict:
 
 
 def run(course: Path, softmax: str, cells: tuple[str, ...] = ()):
-    """The result of a submission with that softmax, and more cells at its end."""
+    """Return the result of a submission with that softmax, and more cells at its end."""
     answers = {SOFTMAX: softmax}
     work = hand_in(course, SampleSubmission("ada", answers=answers))
     change(work, lambda notebook: notebook.cells.extend(map(new_code_cell, cells)))
@@ -69,7 +69,7 @@ def course(first_course, tmp_path) -> Path:
 def test_whatever_calls_an_answer_that_does_not_return_has_seconds(course, asked):
     result = run(course, LOOP, (CALLS, "print('reached')"))
     usual = HURRIED.probe, None
-    # Whether a probe can still be stopped, or is ended and asked anew, depends on the machine.
+    # Whether a probe can still be stopped, or is killed and repeated, depends on the machine.
     assert asked["softmax"][0] == usual and {call for _, call in asked["softmax"][1:]} == {HURRIED.again_call}
     assert {call for _, call in asked["attention_from_loops"]} == {HURRIED.again_call}
     assert {*asked["dot_product_scores"], *asked["weighted_sum"]} == {usual}

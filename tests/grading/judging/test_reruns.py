@@ -34,7 +34,9 @@ def asked(exercise_id: str) -> tuple[Questions, Rerun]:
 
 
 def verdict_on_programs(exercise_id: str, answer, change=lambda data: data):
-    """The verdict on what an answer's programs give when they are run again, perhaps after a change."""
+    """Return the verdict on the results of an answer's programs when they are run again, perhaps after a
+    change.
+    """
     questions, again = asked(exercise_id)
     cases = [case for case in questions.cases if case.program]
     records = iter(probe(answer, cases, questions.exercise.procedure))

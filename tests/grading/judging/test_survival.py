@@ -1,4 +1,5 @@
-"""Whatever an answer does or returns, there is a verdict, a kind message, and the process goes on unharmed."""
+"""Whatever an answer does or returns, there is a verdict, a kind message, and the process goes on
+unharmed."""
 
 import contextlib
 import random
@@ -30,7 +31,7 @@ def right(scores):
 
 @contextlib.contextmanager
 def unharmed():
-    """The world is after the block as it was before."""
+    """Assert that the process is the same after the block as before."""
 
     def state():
         return (
@@ -58,7 +59,7 @@ def short_limits(monkeypatch):
 
 
 def is_kind(message: str) -> bool:
-    """At most three lines, none of them ours or Python's own report."""
+    """Assert that a message has at most three lines, none of them from our code or Python's own report."""
     ours = re.search(r"Traceback|autograder|site-packages|\.py\b", message)
     return 1 <= len(message.splitlines()) <= 3 and not ours
 
@@ -67,7 +68,7 @@ def is_kind(message: str) -> bool:
 
 
 class Liar:
-    """Says that it equals everything, and is a tensor to whoever asks."""
+    """Claims to equal everything, and to be a tensor."""
 
     shape, dtype, ndim = (3, 8), torch.float32, 2
 
@@ -209,7 +210,7 @@ def ignoring_weights(answer):
 
 
 def late(does):
-    """A right answer but for tensors of four axes."""
+    """Return a right answer, except for tensors of four axes."""
     return lambda scores: does(scores) if scores.dim() == 4 else right(scores)
 
 
@@ -256,7 +257,7 @@ def test_memory_that_nobody_fills_is_no_number():
 
 
 def module(init):
-    """A module with this constructor and no forward."""
+    """Return a module with this constructor and no forward."""
 
     def constructor(self, *sizes):
         nn.Module.__init__(self)
@@ -266,7 +267,7 @@ def module(init):
 
 
 def parts(*names: str, make=lambda d_in, d_out: nn.Parameter(torch.randn(d_in, d_out))):
-    """A constructor that gives the instance parts of these names."""
+    """Return a constructor that gives the instance parts of these names."""
 
     def init(self, d_in, d_out):
         for name in names:
@@ -329,7 +330,7 @@ def test_other_part_names_are_listed_beside_those_expected():
     assert "Expected parts: W_query, W_key, W_value; found: q, k, v." in message
 
 
-# The dangerous ones, each in a process of its own
+# The dangerous ones, each in a separate process
 
 
 PRELUDE = """
@@ -394,7 +395,7 @@ def test_dangerous_answers_end_only_their_own_process(tmp_path):
     quick = [name for name in FILES if name not in ENDLESS]
     with unharmed():
         judged = {}
-        # Only what never ends meets a limit, however busy the machine is.
+        # Only code that never ends reaches a limit, however busy the machine is.
         for names, allowance in ((quick, USUAL), (ENDLESS, Allowance(6.0, 6.0))):
             verdicts = check_files(SOFTMAX, [str(files[name]) for name in names], allowance=allowance)
             judged |= dict(zip(names, verdicts, strict=True))

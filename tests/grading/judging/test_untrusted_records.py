@@ -13,7 +13,7 @@ from grading.judging.test_survival import DONE, RETURNED, SOFTMAX
 
 
 def sent(answer, exercise, cases, seconds=None):
-    """The records of an answer as they come out of a sandbox."""
+    """Return the records of an answer as they come out of a sandbox."""
     return unpack(pack(probe(answer, cases, exercise.procedure, seconds=seconds)))
 
 
@@ -52,7 +52,7 @@ def paths_in(value, path=()):
 
 
 def replaced(value, path, other):
-    """The data with another value in that place."""
+    """Return the data with another value in that position."""
     if not path:
         return other
     copy = dict(value) if isinstance(value, dict) else list(value)
@@ -62,7 +62,7 @@ def replaced(value, path, other):
 
 @pytest.mark.parametrize("exercise_id", [SOFTMAX, "matmul.SelfAttention"])
 def test_a_forged_field_is_unreadable_or_judged(exercise_id):
-    """Whatever stands in the place of a field, the judge does not stumble over it."""
+    """Put a value in place of each field; the judge must not raise."""
     exercise = find(exercise_id)
     cases = cases_of(exercise)[:2]
     expected = Expected(exercise, cases)

@@ -1,4 +1,4 @@
-"""What is added to a student's feedback page, and what never reaches it."""
+"""The additions to a student's feedback page, and what never reaches it."""
 
 import re
 from dataclasses import replace
@@ -64,7 +64,7 @@ def check_cell(exercise_id: str):
 
 
 def fitted(folder, result: Result | None, *exercises: str, key: str = KEY) -> nbformat.NotebookNode:
-    """A graded notebook with these checks after the preprocessor, run in the course's folder."""
+    """Return a graded notebook with these checks after the preprocessor, run in the course's folder."""
     if result is not None:
         results.save(folder, KEY, result)
     notebook = new_notebook(
@@ -144,7 +144,7 @@ def test_a_key_that_is_none_opens_no_file(folder, key):
 
 
 def test_a_submission_ends_as_a_picture_on_the_page(course):
-    """Handed in, run, judged, kept, read again and drawn."""
+    """Hand in, run, judge, store, read again and draw."""
     hand_in(course, SampleSubmission("ada", answers={SOFTMAX: "SMX-01", "loops.weighted_sum": "LOOP-17"}))
     grade(course, sandboxed=not why_no_sandbox())
     make_feedback(course, [FIRST])
@@ -165,7 +165,7 @@ def test_a_picture_that_fails_is_left_out_logged_with_its_place_and_counted(fold
 
 
 def graded_module(course):
-    """A right module, handed in and graded."""
+    """Hand in and grade a right module."""
     work = SampleSubmission("ada", lesson="02_attention_as_matmul")
     hand_in(course, work)
     (row,) = grade(course, workers=1, sandboxed=not why_no_sandbox())

@@ -1,4 +1,4 @@
-"""Formgrader's page and the feedback: nothing of a student covers them, or passes for what the course says."""
+"""Formgrader's page and the feedback: nothing by a student covers them, or passes for the course's words."""
 
 import re
 
@@ -12,7 +12,7 @@ from autograder.grading.gradebook.graded_notebook import OWN_TAG, show_mark_sche
 
 
 def body_of(page: str) -> str:
-    """The page without the styles, which name every class."""
+    """Return the page without the styles, which name every class."""
     return re.sub(r"<style.*?</style>", "", page, flags=re.DOTALL).partition("<body>")[2]
 
 

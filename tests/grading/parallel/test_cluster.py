@@ -21,7 +21,7 @@ FULL = 21.0
 
 @pytest.fixture
 def started():
-    """Starts programs of Dask, and ends them all."""
+    """Start programs of Dask, and end them all."""
     running = []
 
     def start(*words: str) -> subprocess.Popen:
@@ -42,7 +42,7 @@ def started():
 
 
 def scheduler(started) -> str:
-    """The address of a new scheduler on loopback."""
+    """Start a new scheduler on loopback; return its address."""
     process = started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     for line in process.stderr:
         if found := re.search(r"Scheduler at:\s+(tcp://127\.0\.0\.1:\d+)", line):

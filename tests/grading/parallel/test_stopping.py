@@ -1,4 +1,4 @@
-"""Ctrl-C while a class is graded: it is heard at once, waits for nobody, and what is done is kept."""
+"""Ctrl-C while a class is graded: it takes effect at once, and finished work is kept."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from autograder.grading.grade import grade
 
 pytestmark = needs_sandbox
 
-# The second submission never ends, however long anybody waits.
+# The second submission never ends.
 ENDLESS = """
 import os, signal, sys
 from autograder.cli import main

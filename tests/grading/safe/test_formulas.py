@@ -1,4 +1,4 @@
-"""Formulas of students and lessons are drawn by the browser itself, and bring nothing live."""
+"""Formulas of students and lessons are drawn by the browser itself, and add no active content."""
 
 import re
 from html.parser import HTMLParser
@@ -16,7 +16,7 @@ def html_of(text: str, cell=None) -> str:
 
 
 def tags_of(page: str) -> list[tuple[str, dict]]:
-    """Every element as a browser would find it, with its attributes."""
+    """Return every element as a browser would find it, with its attributes."""
     found = []
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, names: found.append((tag, dict(names)))
@@ -101,9 +101,9 @@ def test_code_with_dollars_is_no_formula():
 
 
 MATRICES = r"\begin{pmatrix} 1 \\ 2 \end{pmatrix} = \begin{pmatrix} 3 \end{pmatrix}"
-# (formula, part of what is drawn, how often it stands there)
+# (formula, part of the result, how often it occurs there)
 DRAWN = [
-    # The name of a function stands apart from letters and not from brackets.
+    # A function's name has a gap before letters but not before brackets.
     (r"\log p", "<mspace", 1),
     (r"p \log_2 p", "<mspace", 2),
     (r"\log \operatorname{softmax}(z)", "<mspace", 1),
@@ -134,7 +134,7 @@ NAMES = ("Screen shot 1.png", "Größe.png", "Gro\u0308\u00dfe 2.png", "a&b (1).
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("written", ["as it is", "in brackets", "encoded"])
 def test_a_pasted_picture_is_seen_whatever_its_name(name, written):
-    """As editors write it: as it is, in angle brackets, or encoded as in an address."""
+    """Try names as editors write them: unchanged, in angle brackets, or encoded as in an address."""
     plain = name.replace(" ", "%20").replace("(", "%28").replace(")", "%29")  # else it is no link
     links = {"as it is": f"attachment:{plain}", "in brackets": f"<attachment:{name}>"}
     link = links.get(written, f"attachment:{quote(name)}")

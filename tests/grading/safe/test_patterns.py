@@ -1,4 +1,4 @@
-"""No pattern takes much longer for a text that is made to be slow: each is tried on long texts of that kind."""
+"""No pattern is much slower on hostile texts: each is tried on long texts made to slow it down."""
 
 import pkgutil
 import re
@@ -11,14 +11,14 @@ from autograder.grading import safe, submission
 from autograder.grading.submission.unit import INSTALLS, STAR
 
 SIZE = 100_000
-SECONDS = 3  # of the processor for one text. What takes time in proportion takes thousandths, what squares it minutes
+SECONDS = 3  # CPU time for one text: linear patterns take thousandths, quadratic ones minutes
 UNITS = (" ", "\n", "a", "1", "<", "&", "\\\n", "rgb(", "<a b=", "<mo>(</mo><mtable>", "-n 1 ", "!x -m ")
 STARTS = ("", "import", "!")
 AT_A_PLACE = ("clean_html.ATTRIBUTE", "clean_html.TAG_END")  # these are never searched for
 
 
 def patterns() -> dict[str, re.Pattern]:
-    """The patterns of the rooms that handle what students wrote."""
+    """Return the patterns of the rooms that handle what students wrote."""
     found = {}
     for room in (safe, submission):
         for one in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):

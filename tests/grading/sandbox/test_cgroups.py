@@ -1,4 +1,6 @@
-"""Control groups: real ones where this machine lets a test make some; and where a program may make any."""
+"""Control groups: real ones where this machine lets a test make some; and the rules for where a program may
+make any.
+"""
 
 import os
 from pathlib import Path
@@ -15,7 +17,7 @@ from autograder.grading.worker.session import Session
 
 
 def place_for_groups() -> Path | None:
-    """A real group in which this test can make others, with or without limits."""
+    """Return a real group in which this test can make others, with or without limits."""
     own = cgroups._own_group()
     try:
         Group(own, {}).end()
@@ -55,7 +57,7 @@ def test_a_group_that_cannot_be_limited_is_not_left_behind():
 
 
 class Recorded:
-    """Stands for a Group where there is no kernel behind the folder."""
+    """Replaces a Group where there is no kernel behind the folder."""
 
     def __init__(self, parent, limits):
         self.limits = limits

@@ -1,4 +1,4 @@
-"""What code in a sandbox finds, and what it is charged with."""
+"""Code in a sandbox: what it can find, and what it is charged with."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A sandbox is made, with whichever bwrap works; what must not fail unseen does not."""
+"""A sandbox is made with whichever bwrap works; failures that must not go unnoticed are noticed."""
 
 import os
 import platform
@@ -17,7 +17,7 @@ from autograder.grading.sandbox.sandbox import Sandbox, why_no_sandbox
 
 @needs_sandbox
 def test_the_end_of_a_sandbox_goes_by_its_handle(monkeypatch):
-    """A process id may be another's by then."""
+    """Use the handle, because by then the process id may be another process's."""
     killed, kill = [], os.kill
     monkeypatch.setattr(os, "kill", lambda pid, number: (killed.append(pid), kill(pid, number)))
     made = Sandbox()
@@ -38,7 +38,7 @@ print(why_no_sandbox() or "a sandbox")
 
 @needs_sandbox
 def test_an_environment_may_be_a_link(tmp_path):
-    """`.venv -> ../environments/course`, as people have it who keep environments elsewhere."""
+    """Try `.venv -> ../environments/course`, as people have it who keep environments elsewhere."""
     (tmp_path / "linked").symlink_to(sys.prefix)
     (tmp_path / "twice").symlink_to("linked")
     python = str(tmp_path / "twice/bin/python")
@@ -47,7 +47,8 @@ def test_an_environment_may_be_a_link(tmp_path):
     assert done.stdout == "a sandbox\n", done.stderr
 
 
-# --- Which bwrap ----------------------------------------------------------------------------------------------
+# --- Which bwrap
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -88,7 +89,8 @@ def test_why_there_is_no_sandbox_is_one_line(afresh, monkeypatch, name, value, s
         Sandbox()
 
 
-# --- What is given up -----------------------------------------------------------------------------------------
+# --- What is given up
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["prctl", "capset"])

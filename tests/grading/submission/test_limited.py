@@ -1,4 +1,4 @@
-"""Work with limits of time and memory: whatever it does is told, and ends with it."""
+"""Work with limits on time and memory: whatever it does is reported, and ends with it."""
 
 import faulthandler
 import os

@@ -1,4 +1,4 @@
-"""Reading has limits, and whatever a submission does to its reader is its own result."""
+"""Reading has limits, and whatever a submission does to its reader affects only its own result."""
 
 import json
 import os
@@ -187,7 +187,8 @@ def test_folders_that_cannot_be_entered_or_listed_stop_nobody(capfd):
         shutil.rmtree(top)
 
 
-# --- nbgrader's own way ---------------------------------------------------------------------------------------
+# --- nbgrader's own way
+# ---------------------------------------------------------------------------------------
 
 
 @needs_sandbox
@@ -222,7 +223,7 @@ def test_stock_autograde_refuses_and_goes_on(course, tmp_path, monkeypatch):
 
 
 def without_tags(validate):
-    """Fails where a notebook with its tags is validated, which can take time that grows with their square."""
+    """Fail if a notebook with its tags is validated, which can take time that grows with their square."""
 
     def wrapped(notebook, *args, **kwargs):
         assert "7,000 tags" not in json.dumps(notebook)

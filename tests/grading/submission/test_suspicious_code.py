@@ -50,7 +50,9 @@ HONEST_ANSWERS = [
 
 
 def look(text: str, before: str = "") -> str:
-    """What is said of a notebook with this answer, which earned points, and perhaps another cell before it."""
+    """Return the request to look at the code of a notebook with this answer, which earned points, and perhaps
+    another cell before it.
+    """
     return suspicious_names([before, text], {SOFTMAX: [text]}, [IMPORTS]).text([SOFTMAX])
 
 

@@ -1,4 +1,4 @@
-"""Which cells of a submission are run, and as what."""
+"""The cells that are run, and how."""
 
 import subprocess
 import sys
@@ -54,7 +54,7 @@ def test_an_answer_that_divides_by_pip_is_left_as_it_is():
 
 
 def key_with_a_byte_more_in(module, monkeypatch):
-    """The key of a result, as it would be if the file of this module had one byte more."""
+    """Return the key of a result, as it would be if the file of this module had one more byte."""
     unit._environment.cache_clear()
     text_of = dependencies._text
     with monkeypatch.context() as patch:

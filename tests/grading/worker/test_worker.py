@@ -1,5 +1,6 @@
-"""The process of a submission: honest code finds what it needs there. The fork server ends with the program that
-started it, and says nothing of it."""
+"""The process of a submission: honest code finds what it needs there. The fork server ends with the program
+that started it, and reveals nothing about it.
+"""
 
 import ast
 import json
@@ -87,7 +88,7 @@ time.sleep(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
 @pytest.mark.parametrize("when", ["while it imports", "before its first line"])
 def test_the_warm_process_ends_with_the_one_that_started_it(when):
-    """It is held up, so that it does not end by itself."""
+    """Block it, so that it does not end by itself."""
     starter = subprocess.Popen(
         [sys.executable, "-c", STARTS, when],
         stdout=subprocess.PIPE,
@@ -129,7 +130,7 @@ for name, names in json.loads(sys.argv[1]).items():
 
 
 def test_of_what_lessons_import_only_what_shows_something_does_nothing():
-    """What an answer may compute with is the course's own, also where that imports what is silenced."""
+    """Functions with which an answer may compute stay, also where they import what is silenced."""
     imported = {}
     for file in (ROOT / "solutions").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

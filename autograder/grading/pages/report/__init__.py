@@ -1,6 +1,6 @@
-"""The class report: what an instructor wants to know after grading, on one page that needs nothing else.
+"""The class report: what an instructor wants to know after grading, on one self-contained page.
 
-data.py        the works of a lesson: grades from the gradebook, verdicts from the kept results
+data.py        the works of a lesson: grades from the gradebook, verdicts from the stored results
 summary.py     the contents for a lesson, from its works
 page.html      the page, with its diagrams; names and texts of students are escaped there
 """

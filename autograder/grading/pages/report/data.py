@@ -21,7 +21,7 @@ from autograder.verdict import NOT_STARTED
 
 @dataclass(frozen=True)
 class Work:
-    """One student's work for one lesson: grades, how grading went, and the result of the run."""
+    """One student's work for one lesson: grades, the outcome of grading, and the result of the run."""
 
     row: Row
     outcome: Outcome
@@ -63,8 +63,9 @@ class Work:
 
 @dataclass(frozen=True)
 class Lesson:
-    """The works of a lesson by student, and the names of those not graded yet and of those who handed in nothing; of
-    those who handed in files and no notebook, with the files; and of those whose notebooks have no place."""
+    """The works of a lesson by student, the names of those not graded yet and of those who handed in nothing;
+    of those who handed in files but no notebook, with the files; and of those whose notebooks have no place.
+    """
 
     name: str
     works: list[Work]
@@ -76,7 +77,7 @@ class Lesson:
 
 
 def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Lesson]:
-    """The lessons in which something was graded, or that one. Raises UserError if there is none."""
+    """Return the lessons in which something was graded, or that one. Raises UserError if there is none."""
     submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
     found = {submission: last_outcome(submission) for submission in submissions}
     outcomes = {submission: outcome for submission, outcome in found.items() if outcome is not None}
@@ -101,7 +102,7 @@ def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Les
 
 
 def _format_name(student: Any) -> str:
-    """Name and id; the id alone if the gradebook has no name."""
+    """Return name and id; only the id if the gradebook has no name."""
     name = " ".join(filter(None, [student.first_name, student.last_name]))
     return f"{name} ({student.id})" if name else student.id
 

@@ -28,7 +28,7 @@ SUMMARY = (
 
 
 def report(folder: Path | str, lesson: str | None = None) -> Path:
-    """Writes DIR/report.html, or DIR/report-LESSON.html for one lesson, prints its path and returns it.
+    """Write DIR/report.html, or DIR/report-LESSON.html for one lesson, print its path and return it.
 
     Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or nothing is graded yet.
     """
@@ -44,12 +44,12 @@ def report(folder: Path | str, lesson: str | None = None) -> Path:
 
 
 def _printable(value: Any) -> Any:
-    """Escapes bidirectional control characters and others that are invisible; HTML stays as it is."""
+    """Escape bidirectional control characters and others that are invisible; HTML stays as it is."""
     return printable(value) if type(value) is str else value
 
 
 def page_of(title: str, lessons: list[Lesson]) -> str:
-    """The page as HTML. Whatever comes from students is escaped."""
+    """Return the page as HTML. Whatever comes from students is escaped."""
     here = FileSystemLoader(Path(__file__).parent)
     pages = Environment(
         loader=here, autoescape=True, finalize=_printable, trim_blocks=True, lstrip_blocks=True

@@ -17,7 +17,7 @@ STEPS, MOST_RANGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 12
 
 @dataclass(frozen=True)
 class Misconception:
-    """A known mistake, the works and exercises with it."""
+    """A known mistake, and the works and exercises with it."""
 
     mistake: Mistake
     works: list[Work]
@@ -26,23 +26,24 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Question:
-    """One graded cell: an exercise with its states and the mean share of its aspects, or a question with neither."""
+    """One graded cell: an exercise with its states and the mean share of its aspects, or a question with
+    neither."""
 
     name: str
     max_points: float
-    mean: float | None  # of those that are graded
+    mean: float | None  # over those that are graded
     states: Counter = field(default_factory=Counter)
     aspects: dict[str, float] = field(default_factory=dict)
     by_hand: list[Work] = field(default_factory=list)
 
 
 def totals(lesson: Lesson) -> list[float]:
-    """The points of the graded works."""
+    """Return the points of the graded works."""
     return [work.row.total for work in lesson.works if not work.row.ungraded]
 
 
 def scores(lesson: Lesson) -> dict:
-    """The numbers that describe the distribution of points."""
+    """Return the numbers that describe the distribution of points."""
     graded = totals(lesson)
     some = graded or [0.0]
     waiting = sum(work.row.waits for work in lesson.works)
@@ -58,7 +59,7 @@ def scores(lesson: Lesson) -> dict:
 
 
 def distribution(lesson: Lesson) -> list[tuple[float, float, int]]:
-    """(least, most, the number of students with so many points), for each range of points."""
+    """Return (least, most, the number of students with so many points), for each range of points."""
     out_of = sum(lesson.max_points.values())
     step = next((step for step in STEPS if out_of / step <= MOST_RANGES), STEPS[-1])
     last = int(out_of // step)
@@ -67,7 +68,7 @@ def distribution(lesson: Lesson) -> list[tuple[float, float, int]]:
 
 
 def questions(lesson: Lesson) -> list[Question]:
-    """Every graded cell of the lesson, in its order."""
+    """Return every graded cell of the lesson, in its order."""
     ids = {exercise.name: exercise.id for exercise in exercises_of(lesson.name)}
     return [_question(lesson, name, ids.get(name)) for name in lesson.max_points]
 
@@ -90,7 +91,7 @@ def _question(lesson: Lesson, name: str, exercise_id: str | None) -> Question:
 
 
 def misconceptions(lesson: Lesson) -> list[Misconception]:
-    """Known mistakes, the most frequent first. A student counts once for each."""
+    """Return known mistakes, the most frequent first. A student counts once for each."""
     works: dict[str, dict] = defaultdict(dict)
     exercises: dict[str, dict] = defaultdict(dict)
     for work in lesson.works:
@@ -111,7 +112,7 @@ def _known_mistakes() -> dict[str, Mistake]:
 
 
 def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]]]]:
-    """By exercise, wrong answers without a named mistake, grouped by the message that they got."""
+    """Return, by exercise, wrong answers without a named mistake, grouped by their message."""
     found = defaultdict(list)
     for work in lesson.works:
         for exercise_id, verdict in work.result.verdicts.items():
@@ -122,7 +123,8 @@ def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]
 
 
 def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
-    """(work, exercise) for each answer with more points in the visible check than in the hidden one."""
+    """Return (work, exercise) for each answer with more points in the visible check than in the hidden
+    one."""
     return [
         (work, exercise_id.partition(".")[2])
         for work in lesson.works
@@ -132,7 +134,7 @@ def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
 
 
 def failures(lesson: Lesson) -> list[tuple[list[str], list[Work]]]:
-    """Code that did not run, without failures of the machine: by its reasons, the works."""
+    """Return the works whose code did not run, by reason, without failures of the machine."""
     told = [(work, _failures(work)) for work in lesson.works if not work.outcome.again]
     return by_reason([(work, lines) for work, lines in told if lines])
 
@@ -148,7 +150,7 @@ def _failures(work: Work) -> list[str]:
 
 
 def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[Work]]]:
-    """The works of the same reasons together, the most frequent first."""
+    """Return the works of the same reasons together, the most frequent first."""
     works = defaultdict(list)
     for work, lines in told:
         works[tuple(lines)].append(work)
@@ -156,7 +158,9 @@ def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[
 
 
 def times(lesson: Lesson) -> dict:
-    """The seconds that the runs took, in all and by part. A kept result counts with its own time."""
+    """Return the seconds that the runs took, in all and by part. A stored result counts with its original
+    time.
+    """
     runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])
     parts: Counter[str] = Counter()
     for work in lesson.works:

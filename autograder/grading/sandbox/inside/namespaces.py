@@ -1,6 +1,7 @@
 """Enters the namespaces that bubblewrap made (sandbox.py), in which a `cat` sleeps.
 
-A process joins them with setns(2) and forks once more, because a process id namespace holds only for children.
+A process joins them with setns(2) and forks once more, because a process id namespace holds only for
+children.
 """
 
 import contextlib
@@ -26,19 +27,20 @@ RELATIVE_TIMES = (4096, 1 << 21)  # ST_RELATIME as statvfs reports it, MS_RELATI
 
 
 def enter_namespaces(pidfd: int) -> None:
-    """Joins every namespace of the process behind `pidfd`. Raises OSError if the kernel refuses."""
+    """Join every namespace of the process behind `pidfd`. Raises OSError if the kernel refuses."""
     _limit_mounts(pidfd)
     call("setns", pidfd, NAMESPACES)
 
 
 def _limit_mounts(pidfd: int) -> None:
-    """Mounts the host's device files read-only in the sandbox: they can be used, but keep their times and modes; limits
-    the number of files in memory, each of which costs the kernel a kilobyte that no process is charged with; and leaves
-    in /proc the processes alone. A grader that is root could read there what other sandboxes do, such as their timers.
+    """Mount the host's device files read-only in the sandbox, so that they can be used but keep their times
+    and modes; limit the number of files in memory, each of which costs the kernel a kilobyte that no process
+    is charged with; and hide everything but processes in /proc. A grader that is root could read there what
+    other sandboxes do, such as their timers.
 
-    subtle: bubblewrap cannot: a device that it mounts read-only is no device any more, and it knows no such limits. The
-    right to do this belongs to the user namespace that owns the mounts, which is not the innermost one that is entered
-    at last.
+    subtle: bubblewrap cannot do this: a device that it mounts read-only is no longer a device, and it has no
+    such limits. The right to do it belongs to the user namespace that owns the mounts, which is not the
+    innermost one that is entered at last.
     """
     found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)
     assert found is not None, "the kernel writes it for every pidfd"

@@ -20,7 +20,7 @@ LARGEST_FILE, OPEN_FILES = 64 * 1024**2, 256
 
 
 def prepare() -> None:
-    """Reads and makes ahead of time what cannot be read in a sandbox, or takes long."""
+    """Read and make in advance what cannot be read in a sandbox, or takes long."""
     prepare_filter()
     if sys.platform == "linux":
         _last_capability()
@@ -32,9 +32,10 @@ def _last_capability() -> int:
 
 
 def drop_privileges(memory: int, sandboxed: bool) -> None:
-    """Drops all capabilities and rare system calls, and limits files and the bytes of memory.
+    """Drop all capabilities and rare system calls, and limits files and the bytes of memory.
 
-    Without a sandbox it goes as far as this machine allows. Raises OSError or ValueError if the kernel refuses.
+    Without a sandbox it goes as far as this machine allows. Raises OSError or ValueError if the kernel
+    refuses.
     """
     tolerated = contextlib.nullcontext() if sandboxed else contextlib.suppress(OSError, ValueError)
     for kind, most in (
@@ -53,7 +54,7 @@ def drop_privileges(memory: int, sandboxed: bool) -> None:
 
 
 def lower_limit(kind: int, soft: int, hard: int) -> None:
-    """Sets a limit of this process, not above what it already has. Raises OSError or ValueError."""
+    """Set a limit of this process, not above what it already has. Raises OSError or ValueError."""
     _, most = resource.getrlimit(kind)
     if most != resource.RLIM_INFINITY:
         soft, hard = min(soft, most), min(hard, most)

@@ -1,9 +1,9 @@
 """A filter of system calls that no answer needs (seccomp): a second line behind the namespaces.
 
-It refuses calls that would hold memory that nobody counts, reach what no namespace hides (the teacher's keyring, the
-host of a virtual machine by vsock), leave marks on the host's files for later submissions, take files or memory of
-another process, tell other sandboxes something by a file of the host (locks, watches, pages that are in memory), or
-have often been the way through a kernel's faults.
+It refuses calls that would hold memory that no process is charged with, reach what no namespace hides (the
+teacher's keyring, the host of a virtual machine by vsock), leave marks on the host's files for later
+submissions, take files or memory of another process, signal to other sandboxes through a file of the host
+(locks, watches, pages in memory), or have often exploited faults of the kernel.
 """
 
 import ctypes
@@ -50,7 +50,8 @@ REFUSED = {
     },
 }
 # subtle: these report success and do nothing. Python's own program is a file of the host, which through
-# /proc/self/exe is not read-only, and belongs to the grader: its mode, owner and times would outlive the sandbox.
+# /proc/self/exe is not read-only, and belongs to the grader: its mode, owner and times would outlive the
+# sandbox.
 # A lock would be seen by other sandboxes.
 PRETENDED = {
     **{"chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
@@ -65,8 +66,10 @@ AF_UNIX, SOL_SOCKET = 1, 1
 # Larger buffers (SO_SNDBUF, SO_RCVBUF, and both by force), own filter programs of a socket, zero-copy pages.
 OPTIONS = (7, 8, 32, 33, 26, 50, 51, 52, 60)
 SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
-# F_SETLEASE makes others wait for a file, F_NOTIFY watches a folder; F_SET_RW_HINT and F_SET_FILE_RW_HINT store a
-# number in a file; F_SETPIPE_SZ takes of the memory for pipes that all programs of a user share. Before them the
+# F_SETLEASE makes others wait for a file, F_NOTIFY watches a folder; F_SET_RW_HINT and F_SET_FILE_RW_HINT
+# store a
+# number in a file; F_SETPIPE_SZ takes of the memory for pipes that all programs of a user share. Before them
+# the
 # record locks: F_GETLK, F_SETLK, F_SETLKW, and the same of open files (F_OFD_*).
 COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1026, 1031, 1036, 1038)
 PAGES = (
@@ -80,13 +83,13 @@ TERMINAL = 0x5400  # requests of this kind are about terminals, pipes and descri
 
 
 def prepare_filter() -> None:
-    """Makes the filter ahead of time."""
+    """Make the filter in advance."""
     if platform.machine() in MACHINES:
         _program(platform.machine())
 
 
 def filter_system_calls() -> None:
-    """From here on the calls above are refused to this process and all that it starts. Needs "no new privileges".
+    """Refuse the calls above to this process and all that it starts, from now on. Needs "no new privileges".
 
     Raises OSError if this machine is not known, or the kernel refuses the filter.
     """
@@ -100,7 +103,8 @@ def filter_system_calls() -> None:
 
 @functools.cache  # made in the fork server, for all its forks
 def _program(machine: str) -> bytes:
-    """A filter: each instruction is an operation, how far to jump if it holds and if not, and a number."""
+    """Return the filter as instructions: an operation, how far to jump if it holds and if not, and a
+    number."""
     which = list(MACHINES).index(machine)
     lines = [
         _line(LOAD, ARCHITECTURE),
@@ -119,7 +123,7 @@ def _program(machine: str) -> bytes:
 
 
 def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
-    """Calls that are refused with certain arguments only."""
+    """Return the rules for calls that are refused only with certain arguments."""
     unix_only = _only(0, ALL, AF_UNIX, errno.EAFNOSUPPORT)
     is_option = [_line(LOAD, FIRST_ARGUMENT + 8), _line(EQUAL, SOL_SOCKET, 1, 0), _line(RETURN, ALLOW)]
     return [
@@ -136,7 +140,7 @@ def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
 
 
 def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
-    """Allowed if the bits of this argument are this value, else an error."""
+    """Allow the call if these bits of the argument have this value, else refuse it with an error."""
     return [
         *_load(argument, mask),
         _line(EQUAL, value, 1, 0),
@@ -146,13 +150,13 @@ def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
 
 
 def _not(argument: int, mask: int, values: tuple[int, ...]) -> list[bytes]:
-    """Refused if the bits of this argument are one of these values, else allowed."""
+    """Refuse the call if these bits of the argument have one of these values, else allow it."""
     refused = [[_line(EQUAL, value, 0, 1), _line(RETURN, ERRNO | errno.EPERM)] for value in values]
     return [*_load(argument, mask), *(line for pair in refused for line in pair), _line(RETURN, ALLOW)]
 
 
 def _load(argument: int, mask: int) -> list[bytes]:
-    """The lower half of an argument, which is all that the kernel reads of those above."""
+    """Load the lower half of an argument; the kernel ignores the upper half of these arguments."""
     return [_line(LOAD, FIRST_ARGUMENT + 8 * argument), _line(AND, mask)]
 
 

@@ -1,4 +1,4 @@
-"""Calls to the system that the grader's own processes share."""
+"""System calls that the grader's own processes share."""
 
 import contextlib
 import ctypes
@@ -12,7 +12,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def call(name: str, *arguments: Any) -> int:
-    """Calls a function of the C library. Raises OSError if it returns -1."""
+    """Call a function of the C library. Raises OSError if it returns -1."""
     result = getattr(LIBC, name)(*arguments)
     if result == -1:
         error = ctypes.get_errno()
@@ -21,27 +21,29 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def signal_at_parents_end(number: int) -> None:
-    """This process gets the signal when the thread that started it ends; 0 takes that back."""
+    """Request the signal for this process when the thread that started it ends; 0 cancels that."""
     if sys.platform == "linux":
         call("prctl", PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
 def end_with_parent(parent: int) -> None:
-    """This process is killed when `parent`, the thread that started it, ends, however that ends (on Linux)."""
+    """Kill this process when `parent`, the thread that started it, ends, however that happens (on Linux)."""
     signal_at_parents_end(signal.SIGKILL)
     if os.getppid() != parent:  # it has ended already
         os._exit(1)
 
 
 def kill_with_group(pid: int) -> None:
-    """Kills a child and its process group. subtle: if it has not made the group yet, it has started nothing either."""
+    """Kill a child and its process group. subtle: if it has not made the group yet, it has started nothing
+    either.
+    """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
 
 
 def detach_standard_streams() -> None:
-    """Standard input, output and error lead nowhere."""
+    """Redirect standard input, output and error to nowhere."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
@@ -50,7 +52,7 @@ def detach_standard_streams() -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Writes all of it, however little one call takes."""
+    """Write all of it, however little one call accepts."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

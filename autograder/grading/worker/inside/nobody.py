@@ -1,6 +1,6 @@
-"""Where there is no sandbox and the grader is root, a submission's process gives up root's rights.
+"""Where there is no sandbox and the grader is root, gives up root's rights in a submission's process.
 
-It then reads what all may read, and nothing that is only the grader's.
+It can then read only what everybody may read.
 """
 
 import os
@@ -11,14 +11,15 @@ LIBRARIES = (os.__file__, sys.prefix)
 
 
 def become_nobody() -> bool:
-    """Makes this process one of the user nobody, and returns whether it is. It stays as it is where it is not root's,
-    or nobody may not read Python's libraries."""
+    """Make this process one of the user nobody, and return whether it is. It stays unchanged if it is not
+    root's, or nobody may not read Python's libraries.
+    """
     if sys.platform != "linux" or os.geteuid() != 0:
         return False
     try:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, 0)  # on trial
+        os.setresuid(NOBODY, NOBODY, 0)  # for now: the saved user id is still root's
     except OSError:
         return False
     if not all(os.access(place, os.R_OK, effective_ids=True) for place in LIBRARIES):
@@ -29,7 +30,7 @@ def become_nobody() -> bool:
 
 
 def can_become_nobody() -> bool:
-    """Whether a process of this one's could."""
+    """Return whether a child of this process could become nobody."""
     pid = os.fork()
     if pid == 0:
         status = 1

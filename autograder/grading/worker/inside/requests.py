@@ -9,8 +9,8 @@
     {"do": "apart"}, without a reply: the next request is answered in a fork, which reads it itself
     {"do": "rerun", "asked": [{"cases", "programs"}, ...], "seconds"}   -> {"records": [[...], ...]}
 
-An isolated probe runs in a fork, so that an answer that never ends, or ends the process, costs only itself. So does
-every graph.
+An isolated probe runs in a fork, so that an answer that never ends, or ends the process, costs only itself.
+So does every graph.
 """
 
 import linecache
@@ -38,7 +38,7 @@ from autograder.values.pack import pack, unpack
 
 
 def serve(channel: int, shell: Shell) -> None:
-    """Answers requests until the other end of the channel is closed."""
+    """Answer requests until the other end of the channel is closed."""
     submission = _Submission(shell)
     while (request := _request(channel)) is not None:
         if request["do"] == "apart":
@@ -58,8 +58,9 @@ def _send(channel: int, reply: bytes) -> None:
 
 
 def _answer_apart(channel: int) -> None:
-    """Answers the next request, to run programs again, in a fork: nothing of it stays in this process's memory, where
-    code of the answer will run."""
+    """Answer the next request, to run programs again, in a fork: nothing of it stays in this process's
+    memory, where the answer's code will run.
+    """
     pid = os.fork()
     if pid == 0:
         try:
@@ -85,7 +86,7 @@ class _Submission:
         self.names = shell.user_ns
 
     def answer(self, request: dict) -> bytes:
-        """The packed reply to one request."""
+        """Return the packed reply to one request."""
         return getattr(self, "_" + request.pop("do"))(**request)
 
     def _cell(self, source: str, seconds: float) -> bytes:
@@ -120,7 +121,7 @@ class _Submission:
             try:
                 drawing = answer_graph(self.names.get(name), procedure, unpack_cases(_bytes(case))[0])
                 return pack({"graph": as_data(drawing)})
-            except Exception as error:
+            except Exception as error:  # the answer's code runs here
                 return pack({"raised": place_of(error.__cause__ or error) if is_own_fault(error) else ""})
 
         return _in_a_fork(graph, seconds)
@@ -132,7 +133,7 @@ def _run(source: str, name: str, names: dict) -> None:
 
 
 def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
-    """Runs `work()` in a child, and returns its reply, or one that says how the child ended."""
+    """Run `work()` in a child, and return its reply, or one that says how the child ended."""
     result, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -154,7 +155,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
 
 
 def _bytes(numbers: Tensor) -> bytes:
-    """Bytes travel as a tensor of bytes."""
+    """Return the bytes of a tensor, as which they travel."""
     return numbers.numpy().tobytes()
 
 

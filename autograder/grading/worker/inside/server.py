@@ -1,8 +1,8 @@
-"""The fork server. It is started with an empty environment, and learns from a socket what it needs to know.
+"""The fork server. It is started with an empty environment, and receives what it needs to know from a socket.
 
-It imports what a submission may need, once, and then waits on that socket. Each message carries the files of one
-submission: its channel, a pipe that is closed when nobody needs it any more, and, for a sandbox, a handle of the
-process that holds its namespaces.
+It imports what a submission may need, once, and then waits on that socket. Each message carries the file
+descriptors of one submission: its channel, a pipe that is closed when the process is no longer needed, and,
+for a sandbox, a handle of the process that holds its namespaces.
 """
 
 import contextlib
@@ -24,16 +24,16 @@ from autograder.grading.worker.protocol import FORK_REQUEST, READY, WARM
 
 HOME = "/tmp"
 TICK = 0.05
-NICE = 5  # what students run comes after what the grader does
+NICE = 5  # students' code has a lower priority than the grader
 
 
 def main(told: dict) -> None:
-    """Serves until the other end of the control socket, which is standard input, is closed.
+    """Serve until the other end of the control socket, which is standard input, is closed.
 
-    `told` is the first message; ForkServer says what is in it.
+    `told` is the first message, described at ForkServer.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that started this one
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the keepers are not waited for
     erase_start()
     os.environ.update(told["environment"])
     with socket.socket(fileno=os.dup(0)) as requests:
@@ -64,8 +64,9 @@ def _serve(requests: socket.socket, shell: Shell) -> None:
 def _keep(
     shell: Shell, memory: int, channel: int, life: int, namespaces: int | None, group: int | None
 ) -> NoReturn:
-    """The keeper: starts the submission's process and ends it when nobody needs it any more. `namespaces` and `group`
-    are None without a sandbox or a control group."""
+    """Run the keeper: start the submission's process, and end it when it is no longer needed. `namespaces`
+    and `group` are None without a sandbox or a control group.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         if group is not None:
@@ -86,7 +87,7 @@ def _keep(
 
 
 def _run(shell: Shell, memory: int, channel: int, sandboxed: bool) -> NoReturn:
-    """The submission's process."""
+    """Run the submission's process."""
     try:
         os.setsid()
         os.nice(NICE)
@@ -105,7 +106,7 @@ def _run(shell: Shell, memory: int, channel: int, sandboxed: bool) -> NoReturn:
 
 
 def _wait(pid: int, life: int) -> None:
-    """Waits until the process ends or `life` is closed outside; then kills its whole group."""
+    """Wait until the process ends or `life` is closed outside; then kill its whole group."""
     if hasattr(os, "pidfd_open"):
         select.select([os.pidfd_open(pid), life], [], [])
     else:
@@ -117,7 +118,7 @@ def _wait(pid: int, life: int) -> None:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Closes every file but these; standard input and output lead nowhere."""
+    """Close every file but these; standard input and output lead nowhere."""
     system.detach_standard_streams()
     first = 3
     for descriptor in sorted(kept):

@@ -1,6 +1,7 @@
 """Runs the cells of a notebook, one after the other, and keeps their notebook outputs.
 
-It is IPython without a kernel: magics, `await` at top level and matplotlib's inline figures work as in Jupyter.
+It is IPython without a kernel: magics, `await` at top level and matplotlib's inline figures work as in
+Jupyter.
 """
 
 import io
@@ -90,7 +91,7 @@ class _Result(DisplayHook):
 
 
 def _text_of(error: BaseException) -> str:
-    """The text of an error, without IPython's name for the cell."""
+    """Return the text of an error, without IPython's name for the cell."""
     if isinstance(error, SyntaxError) and error.msg and error.lineno:
         return f"{error.msg} (line {error.lineno})"
     return str(error)
@@ -114,13 +115,13 @@ class Shell(InteractiveShell):
         self.outputs.error(etype.__name__, _text_of(evalue), lines)
 
     def ask_exit(self) -> None:
-        """Does nothing: `exit` in a cell must not end the process."""
+        """Do nothing: `exit` in a cell must not end the process."""
 
     def enable_gui(self, gui: Any = None) -> None:
-        """Does nothing: `%matplotlib inline` needs no window system."""
+        """Do nothing: `%matplotlib inline` needs no window system."""
 
     def run(self, source: str, seconds: float) -> list[dict]:
-        """Runs one cell for at most `seconds`, and returns its outputs."""
+        """Run one cell for at most `seconds`, and return its outputs."""
         self.outputs = Outputs()
         streams = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = _Stream(self, "stdout"), _Stream(self, "stderr")
@@ -135,7 +136,7 @@ class Shell(InteractiveShell):
 
 
 def make_shell() -> Shell:
-    """A shell without history on disk, with short tracebacks and inline figures."""
+    """Return a shell without history on disk, with short tracebacks and inline figures."""
     from IPython.core.pylabtools import activate_matplotlib
     from matplotlib_inline.backend_inline import configure_inline_support
 

@@ -1,7 +1,7 @@
-"""The course's own functions do nothing while a submission is graded.
+"""Replaces the course's own functions by stubs while a submission is graded.
 
-Checks are made by the probe, from outside; figures, hints, graphs and explorers change no grade. What a lesson
-computes with, its sentence, its experiments and its ready-made parts, stays as it is.
+Checks are made by the probe, from outside; figures, hints, graphs and explorers change no grade. The
+functions that a lesson computes with, its sentence, its experiments and its ready-made parts, stay.
 """
 
 import importlib
@@ -28,13 +28,14 @@ def _do_nothing(*args: Any, **kwargs: Any) -> float:
 
 
 def _mine(exercise: str, otherwise: Any) -> Any:
-    """What a lesson would use of the student's other notebooks is the ready-made part: it belongs to the lesson's own
-    cells, and an answer may call it."""
+    """Return the fallback: in grading, a lesson's own cells and answers use the ready-made part, never
+    another notebook's answer.
+    """
     return otherwise
 
 
 def silence_the_course() -> None:
-    """Replaces the course's functions by ones that do nothing."""
+    """Replace the course's functions by ones that do nothing."""
     for name in REAL:
         importlib.import_module(name)
     lessons = importlib.import_module("autograder.notebook.lessons")
@@ -50,7 +51,7 @@ def silence_the_course() -> None:
 
 
 def _silence(name: str) -> types.ModuleType:
-    """Puts a module there whose every name does nothing."""
+    """Put a module there whose functions all do nothing."""
     parent, _, last = name.rpartition(".")
     nothing = sys.modules[name] = _Nothing(name)
     setattr(importlib.import_module(parent), last, nothing)

@@ -1,9 +1,9 @@
-"""Prepares the fork server, once, for all its forks: what they need is imported, how it was started is erased, and its
-memory is made cheap to fork.
+"""Prepares the fork server, once, for all its forks: it imports what they need, erases how it was started,
+and makes its memory cheap to fork.
 
-A fork copies the page table, and later every page that it writes to. With large pages the table is short; Python's
-garbage collector writes to no object that it need not look at; and new memory is taken from the end of the heap, not
-from holes all over it.
+A fork copies the page table, and later every page that it writes to. With large pages the table is short;
+Python's garbage collector writes to no object that it need not look at; and new memory is taken from the end
+of the heap, not from holes all over it.
 """
 
 import ctypes
@@ -31,8 +31,9 @@ FIRST_CELLS = (
 
 
 def erase_start() -> None:
-    """Overwrites the command line and the environment that this process began with, also in its memory, where the
-    kernel reads them: students' code in its forks could. `ps` shows it as "autograder"."""
+    """Overwrite the command line and the environment with which this process was started, also in its memory,
+    where the kernel reads them: students' code in its forks could too. `ps` shows it as "autograder".
+    """
     os.environ.clear()
     sys.argv[:] = sys.orig_argv[:] = [NAME.decode()]
     if sys.platform != "linux":
@@ -46,7 +47,7 @@ def erase_start() -> None:
 
 
 def warm_up() -> Shell:
-    """The shell of all submissions."""
+    """Import and prepare everything; return the shell of all submissions."""
     import numpy as np
     import torch
 
@@ -62,7 +63,8 @@ def warm_up() -> Shell:
     draw(lambda x: x + torch.nn.functional.linear(x, x), weights)
     layer, nothing = torch.nn.MultiheadAttention(2, 1, batch_first=True), torch.zeros(1, 2, dtype=torch.bool)
     layer(*[weights[None]] * 3, key_padding_mask=nothing)
-    # PyTorch looks up each kernel when it is first called by its name, and its modes import parts when first entered.
+    # PyTorch looks up each kernel when it is first called by its name, and its modes import parts when first
+    # entered.
     with torch.no_grad(), Recorder([weights]) as recorder:
         scores = (weights[0] @ weights.T / 2.0 - weights.amax(-1, keepdim=True)).exp()
         made = torch.stack([(scores * row).sum() for row in weights]) / scores.sum(-1)
@@ -85,8 +87,9 @@ def warm_up() -> Shell:
 
 
 def _fill_holes() -> None:
-    """Takes the free blocks that lie between others in the heap, and keeps them. Measured: a process that runs one cell
-    and one check computes for 26 ms instead of 30, with 3,480 page faults instead of 3,960."""
+    """Allocate the free blocks between others in the heap, and keep them. Measured: a process that runs one
+    cell and one check computes for 26 ms instead of 30, with 3,480 page faults instead of 3,960.
+    """
     malloc = ctypes.CDLL(None).malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
     end = malloc(FITS_NO_HOLE) or 0
@@ -97,8 +100,9 @@ def _fill_holes() -> None:
 
 
 def _take_large_pages() -> None:
-    """If the kernel has none, forks only take longer. Measured: a fork costs 2 ms of computing instead of 5, and a
-    submission takes four of them."""
+    """Ask the kernel for large pages; if it has none, forks only take longer. Measured: a fork costs 2 ms of
+    computing instead of 5, and a submission takes four of them.
+    """
     libc = ctypes.CDLL(None)
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     for line in Path("/proc/self/maps").read_text().splitlines():
