@@ -24,6 +24,7 @@ from autograder.exercises import own
 PACKAGE = autograder.__name__
 EXERCISES = f"{PACKAGE}.exercises"
 ROOT = Path(autograder.__file__).resolve().parent
+WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def closure(roots: Iterable[str], without: Collection[str] = ()) -> frozenset[str]:
@@ -42,8 +43,8 @@ def closure(roots: Iterable[str], without: Collection[str] = ()) -> frozenset[st
 
 
 def digest(modules: Iterable[str], code_only: bool = False) -> str:
-    """Return a hex digest of the texts of the package's modules; with `code_only`, without comments and
-    layout."""
+    """Return a hex digest of the texts of the package's modules; with `code_only`, without comments,
+    docstrings and layout."""
     total = hashlib.sha256()
     for name in sorted(modules):
         text = _text(name) or b""
@@ -53,8 +54,12 @@ def digest(modules: Iterable[str], code_only: bool = False) -> str:
 
 
 def code(text: str | bytes) -> bytes:
-    """Return the code of a text, without its comments and layout."""
-    return ast.dump(ast.parse(text)).encode()
+    """Return the code of a text, without its comments, docstrings and layout."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, WITH_DOCSTRINGS) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree).encode()
 
 
 def exercise_modules() -> set[str]:

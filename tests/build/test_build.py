@@ -361,6 +361,8 @@ def test_what_belongs_to_another_lesson_does_not_make_a_lesson_run_again(monkeyp
     assert changed("autograder.exercises.loops.softmax", b"\nx = 1\n") == ["01"]
     assert changed("autograder.judge.judging", b"\n# a comment\n") == []
     assert changed("autograder.build.new", b"\nx = 1\n") == []
+    documented, plain = 'def one():\n    """Return 1."""\n    return 1', "def one():\n    return 1"
+    assert dependencies.code(documented) == dependencies.code(plain) != dependencies.code("one = 1")
 
 
 # --- what counts as the same output -----------------------------------------------------------------------
