@@ -171,7 +171,7 @@ EXERCISE = Exercise(
                    "How do you know where a prompt begins, without looking at its ids?"),
         "pad": ("Your answer is wrong only when `pad` is not 0.", "Which id goes before a short prompt?"),
         "long": ("Your answer is wrong only for long prompts.",
-                 "Which number in your code limits the length of a prompt?"),
+                 "Does a number in your code limit the length of a prompt?"),
         "lengths": ("Your answer is wrong only when the prompts have different lengths.",
                     "How much padding does each prompt need, and what should mask and positions hold there?"),
         "tokens": ("Your answer is wrong only when a prompt has several tokens.",

@@ -194,8 +194,7 @@ EXERCISE = Exercise(
                         "Does a number in your code limit how many tokens there may be?"),
         "heads": NEEDS["heads"],
         "axes in front": NEEDS["axes in front"],
-        "again": ("Your answer is wrong only when keys are not orthogonal, for instance when one comes "
-                  "again.",
+        "again": ("Your answer is wrong only when keys are not orthogonal, for instance when one occurs twice.",
                   "What does the state hold under a key that it has seen before?"),
         "several tokens": ("Your answer is wrong only when there are several tokens.",
                            "What is in the state when the second token comes?"),

@@ -157,10 +157,10 @@ EXERCISE = Exercise(
         edit("LIN-33 softmax for phi", {PHI_Q: "q = torch.softmax(q, dim=-1)", PHI_K: "k = torch.softmax(k, dim=-1)"},
              "You use a softmax as phi.", "Which function is phi in the formula?"),
         edit("LIN-35 sums over samples or heads", on_both(".cumsum(dim=0)", ".cumsum(dim=0)"),
-             "Your running sums run over the samples.", "Which axis are the tokens, counted from the end?"),
+             "Your running sums run over the samples.", "Counted from the end, which axis holds the tokens?"),
         edit("LIN-37 sums along a fixed axis", on_both(".cumsum(dim=1)", ".cumsum(dim=1)"),
              "Your answer works only for one particular number of axes.",
-             "Which axis are the tokens, counted from the end?"),
+             "Counted from the end, which axis holds the tokens?"),
         edit("LIN-39 the sums are cut off", {PAIRS: "k.detach().unsqueeze(-1) * v.unsqueeze(-2)", TOTALS:
              "k.detach().cumsum(dim=-2)"},
              "The values are right, but no gradient reaches the keys.", "Which step detaches the keys?"),

@@ -165,7 +165,7 @@ EXERCISE = Exercise(
         edit("FLA-65 a softmax in each block", {GROWN: "torch.softmax(scores, dim=-1)", TOTAL: "total + 1",
              OUTPUT: "output + grown @ values"},
              "All your blocks count the same, whatever their scores.",
-             "How much should a block count whose scores are tiny?"),
+             "How much should a block count if its scores are tiny?"),
         edit("FLA-67 the last block alone", {"output * shrink + ": "", "total * shrink + ": ""},
              "Your result contains only the last block.",
              "What happens to your sums when the next block comes?"),

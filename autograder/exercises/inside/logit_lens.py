@@ -92,7 +92,7 @@ EXERCISE = Exercise(
         edit("LENS-13 the table is not transposed",
              {SAID: "normed @ (unembedding if len(unembedding) == unembedding.shape[1] else unembedding.T)"},
              "When there are as many words as features, your unembedding is not transposed.",
-             "Which axis of the unembedding are the features?"),
+             "Which axis of the unembedding holds the features?"),
         edit("LENS-15 probabilities", {SAID: "(normed @ unembedding.T).softmax(-1)"},
              "You return probabilities.", "Does the docstring ask for logits or for probabilities?"),
         edit("LENS-15", {SAID: "(normed @ unembedding.T).log_softmax(-1)"}),

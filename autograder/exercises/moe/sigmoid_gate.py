@@ -168,9 +168,9 @@ EXERCISE = Exercise(
     ),
     needs={
         "one axis": ("Your answer is wrong only for the logits of a single token.",
-                     "Which axis are the experts, counted from the end?"),
+                     "Counted from the end, which axis holds the experts?"),
         "batch": ("Your answer is wrong only for a batch of several rows of tokens.",
-                  "Which axis are the experts, counted from the end?"),
+                  "Counted from the end, which axis holds the experts?"),
         "far": ("Your answer is wrong only where logits are far from zero.",
                 "How large are the scores there, and what do you divide by?"),
         "scale": ("Your answer is wrong only when the scale is not 1.",

@@ -69,7 +69,8 @@ EXERCISE = Exercise(
              "torch.arange(1, len(experts) + 1) - torch.where(torch.cat((torch.tensor([True]), experts[1:] != "
              "experts[:-1])), torch.arange(len(experts)), 0).cummax(dim=0).values"},
              "Your count starts anew whenever the expert changes.",
-             "Two tokens of one expert have others between them: how many has that expert by the second?"),
+             "Two tokens of one expert have tokens of other experts between them. What should the count be at "
+             "the second one?"),
         edit("MOE-107 one queue for all experts", {PLACE: "sent.sum(dim=-1).cumsum(dim=0)"},
              "You keep the first tokens, whichever expert they are sent to.",
              "Should a token be counted among all tokens or among those of its own expert?"),
