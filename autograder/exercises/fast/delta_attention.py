@@ -110,7 +110,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 3, OVERWRITES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"q": "... N D", "k": "... N D", "v": "... N E", "beta": "... N", "return": "... N E"},
     rules=Rules(large=(
-        "a table of all queries and all keys",
+        "a matrix of all queries and all keys",
         "What does a query need to know about the tokens before it, if the state is one small matrix?")),
     invariants=(samples_apart("two samples", "another second sample"), past_only("two samples", "another last token")),
     mistakes=(

@@ -94,11 +94,11 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"q": "... N D", "k": "... N D", "v": "... N E", "return": "... N E"},
     rules=Rules(large=(
-        "a table of all queries and all keys",
+        "a matrix of all queries and all keys",
         "Which product can you compute first, so that a query meets one small matrix instead of all "
         "earlier keys?"),
         work=(
-            "as much work as a table of all queries and all keys",
+            "as much work as a matrix of all queries and all keys",
             "Which sum could your last token take over from the token before it?")),
     invariants=(
         samples_apart("two samples", "another second sample"),

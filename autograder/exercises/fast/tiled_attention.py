@@ -128,7 +128,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 2, CAUSAL: 1, STABILITY: 4, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"q": "... N D", "k": "... M D", "v": "... M E", "return": "... N E"},
     rules=Rules(None, ("fused attention",), large=(
-        "a table of all queries and all keys",
+        "a matrix of all queries and all keys",
         "Which results of a block of keys do you still need when you go on to the next?"),
         work=(
             "many blocks of keys at a time",
