@@ -73,7 +73,7 @@ def quiet() -> Iterator[None]:
 @door
 def _nobody(prompt: object = "") -> str:
     """Stands for `input`: while an answer runs nobody is asked, and nobody waits."""
-    raise EOFError("input() asks somebody at the keyboard, and nobody answers here")
+    raise EOFError("input() waits for someone at the keyboard, and nobody answers here")
 
 
 @contextlib.contextmanager
