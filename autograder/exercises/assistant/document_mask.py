@@ -175,7 +175,8 @@ EXERCISE = Exercise(
         "not later?",
         "Compare the numbers with themselves: once as a column, once as a row, so that broadcasting makes a "
         "table for each row of the batch. `tril` keeps what is on and below the diagonal.",
-        "In outline: give `document` a last axis and a middle axis, compare the two, take the lower "
-        "triangle, and add an axis of size 1 for the heads after the rows.",
+        "In outline: insert an axis of size 1 into `document`, once at the end, (R, N, 1), and once in the "
+        "middle, (R, 1, N); compare the two, take the lower triangle, and insert an axis of size 1 for the "
+        "heads after the rows.",
     ),
 )

@@ -166,7 +166,7 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches the keys.", "Which step detaches the keys?"),
         wrong("LIN-41 softmax attention", softmax_attention,
              "Your weights come from a softmax.",
-             "Which function of a query and a key is a weight in this formula?"),
+             "How does the formula compute the weight that a query gives to a key?"),
     ),
     needs={
         "many tokens": ("Your answer is wrong only for long inputs.",

@@ -148,7 +148,7 @@ EXERCISE = Exercise(
         "": ("Even one token, one layer and one head come out wrong.", "What is 0.5 * 1 + 0.5 * 1?"),
     },
     hints=(
-        "In one layer half of a token comes from itself, by the residual connection, and half from "
+        "In one layer half of a token comes from itself, through the residual connection, and half from "
         "attention. This is one (N, N) matrix: half the mean of the heads plus half the identity.",
         "Two layers one after the other are a matrix product, which adds up all paths through the tokens "
         "in between. The later layer goes on the left.",

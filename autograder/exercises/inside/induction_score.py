@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         edit("IND-31 every key since then",
              {"weights[:, :, queries, keys]": "torch.stack([weights[:, :, q, q - period + 1 : q + 1].sum(-1) "
               "for q in queries], -1)"},
-             "You add up the weights of all keys since the same token.",
+             "You add up the weights of all keys since the token last occurred.",
              "Which single key does the docstring name?"),
     ),
     needs={

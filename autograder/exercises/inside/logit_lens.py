@@ -126,7 +126,7 @@ EXERCISE = Exercise(
         "own norm": ("Your answer is wrong only with a norm of a different kind.",
                      "Do you call the norm that you are given?"),
         "layers": ("Your answer is wrong only when there are several layers.",
-                   "Which axis do the layers become?"),
+                   "Which axis of the result belongs to the layers?"),
         "norm": ("Even one layer comes out wrong.",
                  "Which two steps lead from a hidden state to its logits?"),
         "": ("Even the smallest case comes out wrong.",

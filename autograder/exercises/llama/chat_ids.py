@@ -209,8 +209,8 @@ EXERCISE = Exercise(
         "Write down by hand what one message becomes, with S for start and E for end: S, the ids of role, "
         'newline and text, E, the ids of a newline. After the last message come S and the ids of "assistant" '
         "and a newline.",
-        "Role, newline and text are one string, which you encode in a single call, because a token may "
-        "contain the newline and the first characters of the text. Join them with + before you encode.",
+        "The role, the newline and the text are one string, which you encode in a single call, because a token "
+        "may contain the newline and the first characters of the text. Join them with + before you encode.",
         "In outline: for each message, raise ValueError for an unknown role, then add to a new list of "
         "your own the start, the encoded message, the end and the encoded newline. After the loop, add "
         "the start and the encoded line of the assistant. Never append to a list that `encode` returned.",

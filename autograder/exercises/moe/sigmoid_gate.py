@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         edit("MOE-211 a softmax of the chosen logits",
              {CHOSEN: "logits.gather(-1, experts)", WEIGHTS: "scale * torch.softmax(chosen, dim=-1)"},
              "Your weights are a softmax of the chosen logits.",
-             "What does the docstring divide by its sum?"),
+             "Which numbers does the docstring divide by their sum?"),
         edit("MOE-213 a softmax of the scores", {WEIGHTS: "scale * torch.softmax(chosen, dim=-1)"},
              "Your weights are almost equal, whatever the scores.",
              "How does the docstring normalise the chosen scores?"),

@@ -118,8 +118,8 @@ EXERCISE = Exercise(
              "Which tokens should be False when every expert has room for all of its tokens?"),
     },
     hints=(
-        "For each token, count how many tokens up to and including it go to the same expert. It stays as "
-        "long as that number is at most `capacity`.",
+        "For each token, count how many tokens up to and including it go to the same expert. The token stays "
+        "if that number is at most `capacity`.",
         "F.one_hot makes a row of zeros and a single 1 for each token. `cumsum` down the rows then "
         "counts, for every expert, the tokens that have come so far.",
         "In outline: make the one-hot matrix (T, E), take the running sums along the token axis, use "
