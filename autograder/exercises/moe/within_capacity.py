@@ -68,7 +68,7 @@ EXERCISE = Exercise(
         edit("MOE-133 runs of equal experts", {PLACE:
              "torch.arange(1, len(experts) + 1) - torch.where(torch.cat((torch.tensor([True]), experts[1:] != "
              "experts[:-1])), torch.arange(len(experts)), 0).cummax(dim=0).values"},
-             "Your count starts anew whenever the expert changes.",
+             "Your count starts again whenever the expert changes.",
              "Two tokens of one expert have tokens of other experts between them. What should the count be at "
              "the second one?"),
         edit("MOE-107 one queue for all experts", {PLACE: "sent.sum(dim=-1).cumsum(dim=0)"},
