@@ -194,7 +194,7 @@ ODD = {
     "of macOS": (
         {"__MACOSX/._a.ipynb": "half", ".DS_Store": "x", "a.ipynb": "done"},
         "done",
-        "2  of the system",
+        "2  hidden, or from the system itself",
     ),
     "umlauts taken apart": ({"Au\u0308ßerung.ipynb": "done"}, "done", ""),
     "an export of Gradescope": (
