@@ -77,7 +77,7 @@ def quiet() -> Iterator[None]:
 @door
 def _nobody(prompt: object = "") -> str:
     """Replace `input` while an answer runs, when there is nobody to ask."""
-    raise EOFError("input() asks somebody at the keyboard, and nobody answers here")
+    raise EOFError("input() waits for someone at the keyboard, and nobody answers here")
 
 
 @contextlib.contextmanager

@@ -36,6 +36,9 @@ PATTERNS = {
     "one ... more, at the end": r"\bone \w+ more\b",
     "of its own": r"\bof (its|their|your|one's) own\b",
     "anew": r"\banew\b",
+    "exchanged, for swapped": r"\bexchanged\b",
+    "another ... than, for a different ... from": r"\b(another|other) \w+ than\b",
+    "which axis are, for holds": r"\bWhich axis\b[^.?]* (are|is) (the|time)\b",
     "colon within a sentence": r"(?<=[a-z]): (?=[a-z])",
     "And, But or So first": r"(?<=[.?!:] )(And|But|So)\b|^(And|But|So)\b",
 }

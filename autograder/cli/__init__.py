@@ -69,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:  # the last resort: one line instead of a traceback
         why = _lacks(
             error
-        ) or f"this is {OUR_ERROR} ({place_of(error)}), not of what it was given." + keep_trace(
+        ) or f"this is {OUR_ERROR} ({place_of(error)}), not in what you gave it." + keep_trace(
             traceback.format_exc()
         )
         print(f"autograder: {why}", file=sys.stderr)
@@ -84,7 +84,7 @@ def _lacks(error: Exception) -> str:
     """
     origins = [Path(frame.filename).parts[-2:] for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, OSError) and ("torch", "__init__.py") in origins:
-        return "PyTorch is installed here and does not load; `python -m autograder doctor` says why."
+        return "PyTorch is installed here but does not load; `python -m autograder doctor` says why."
     name = (isinstance(error, ModuleNotFoundError) and error.name) or "autograder"
     if (package := name.partition(".")[0]) == "autograder":
         return ""

@@ -39,20 +39,20 @@ def add_to(commands: Any) -> None:
     command.add_argument("--watch", metavar="FILE", type=Path, action=_Alone, help=text)
 
     command = add_command(commands, "exercises", _exercises, "list every exercise of the course")
-    command.add_argument("--json", action="store_true", help="one JSON list")
+    command.add_argument("--json", action="store_true", help="print one JSON list")
 
     text = "say what works on this machine, and what to do about the rest"
     add_command(commands, "doctor", _doctor, text)
 
     add_command(commands, "model", _model, "fetch the real model of lessons 20 to 22, once")
 
-    text = "show what is done in a learner's notebooks, and what is next"
+    text = "show what is done in a learner's notebooks, and what comes next"
     command = add_command(commands, "progress", _progress, text)
     command.add_argument(
         "notebooks", metavar="NOTEBOOK", nargs="+", help="files as JupyterLab saved them; not run"
     )
     command.add_argument(
-        "--json", action="store_true", help="one JSON object a notebook, in the order of the files"
+        "--json", action="store_true", help="print one JSON object per notebook, in the order of the files"
     )
 
 

@@ -39,11 +39,15 @@ def _add_check(commands: Any) -> None:
     command.epilog = "Exit status: 0 if all are right, 1 if one is not, 2 if one could not be judged."
     command.add_argument("exercise", metavar="EXERCISE_ID", help="for instance loops.softmax")
     command.add_argument("files", metavar="FILE", nargs="+", help="files that define an object of that name")
-    command.add_argument("--hidden", action="store_true", help="judge with the hidden cases, which are more")
-    command.add_argument("--seed", metavar="N", help="draw the cases from this seed")
-    command.add_argument("--why", action="store_true", help="say how the message was chosen (for authors)")
     command.add_argument(
-        "--json", action="store_true", help="one JSON object a line, in the order of the files"
+        "--hidden", action="store_true", help="judge with the hidden cases, of which there are more"
+    )
+    command.add_argument("--seed", metavar="N", help="draw the cases from this seed")
+    command.add_argument(
+        "--why", action="store_true", help="explain how the message was chosen (for authors)"
+    )
+    command.add_argument(
+        "--json", action="store_true", help="print one JSON object per line, in the order of the files"
     )
 
 
@@ -54,10 +58,14 @@ def _add_course(commands: Any) -> None:
         "--only", metavar="01,02,...", type=_names, help="these lessons, by number or name (default: all)"
     )
     command.add_argument(
-        "--with", dest="further", metavar="FOLDER", type=Path, help="and lessons of your own"
+        "--with",
+        dest="further",
+        metavar="FOLDER",
+        type=Path,
+        help="also lessons of your own, from this folder",
     )
     command.add_argument(
-        "--id", metavar="ID", help="its name in an exchange (default: one that no other has)"
+        "--id", metavar="ID", help="its name in an exchange (default: a name that no other course has)"
     )
     command.add_argument(
         "--like", metavar="COURSE", type=Path, help="with the lessons of that course as you changed them"
@@ -65,21 +73,22 @@ def _add_course(commands: Any) -> None:
     command.add_argument(
         "--update",
         action="store_true",
-        help="bring mended lessons into the course, and further ones; what you changed in it stays",
+        help="bring corrected and new lessons into the course; your own changes stay",
     )
 
 
 def _add_collect(commands: Any) -> None:
-    text = "sort what a learning-management system gives into DIR/submitted"
+    text = "sort the downloads of a learning-management system into DIR/submitted"
     command = add_command(commands, "collect", _collect, text)
     command.epilog = (
         "For Canvas, Moodle, Blackboard, Brightspace and Gradescope. The last attempt counts; the others are "
-        "kept under DIR/earlier. Exit status: 0 if everything has its place, 1 if not (what has none is named)."
+        "kept under DIR/earlier. Exit status: 0 if every file could be placed, 1 if not (those that could not "
+        "are listed)."
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     text = "zip archives, or folders that they were unpacked to"
     command.add_argument("archives", metavar="ARCHIVE", nargs="+", help=text)
-    text = "place this lesson alone, for instance 03_masking; others are kept under DIR/unplaced"
+    text = "place only this lesson, for instance 03_masking; others are kept under DIR/unplaced"
     command.add_argument("--lesson", metavar="LESSON", help=text)
     text = (
         "the time zone of the school, for instance Europe/Berlin (default: c.Course.timezone in the settings)"
@@ -105,31 +114,36 @@ def _add_grade(commands: Any) -> None:
     command.add_argument(
         "--unsafe-no-sandbox",
         action="store_true",
-        help="run students' code with your own rights, where no sandbox can be had",
+        help="run students' code with your own rights where there is no sandbox",
     )
-    command.add_argument("--json", action="store_true", help="one JSON object a submission")
+    command.add_argument("--json", action="store_true", help="print one JSON object per submission")
 
 
 def _add_extend(commands: Any) -> None:
     command = add_command(commands, "extend", _extend, "give one student more time for a lesson")
-    command.epilog = "Once their work is graded; penalties for late work follow. `--days 0` takes it back."
+    command.epilog = (
+        "Works once their submission is graded; a penalty for late work changes with it. "
+        "`--days 0` takes the extension back."
+    )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking")
     command.add_argument("student", metavar="STUDENT", help="the id in the gradebook")
-    command.add_argument("--days", metavar="N", type=int, required=True, help="more than the class has")
+    command.add_argument(
+        "--days", metavar="N", type=int, required=True, help="how many more days than the class has"
+    )
 
 
 def _add_report(commands: Any) -> None:
     command = add_command(
-        commands, "report", _report, "write the class report of what is graded, one HTML page"
+        commands, "report", _report, "write the class report, one HTML page, on what is graded so far"
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
 
 
 def _add_show_and_forget(commands: Any) -> None:
-    show = add_command(commands, "show", _show, "show all that the course keeps of one student")
-    text = "remove one student with all that the course keeps of them"
+    show = add_command(commands, "show", _show, "show everything that the course keeps about one student")
+    text = "remove one student and everything that the course keeps about them"
     forget = add_command(commands, "forget", _forget, text)
     forget.epilog = (
         "Exit status: 0 if nothing is left, 1 if files of your own still name the student, or if more was collected "
@@ -143,7 +157,7 @@ def _add_show_and_forget(commands: Any) -> None:
 def _add_demo(commands: Any) -> None:
     command = add_command(commands, "demo", _demo, "make a course with a sample class, and grade it")
     command.add_argument(
-        "folder", metavar="DIR", help="the folder of the course; a demo of before is replaced"
+        "folder", metavar="DIR", help="the folder of the course; an earlier demo in it is replaced"
     )
 
 
@@ -153,7 +167,9 @@ def _add_bundle(commands: Any) -> None:
         "file", metavar="FILE", nargs="?", default=DEFAULT_BUNDLE, help="default: %(default)s"
     )
     command.add_argument(
-        "--course", metavar="DIR", help="of this course: its lessons, text and points (default: all)"
+        "--course",
+        metavar="DIR",
+        help="only the lessons of this course, with its text and points (default: all)",
     )
 
 

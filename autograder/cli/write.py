@@ -14,17 +14,22 @@ def add_to(commands: Any) -> None:
         "lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)"
     )
     command.add_argument("--in", dest="folder", metavar="FOLDER", help="lessons of your own, in this folder")
-    command.add_argument("--check", action="store_true", help="only name what is stale, and exit with 1")
+    command.add_argument(
+        "--check", action="store_true", help="only list what is stale; exit with 1 if anything is"
+    )
 
     command = add_command(
-        commands, "new", _new, "write the files of a new exercise, small but whole, to be changed"
+        commands, "new", _new, "write the files of a new exercise, small but complete, for you to change"
     )
     command.add_argument("exercise", metavar="TOPIC.NAME", help="its id, for instance loops.softmax")
     command.add_argument(
-        "--in", dest="folder", metavar="FOLDER", help="of your own, in this folder (GRADING.md)"
+        "--in",
+        dest="folder",
+        metavar="FOLDER",
+        help="an exercise of your own, in this folder (see GRADING.md)",
     )
 
-    text = "say in a sentence each what an exercise or a lesson still lacks"
+    text = "list what an exercise or a lesson still lacks, one sentence each"
     command = add_command(commands, "prove", _prove, text)
     command.epilog = (
         "CONTRIBUTING.md lists what is asked. Exit status: 0 if nothing is missing, 1 if something is."

@@ -115,7 +115,7 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
         return ""
     # subtle: of hidden cases nothing is shown that the student's process chose.
     where = f"Line {lines[0]}" if lines[0] and not hidden else "Some line"
-    return f"{where} makes a tensor on the CPU, also when the inputs are on a GPU. Here it costs no points."
+    return f"{where} makes a tensor on the CPU even when the inputs are on a GPU. It costs no points here."
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:

@@ -168,7 +168,7 @@ READ_NOTHING = frozenset(("empty_like", "new_empty", "new_full", "new_ones", "ne
 HARMLESS = frozenset(_HARMLESS.split()) | READ_NOTHING
 
 TABLE = (
-    "a table of all queries and all keys",
+    "a matrix of all queries and all keys",
     "What must be kept when one block of keys is finished?",
 )
 
@@ -206,7 +206,8 @@ def judged_by_rules(
     if broken_rule(exercise, cases, [_without_asides(record) for record in records]) is None:
         where = _lines(asides, "beside") or "your code"
         return None, (
-            f"What {where} does beside your result is forbidden here; it costs no points, and can be removed."
+            f"In {where} you use something that is forbidden here, but your result does not need it. It costs no "
+            "points, and you can remove it."
         )
     where = _lines(asides, "within")
     return (f"{rule[0]} Look at {where}." if where else rule[0], rule[1]), ""

@@ -88,7 +88,7 @@ def carry_in(file: Path, folder: Path = Path()) -> None:
     except OSError as error:
         raise UserError(f"{error.filename or file} cannot be used ({error.strerror}).") from None
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise UserError(f'{file} is no file that progress(save="...") has written.') from None
+        raise UserError(f'{file} is not a file that progress(save="...") has written.') from None
 
 
 def _path(folder: Path, exercise_id: str) -> Path:

@@ -108,7 +108,7 @@ class Mine:
         if exercise.id in self._given:
             if not self._given[exercise.id] and self._answer(exercise) is not None:
                 print(
-                    f"Your {exercise.name} {_of(exercise)} is right now. To use it, run the cell again that "
+                    f"Your {exercise.name} {_of(exercise)} is right by now. To use it, run the cell again that "
                     "asks `mine` for it."
                 )
             return self._given[exercise.id]

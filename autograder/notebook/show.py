@@ -54,4 +54,4 @@ def show_picture(verdict: Verdict) -> None:
     try:
         display(figures.expected_and_yours(found.expected, found.actual, found.worst, found.title))
     except Exception as error:  # a picture never costs a point
-        print(f"The picture is left out, by {OUR_ERROR}: {place_of(error.__cause__ or error)}.")
+        print(f"The picture is left out because of {OUR_ERROR}: {place_of(error.__cause__ or error)}.")

@@ -32,7 +32,7 @@ def meant(wrong: str, known: Iterable[str]) -> str:
         return f"Did you mean `{near[0]}`?"
     if here:
         return f"The exercises of this lesson are {', '.join(here)}."
-    return "An exercise's name is in its cell, behind `def` or `class`."
+    return "An exercise's name is in its cell, after `def` or `class`."
 
 
 def explain_names() -> None:

@@ -36,7 +36,7 @@ def watch(path: Path) -> None:
     """Judge the file now and at each save, until it is stopped. Raises UserError if it is no Python file."""
     if path.suffix != ".py" or not path.is_file():
         raise UserError(
-            f"{path} is no Python file; `python -m autograder lab --as-files` makes one per lesson."
+            f"{path} is not a Python file; `python -m autograder lab --as-files` makes one per lesson."
         )
     print(f"Judging {path} at each save. To stop, press Ctrl-C.", flush=True)
     before: dict[str, str] = {}

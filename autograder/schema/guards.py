@@ -73,7 +73,7 @@ def _judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> Iterator
     if any(case.float64 for case in own_cases) and not {"float64", FROM_TABLES} & set(exercise.standard):
         yield 'a case is marked with float64, and "float64" is not in `standard`; add it, or take the mark away.'
     if exercise.rules.loops in ("required", "forbidden") and sum(case.observe for case in own_cases) < 2:
-        yield "`rules` speak of loops, which show in a small and a larger case; set `observe` on two of the cases."
+        yield "`rules.loops` is judged in a small and a larger case; set `observe` on two of the cases."
     for case in own_cases:
         if (case.entries or case.work) and not case.observe:
             yield f"the case {case.family!r} has a limit that counts only with `observe`; set it there."

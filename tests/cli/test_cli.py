@@ -200,7 +200,7 @@ def test_pytorch_that_does_not_load_is_told_in_a_sentence(command, tmp_path):
     place = {"cwd": ROOT, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
     done = subprocess.run(words, **place, capture_output=True, text=True)
     said = done.stdout + done.stderr
-    assert "installed but does not load" in said or "installed here and does not load" in said
+    assert "installed but does not load" in said or "installed here but does not load" in said
     assert "error of the autograder" not in said and "Traceback" not in said
 
 

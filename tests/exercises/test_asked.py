@@ -53,13 +53,13 @@ IN_A_LESSON = {
     "imports": (
         "import torch\n",
         "import torch\nimport numpy\n",
-        "imports alone, of what all lessons import: not import numpy",
+        "import only what all lessons import, not import numpy",
     ),
     "imports that are missing": (", progress\n", ", progress  # all\n", "first code cell lacks the line"),
     "imports in disorder": (
         "import torch\nfrom torch import nn\n",
         "from torch import nn\nimport torch\n",
-        "another order",
+        "a different order",
     ),
     "what one needs": ("**You need**", "Know", 'lacks a paragraph "**You need** ..."'),
     "how long it takes": (

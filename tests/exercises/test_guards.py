@@ -88,7 +88,7 @@ REFUSED = {
             "import DTYPES": "import Rules, DTYPES",
             "    standard=": '    rules=Rules(loops="required"),\n    standard=',
         },
-        "`rules` speak of loops, which show in a small and a larger case",
+        "`rules.loops` is judged in a small and a larger case",
     ),
     "a limit that is not observed": (
         {"draw.normal(n, 1),)": "draw.normal(n, 1),), entries=9"},

@@ -184,7 +184,9 @@ def test_beside_the_result_it_costs_nothing_and_its_line_is_told(exercise_id, li
 @pytest.mark.parametrize(("exercise_id", "line"), lines(BESIDE_WITHOUT_LINE))
 def test_beside_the_result_it_costs_nothing_where_its_line_is_not_known(exercise_id, line):
     verdict = judged(exercise_id, line)
-    assert verdict.passed and "your code does beside your result" in verdict.message, verdict.message
+    assert verdict.passed and "In your code you use something that is forbidden" in verdict.message, (
+        verdict.message
+    )
 
 
 @pytest.mark.parametrize(("exercise_id", "line"), lines(FREE))

@@ -107,7 +107,7 @@ START = "nn.init.zeros_(self.up.weight)"
 
 def test_the_commonest_public_adamw_is_named():
     judged = verdict("lm.adamw_step", answer_in(ADAMW, "adamw_step"))
-    assert "decays after its move, and eps is added before the square is corrected" in judged.message
+    assert "after its update, and you add eps before the square is corrected" in judged.message
 
 
 def test_a_small_layer_that_starts_with_one_number_is_not_told_that_it_starts_as_zeros():

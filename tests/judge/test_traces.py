@@ -26,10 +26,10 @@ def with_another_part(model):
 
 
 LEFT_BEHIND = {
-    kept_in_eval: "is in another mode than before",
-    learning: "ask for gradients than before",
-    hooked: "has other hooks than before",
-    with_another_part: "has other parts than before",
+    kept_in_eval: "is in a different mode",
+    learning: "is not what it was",
+    hooked: "the hooks of",
+    with_another_part: "the parts of",
 }
 
 
@@ -69,7 +69,7 @@ def test_a_call_that_sets_the_seed_of_the_whole_program_is_told(exercise_id):
         return right(*args, **kwargs)
 
     judged = verdict(exercise_id, answer)
-    assert not judged.passed and "random numbers of the whole program start anew" in judged.message
+    assert not judged.passed and "resets the random numbers of the whole program" in judged.message
 
 
 @pytest.mark.parametrize("exercise_id", ["finetune.LoRALinear", "heads.MultiheadSelfAttention"])
@@ -82,4 +82,4 @@ def test_a_module_that_sets_the_seed_when_it_is_made_is_told(exercise_id):
             super().__init__(*args, **kwargs)
 
     judged = verdict(exercise_id, Answer)
-    assert not judged.passed and "random numbers of the whole program start anew" in judged.message
+    assert not judged.passed and "resets the random numbers of the whole program" in judged.message

@@ -382,7 +382,7 @@ def test_what_is_no_such_file_is_said_and_changes_nothing(text, tmp_path, monkey
     if text in ("[3]", "{}"):
         progress(load="progress.json")  # nothing of this course is in it
     else:
-        with pytest.raises(UserError, match="is no file that progress"):
+        with pytest.raises(UserError, match="is not a file that progress"):
             progress(load="progress.json")
     assert recall() == {}
 
@@ -403,7 +403,7 @@ def test_a_file_of_many_rows_is_read_once(tmp_path, monkeypatch):
 def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("progress.json").write_text("[" + "{}," * 400_000 + "{}]")
-    with pytest.raises(UserError, match="is no file that progress"):
+    with pytest.raises(UserError, match="is not a file that progress"):
         progress(load="progress.json")
 
 

@@ -90,4 +90,4 @@ def test_each_save_is_judged_and_what_did_not_change_is_not_judged_again(course,
 
 def test_what_cannot_be_watched_is_said(tmp_path, capsys):
     assert main(["check", "--watch", str(tmp_path / "nowhere.py")]) == 2
-    assert "is no Python file" in capsys.readouterr().err
+    assert "is not a Python file" in capsys.readouterr().err

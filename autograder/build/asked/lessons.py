@@ -50,12 +50,12 @@ def _imports(subject: LessonSubject) -> Iterator[str]:
     strange = [line for line in plain if line not in known]
     strange += [line for line in own if not line.split(".")[2].startswith(OF_THE_LESSON)]
     if strange:
-        yield f"its first code cell is imports alone, of what all lessons import: not {', '.join(strange)}."
+        yield f"its first code cell should import only what all lessons import, not {', '.join(strange)}."
     if plain[-1:] != [IMPORTS[-1]]:
         yield f'its first code cell lacks the line "{IMPORTS[-1]}", after PyTorch\'s.'
     shared = [line for line in plain if line in IMPORTS]
     if shared != sorted(shared, key=IMPORTS.index):
-        yield f"its first code cell imports in another order than all lessons: {', '.join(IMPORTS)}."
+        yield f"its first code cell imports in a different order from the other lessons: {', '.join(IMPORTS)}."
     if own != sorted(own) or lines[len(plain) :] != own:
         yield "the lines `from autograder.notebook...` end its first code cell, in alphabetical order."
     if len(lines) > IMPORTED:

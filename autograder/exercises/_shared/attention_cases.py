@@ -278,7 +278,7 @@ MASK_NEEDS = {
     "no mask": ("Your result is right with a mask, and wrong without one.",
                 "Which keys may a query attend to when no mask is given?"),
     "long": ("Short sentences come out right; a long one does not.",
-             "Which number in your code limits the length of a sentence?"),
+             "Does a number in your code limit the length of a sentence?"),
     "several tokens": ("A single token comes out right, so its value is right; with several tokens the weights "
                        "are wrong.",
                        "What happens to a score, step by step, until it is a weight?"),

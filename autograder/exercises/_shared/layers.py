@@ -170,7 +170,7 @@ def words_of_needs(*sublayers):
         "sublayers": ("Your result is right when every sublayer adds zeros, but none of your sublayers is right.",
                       "What does each of them read, and to what is its output added?"),
         "a long sequence": ("Your result is right for short sequences, and wrong for a long one.",
-                            "Which number in your code limits the length of a sequence?"),
+                            "Does a number in your code limit the length of a sequence?"),
         "small spread": SMALL_SPREAD,
     }
 
@@ -212,7 +212,7 @@ LAYERS = (
          *SMALL_SPREAD),
     edit("DEC-35", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-6)"}),
     edit("DEC-37 a norm without its scale and shift", _norms("torch.layer_norm(x, x.shape[-1:])"),
-         "Your norms ignore what they have learned: their outputs have mean 0 and standard deviation 1.",
+         "Your norms ignore their learned scale and shift: their outputs have mean 0 and standard deviation 1.",
          "Which parameters does an nn.LayerNorm own?"),
     edit("DEC-39 a norm that does not centre",
          _norms("torch.rms_norm(x, x.shape[-1:], self.weight, 1e-5) + self.bias"),

@@ -12,7 +12,7 @@ COLUMNS = ("Your patches run down the columns of the image.",
            "Which patch should be number 1: the one to the right, or the one below?")
 CHANNELS_LAST = ("Within a patch, your channels change fastest.",
                  "Which comes first within a patch: all of one channel, or all of one pixel?")
-ON_ITS_SIDE = ("Each of your patches lies on its side.",
+ON_ITS_SIDE = ("Each of your patches is transposed.",
                "Within a patch, what is the second number: the pixel to the right, or the one below?")
 LOST_PLACES = (
     edit("VIT-03 patches in the order of columns", {CUT: "permute(0, 4, 2, 1, 3, 5)"}, *COLUMNS),

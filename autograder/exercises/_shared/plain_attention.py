@@ -97,10 +97,11 @@ MIXES = (
 LOOPS = (
     edit("LOOP-17 reads the weights by column", {"weights[i, j]": "weights[j, i]"},
          "Your output i uses the weights of column i.",
-         "Where in the table are the weights of query i: in row i, or in column i?"),
+         "Are the weights of query i in row i of `weights`, or in column i?"),
     edit("LOOP-29 numbers are taken out of PyTorch", {"return output": "return torch.tensor(output.tolist())"},
          "The values are right, but no gradient reaches the inputs.",
-         "After torch.tensor(...), .item(), .tolist(), .detach() or float(), what is left of a tensor's history?"),
+         "torch.tensor(...), .item(), .tolist(), .detach() and float() cut a tensor off from its gradient. "
+         "Which of them does your code use?"),
     edit("LOOP-35 overwrites instead of adding up", {"= output[i] + ": "= "},
          "Each of your results holds only the last term of its sum.",
          "What happens to the earlier terms when the last one arrives?"),
@@ -109,7 +110,7 @@ ATTENTION = SCALES + PRODUCTS + WEIGHTS + FIXED_AXIS + MIXES
 
 MANY_TOKENS = {
     "many tokens": ("Short inputs come out right; long ones do not.",
-                    "Which number in your code limits how many tokens there may be?"),
+                    "Does a number in your code limit how many tokens there may be?"),
 }
 A_BATCH = MANY_TOKENS | {
     "axes in front": ("One sentence comes out right; a batch does not.",

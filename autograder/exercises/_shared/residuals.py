@@ -110,11 +110,11 @@ SHARED = (
          "The values are right, but no gradient reaches the sublayer.",
          "Which step cuts the sublayer's output off from the sublayer?"),
     edit("PRN-19 the average instead of the sum", {"x + branch": "(x + branch) / 2"},
-         "You return the average of stream and branch.", "What does the formula do with the two?"),
+         "You return the average of the stream and the branch.", "What does the formula do with the two?"),
     edit("PRN-21 the stream is added twice", {"x + branch": "x + x + branch"},
          "You add the stream once too often.", "How many times does x enter the sum?"),
     edit("PRN-23 a product instead of a sum", {"x + branch": "x * branch"},
-         "You multiply stream and branch.", "If the sublayer returned zeros, what should be left of x?"),
+         "You multiply the stream by the branch.", "If the sublayer returned zeros, what should be left of x?"),
     edit("PRN-25 a difference instead of a sum", {"x + branch": "x - branch"},
          "You subtract the branch from the stream.", "What does the formula do with the two?"),
 )

@@ -159,7 +159,8 @@ EXERCISE = Exercise(
                     "Do you compare the numbers themselves, or runs of equal numbers?"),
         "numbers": ("Your answer is wrong only when the numbers are not 0, 1, 2 and so on.",
                     "What may your code assume about a number, other than that it is equal to another or not?"),
-        "long": ("Your answer is wrong only for a long row.", "Which number in your code limits the length of a row?"),
+        "long": ("Your answer is wrong only for a long row.",
+                 "Does a number in your code limit the length of a row?"),
         "documents": ("Your answer is wrong only when there are several documents in a row.",
                       "Which tokens of the row belong to one document?"),
         "rows": ("Your answer is wrong only when there are several rows.",
@@ -174,7 +175,8 @@ EXERCISE = Exercise(
         "not later?",
         "Compare the numbers with themselves: once as a column, once as a row, so that broadcasting makes a "
         "table for each row of the batch. `tril` keeps what is on and below the diagonal.",
-        "In outline: give `document` a last axis and a middle axis, compare the two, take the lower "
-        "triangle, and add an axis of size 1 for the heads after the rows.",
+        "In outline: insert an axis of size 1 into `document`, once at the end, (R, N, 1), and once in the "
+        "middle, (R, 1, N); compare the two, take the lower triangle, and insert an axis of size 1 for the "
+        "heads after the rows.",
     ),
 )

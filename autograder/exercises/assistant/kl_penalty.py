@@ -225,7 +225,8 @@ EXERCISE = Exercise(
     },
     hints=(
         "Compute the penalty of three tokens by hand, with d = 0, d = 1 and d = -1: e is 2.718 and 1/e is "
-        "0.368. None of them is negative. Which of them should count?",
+        "0.368. None of the penalties is negative. Then suppose that the mask is False for the second token: "
+        "what is the mean?",
         "For a small d, exp(d) - 1 loses nearly all its digits; `torch.expm1(d)` keeps them. Use `torch.where` "
         "to set d to 0 where the mask is False: the penalty of d = 0 is 0.",
         "In outline: detach the reference's log-probabilities and subtract log_probs from them. Put 0 where the "

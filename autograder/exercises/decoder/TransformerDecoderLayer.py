@@ -129,10 +129,11 @@ EXERCISE = Exercise(
         edit("DEC-27 the norms change places", {"self.norm1(": "self.norm2(", "self.norm2(": "self.norm1("},
              "Each of your sublayers uses the other's norm.", "Which norm belongs to which sublayer?"),
         edit("DEC-09 no norm before the attention", UNNORMED,
-             "Your attention reads the stream without a norm.", "Which sublayer reads an input without a norm?"),
+             "Your attention reads the stream without a norm.",
+             "Which sublayers of this layer read a normalised input?"),
         edit("DEC-29 no norm before the feed-forward network", UNNORMED_LATER,
              "Your feed-forward network reads the stream without a norm.",
-             "Which sublayer reads an input without a norm?"),
+             "Which sublayers of this layer read a normalised input?"),
         edit("DEC-31 no norm at all", UNNORMED | UNNORMED_LATER,
              "Neither of your sublayers reads a normalised stream.", "Which of your parts are never called?"),
         edit("DEC-33 one norm too many", {LAST: "return self.norm2(x + self.linear2(inner))"},
@@ -150,8 +151,9 @@ EXERCISE = Exercise(
     ),
     needs=layers.words_of_needs("the self-attention", "the feed-forward network"),
     hints=(
-        "The stream runs straight from x to the output, and two sublayers add to it. Each sublayer reads a "
-        "normalised copy of the stream; the stream itself, to which its output is added, stays unnormalised.",
+        "The residual stream runs straight from x to the output, and two sublayers add to it. Each sublayer "
+        "reads a normalised copy of the stream; the stream itself, to which its output is added, stays "
+        "unnormalised.",
         "The attention is causal: no token may attend to a later one. In nn.MultiheadAttention's mask True means "
         "*blocked*. The module returns a pair; its first part is the output.",
         "In outline: normalise x, apply causal self-attention, add the result to x; normalise the sum, apply the "

@@ -86,7 +86,7 @@ EXERCISE = Exercise(
              "Which tensor should the activation receive?"),
         edit("FFN-19 the layers in the other order", {"linear1(x)": "linear2(x)", "linear2(inner)": "linear1(inner)"},
              "You call the second layer first.",
-             "How many features does x have, and which layer takes as many?"),
+             "Which layer takes as many features as x has?"),
         edit("FFN-21 a bias is left out", {"linear2(inner)": "inner @ linear2.weight.T"},
              "Your output is off by the same numbers at every token.",
              "What does an nn.Linear add after multiplying by its weight?"),

@@ -119,7 +119,7 @@ EXERCISE = Exercise(
              "What does True mean in nn.MultiheadAttention's own masks?"),
         edit("ENC-09", {"~padding": "padding", ATTEND: f"{ATTEND[:-1]}, need_weights=False)"}),
         edit("ENC-11 padding is not blocked", {BLOCKED: "blocked = None"},
-             "Your tokens attend to padding like to any other token.", "Which line uses `padding`?"),
+             "Your tokens attend to padding as they do to any other token.", "Which line uses `padding`?"),
         edit("ENC-13 padding is zeroed instead of blocked",
              {BLOCKED: "blocked = None\n        x = x if padding is None else x * padding[..., None]"},
              "Your padding is a token of zeros, and still gets some weight.",
@@ -132,11 +132,12 @@ EXERCISE = Exercise(
         edit("ENC-25 the masks of the heads in another order", {"key_padding_mask=blocked": "attn_mask=None if blocked "
              "is None else blocked[:, None].expand(-1, x.shape[1], -1).repeat(self.self_attn.num_heads, 1, 1)"},
              "With several heads, some of them use the padding of another sentence.",
-             "nn.MultiheadAttention wants B*H masks. Which varies fastest in that axis: the head or the sentence?"),
+             "nn.MultiheadAttention takes B*H masks. Which changes faster along that axis: the head or the "
+             "sentence?"),
         edit("EDL-25", {FIRST: "self.norm1(attended)"}),
         edit("EDL-27", {LAST: "self.norm2(self.linear2(inner))"}),
         edit("ENC-19 no residual at all", {FIRST: "self.norm1(attended)", LAST: "self.norm2(self.linear2(inner))"},
-             "No residual connection passes your sublayers.",
+             "Neither of your sublayers has a residual connection around it.",
              "If a sublayer returned zeros, what should be left of x?"),
         edit("DEC-03", {ATTEND: ATTEND.replace("x, x, x", "*[self.norm1(x)] * 3"), FIRST: "x + attended",
               INNER: "F.relu(self.linear1(self.norm2(x)))", LAST: "x + self.linear2(inner)"}),

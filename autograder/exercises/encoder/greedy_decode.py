@@ -223,7 +223,7 @@ EXERCISE = Exercise(
         "all": ("Your result is right when some sentence never ends, and wrong when all have ended.",
                 "When should the loop stop?"),
         "long": ("Short translations come out right; a long one does not.",
-                 "Which number in your code limits the length of a translation?"),
+                 "Does a number in your code limit the length of a translation?"),
         "modes": ("Your result is right except for a model that behaves differently in training and in evaluation.",
                   "What does the exercise say about the model's mode?"),
         "": ("Even while no sentence has ended, your tokens are wrong.",

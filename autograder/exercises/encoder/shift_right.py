@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "After bos your first token is repeated to the end.",
              "When you copy from left to right within one tensor, which values have been overwritten already?"),
         edit("SHR-25 two places", {LAST: "torch.cat([first, first, targets[:, :-2]], dim=1)[:, : targets.shape[1]]"},
-             "You shift the tokens by two positions.", "How many bos should a sentence begin with?"),
+             "You shift the tokens by two positions.", "How many bos tokens should a sentence begin with?"),
         edit("SHR-29 an id taken for padding", {LAST: f"(out := {LAST}).masked_fill(out == 0, bos)"},
              "One id comes out as another.", "Does the exercise treat any id differently?"),
         edit("SHR-29", {LAST: f"(out := {LAST}).masked_fill(out == -100, 0)"}),

@@ -110,7 +110,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 3, OVERWRITES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"q": "... N D", "k": "... N D", "v": "... N E", "beta": "... N", "return": "... N E"},
     rules=Rules(large=(
-        "a table of all queries and all keys",
+        "a matrix of all queries and all keys",
         "What does a query need to know about the tokens before it, if the state is one small matrix?")),
     invariants=(samples_apart("two samples", "another second sample"), past_only("two samples", "another last token")),
     mistakes=(
@@ -148,7 +148,7 @@ EXERCISE = Exercise(
              {ERROR: "v[..., t, :]", f"{WRITE}\n": f"{WRITE}\n        change = -beta[..., t, None] * {HELD}\n"
               f"        state = {WRITE}\n"},
              "You correct a state that already contains the new value.",
-             "Should the new value be compared with the state before or after it is written?"),
+             "Should you read what the state holds before or after the new value is written?"),
         edit("DLT-23 keys of length one", {KEY: "key = F.normalize(k[..., t, :], dim=-1)"},
              "You normalise the keys to length one.", "Does the formula change the length of a key?"),
         edit("DLT-25 features of queries and keys", {KEY: "key = F.elu(k[..., t, :]) + 1",
@@ -194,8 +194,7 @@ EXERCISE = Exercise(
                         "Does a number in your code limit how many tokens there may be?"),
         "heads": NEEDS["heads"],
         "axes in front": NEEDS["axes in front"],
-        "again": ("Your answer is wrong only when keys are not orthogonal, for instance when one comes "
-                  "again.",
+        "again": ("Your answer is wrong only when keys are not orthogonal, for instance when one occurs twice.",
                   "What does the state hold under a key that it has seen before?"),
         "several tokens": ("Your answer is wrong only when there are several tokens.",
                            "What is in the state when the second token comes?"),
@@ -210,8 +209,9 @@ EXERCISE = Exercise(
         "Loop over the tokens. For each one, read what the state holds under its key, subtract that from "
         "its value, multiply the difference by beta, add the result to the state under the key, and only "
         "then read with the query.",
-        "In outline: start with a state of zeros. For each token, compute key times state (..., E), the "
-        "change beta * (value - that), add the outer product of key (..., D, 1) and change (..., 1, E) to "
-        "the state, and append query times state. Stack the outputs along the token axis.",
+        "In outline: start with a state of zeros. For each token, read what the state holds, key times state "
+        "(..., E); compute the change, beta times the value minus what is held; add the outer product of key "
+        "(..., D, 1) and change (..., 1, E) to the state; append query times state to the outputs. Stack the "
+        "outputs along the token axis.",
     ),
 )

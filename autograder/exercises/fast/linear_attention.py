@@ -94,11 +94,11 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"q": "... N D", "k": "... N D", "v": "... N E", "return": "... N E"},
     rules=Rules(large=(
-        "a table of all queries and all keys",
+        "a matrix of all queries and all keys",
         "Which product can you compute first, so that a query meets one small matrix instead of all "
         "earlier keys?"),
         work=(
-            "as much work as a table of all queries and all keys",
+            "as much work as a matrix of all queries and all keys",
             "Which sum could your last token take over from the token before it?")),
     invariants=(
         samples_apart("two samples", "another second sample"),
@@ -157,16 +157,16 @@ EXERCISE = Exercise(
         edit("LIN-33 softmax for phi", {PHI_Q: "q = torch.softmax(q, dim=-1)", PHI_K: "k = torch.softmax(k, dim=-1)"},
              "You use a softmax as phi.", "Which function is phi in the formula?"),
         edit("LIN-35 sums over samples or heads", on_both(".cumsum(dim=0)", ".cumsum(dim=0)"),
-             "Your running sums run over the samples.", "Which axis are the tokens, counted from the end?"),
+             "Your running sums run over the samples.", "Counted from the end, which axis holds the tokens?"),
         edit("LIN-37 sums along a fixed axis", on_both(".cumsum(dim=1)", ".cumsum(dim=1)"),
              "Your answer works only for one particular number of axes.",
-             "Which axis are the tokens, counted from the end?"),
+             "Counted from the end, which axis holds the tokens?"),
         edit("LIN-39 the sums are cut off", {PAIRS: "k.detach().unsqueeze(-1) * v.unsqueeze(-2)", TOTALS:
              "k.detach().cumsum(dim=-2)"},
              "The values are right, but no gradient reaches the keys.", "Which step detaches the keys?"),
         wrong("LIN-41 softmax attention", softmax_attention,
              "Your weights come from a softmax.",
-             "Which function of a query and a key is a weight in this formula?"),
+             "How does the formula compute the weight that a query gives to a key?"),
     ),
     needs={
         "many tokens": ("Your answer is wrong only for long inputs.",

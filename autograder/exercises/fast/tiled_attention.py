@@ -128,7 +128,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 2, CAUSAL: 1, STABILITY: 4, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"q": "... N D", "k": "... M D", "v": "... M E", "return": "... N E"},
     rules=Rules(None, ("fused attention",), large=(
-        "a table of all queries and all keys",
+        "a matrix of all queries and all keys",
         "Which results of a block of keys do you still need when you go on to the next?"),
         work=(
             "many blocks of keys at a time",
@@ -165,7 +165,7 @@ EXERCISE = Exercise(
         edit("FLA-65 a softmax in each block", {GROWN: "torch.softmax(scores, dim=-1)", TOTAL: "total + 1",
              OUTPUT: "output + grown @ values"},
              "All your blocks count the same, whatever their scores.",
-             "How much should a block count whose scores are tiny?"),
+             "How much should a block count if its scores are tiny?"),
         edit("FLA-67 the last block alone", {"output * shrink + ": "", "total * shrink + ": ""},
              "Your result contains only the last block.",
              "What happens to your sums when the next block comes?"),

@@ -185,7 +185,7 @@ EXERCISE = Exercise(
     shapes={"q": "... N D", "k": "... M D", "v": "... M E", "out": "... N E", "logsumexp": "... N",
             "grad_out": "... N E"},
     rules=Rules(None, ("autograd", "fused attention"), large=(
-        "a table of all queries and all keys",
+        "a matrix of all queries and all keys",
         "Which results of a block of keys do you still need when you go on to the next?"),
         work=(
             "many blocks of keys at a time",

@@ -152,7 +152,7 @@ EXERCISE = Exercise(
              "A float64 layer comes back as float32.", "Which dtype should the new layer have?"),
         edit("LORA-63 sizes exchanged", {"linear.in_features, linear.out_features": "linear.out_features, "
              "linear.in_features"},
-             "You have exchanged in_features and out_features of the new layer.",
+             "You have swapped in_features and out_features of the new layer.",
              "In which order does nn.Linear take its sizes?"),
         edit("LORA-65 the scale counts twice", {WEIGHT: "weight + scale * scale * update"},
              "You multiply by the scale twice.", "How often does the scale occur in the formula?"),

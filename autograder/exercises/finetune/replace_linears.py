@@ -216,7 +216,7 @@ EXERCISE = Exercise(
              "You replace only layers that are direct children of the model.",
              "Does named_children list the parts of parts?"),
         edit("REP-03 ends of names", {FOUND: "any(path.endswith(name) for name in names)"},
-             "You replace a layer whose name only ends like one of `names`.",
+             "You replace a layer whose name merely ends with one of `names`.",
              "Is `my_q_proj` the same name as `q_proj`?"),
         edit("REP-05 parts of names", {FOUND: "any(name in path for name in names)"},
              "You replace a layer because one of `names` occurs somewhere in its path.",

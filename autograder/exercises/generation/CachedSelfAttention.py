@@ -227,8 +227,8 @@ EXERCISE = Exercise(
              "Which of the four linear layers does it go through, and in which order?"),
     },
     hints=(
-        "Let two new tokens come to a cache of three. The attention matrix has two rows and five columns; "
-        "draw it and mark the entries that must be blocked.",
+        "Suppose that the cache holds three tokens and two new ones arrive. The attention matrix has two rows "
+        "and five columns; draw it and mark the entries that must be blocked.",
         "Project the new tokens and split them into heads first. Then use torch.cat to append the new "
         "keys and values to the cached ones along the token axis. Attention uses the longer tensors, and "
         "they are also the new cache.",

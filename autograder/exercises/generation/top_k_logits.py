@@ -133,7 +133,7 @@ EXERCISE = Exercise(
              "Which token survives, and what happens to the others?"),
     },
     hints=(
-        "Take one row of five logits and k = 2. The second largest logit decides who stays: everything "
+        "Take one row of five logits and k = 2. The second largest logit decides which tokens stay: everything "
         "below it goes.",
         "`topk` or `sort` gives you the k-th largest of each row. When k is larger than the row, use the "
         "row's last entry instead. `masked_fill` writes -inf where a condition holds.",

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
              "You multiply the layers entry by entry.",
              "Which kind of product sums over the tokens in between?"),
         edit("ROLL-19 the last layer alone", {NEXT: "mixed"},
-             "Only your last layer counts.", "What have the earlier layers already mixed?"),
+             "All your layers read the embeddings.", "What have the earlier layers already mixed?"),
         edit("ROLL-39 the first layer alone", {LAST: "return 0.5 * weights[0].mean(dim=1) + 0.5 * same"},
              "Only your first layer counts.", "What do the later layers mix?"),
         edit("ROLL-21 head by head", {MIXED: "0.5 * layer + 0.5 * same", LAST: "return rolled.mean(dim=1)"},
@@ -148,11 +148,11 @@ EXERCISE = Exercise(
         "": ("Even one token, one layer and one head come out wrong.", "What is 0.5 * 1 + 0.5 * 1?"),
     },
     hints=(
-        "In one layer half of a token comes from itself, by the residual connection, and half from "
+        "In one layer half of a token comes from itself, through the residual connection, and half from "
         "attention. This is one (N, N) matrix: half the mean of the heads plus half the identity.",
         "Two layers one after the other are a matrix product, which adds up all paths through the tokens "
         "in between. The later layer goes on the left.",
-        "In outline: start with the identity; for each layer, average the heads over axis 1, mix the "
-        "result half and half with the identity, and multiply it from the left onto the product so far.",
+        "In outline: start with the identity; for each layer, average the heads over axis 1, mix the result "
+        "half and half with the identity, and multiply the product so far by it from the left.",
     ),
 )

@@ -116,13 +116,13 @@ EXERCISE = Exercise(
              "Your weights are ordered pixel by pixel.",
              "In which order does `patchify` put channels, rows and columns?"),
         edit("VIT-69 patches on their sides", {WEIGHT: "conv.weight.mT.flatten(1)"},
-             "You have exchanged the rows and columns of the kernel.",
+             "You have swapped the rows and columns of the kernel.",
              "In which order does `patchify` put channels, rows and columns?"),
         edit("VIT-71 the kernel turned", {WEIGHT: "conv.weight.flip(2, 3).flatten(1)"},
              "You have flipped the kernel.", "Does nn.Conv2d flip its kernel?"),
         edit("VIT-73 inputs and outputs exchanged", {WEIGHT: "conv.weight.transpose(0, 1).flatten(1)"},
-             "You have exchanged the input and output channels.",
-             "Which axis of a convolution's weight are the outputs?"),
+             "You have swapped the input and output channels.",
+             "Which axis of a convolution's weight belongs to the outputs?"),
         edit("VIT-73", {WEIGHT: "conv.weight.flatten(1).T"}),
         edit("VIT-75 memory is shared", {SET_WEIGHT: SHARED_WEIGHT, SET_BIAS: SHARED_BIAS},
              "Your layer and the convolution share memory.",
@@ -176,7 +176,7 @@ EXERCISE = Exercise(
         "The kernel is (d, C, patch, patch), the weight of the linear layer (d, C * patch * patch). Both "
         "count channels, then rows, then columns, so flattening the last three axes is enough. Copy the "
         "numbers, under torch.no_grad().",
-        "In outline: flatten the kernel, make an nn.Linear of its sizes with the same dtype and device, "
-        "copy weight and bias into it, and return it.",
+        "In outline: flatten the kernel, make an nn.Linear of its sizes with the same dtype and device, copy "
+        "the weight and the bias into it, and return it.",
     ),
 )

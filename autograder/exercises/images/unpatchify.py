@@ -49,7 +49,7 @@ EXERCISE = Exercise(
              "Each of your patches fills a stretch of rows instead of a square.",
              "Which two of the six axes together are the height, and are they next to each other?"),
         edit("VIT-43 rows and columns exchanged", {COUNTS: "width // patch, height // patch"},
-             "Your image has height and width exchanged.",
+             "The height and the width of your image are swapped.",
              "How many patches are in a row of patches: height // patch or width // patch?"),
         edit("VIT-45 pixels of a patch are scattered", {ORDER: "permute(0, 3, 4, 1, 5, 2)"},
              "The pixels of one patch end up far apart.",
@@ -59,7 +59,7 @@ EXERCISE = Exercise(
              "You permute the axes as in `patchify`.", "Which of your six axes is which?"),
         edit("VIT-49 the channels come last", {ORDER: "permute(0, 1, 4, 2, 5, 3)", LAST: "pieces.flatten(3, "
                                                "4).flatten(1, 2)"},
-             "The channels are the last axis of your result.", "Which axis of an image are the channels?"),
+             "The channels are the last axis of your result.", "Which axis of an image holds the channels?"),
         edit("VIT-51 six axes", {LAST: "pieces"},
              "Your result still has six axes.", "Which pairs of axes become height and width?"),
         edit("VIT-53 the channels are patches", {LAST: "pieces.flatten(4).flatten(2, 3).mean(1, keepdim=True)"},

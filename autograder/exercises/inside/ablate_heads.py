@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         "Make a Boolean for each head, then repeat each d_head times with `repeat_interleave`, so that "
         "there is one for each feature. torch.where chooses between two tensors and changes neither of "
         "them.",
-        "In outline: raise ValueError for any index outside 0 to n_heads - 1, make the mask of the "
-        "features that go, and use it to choose between the replacement, zeros or `mean`, and `mixed`.",
+        "In outline: raise ValueError for any index outside 0 to n_heads - 1, make the mask of the features to "
+        "be replaced, and use it to choose between the replacement (zeros or `mean`) and `mixed`.",
     ),
 )

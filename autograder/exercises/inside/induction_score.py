@@ -80,7 +80,7 @@ EXERCISE = Exercise(
              "You include queries of the first block.", "Which tokens have occurred before?"),
         edit("IND-13", {LAST: "seen.sum(dim=2).mean(dim=0) / weights.shape[-1]"}),
         edit("IND-15 queries and keys change places", {"queries, keys]": "keys, queries]"},
-             "You have exchanged queries and keys.", "Which of the last two axes are the queries?"),
+             "You have swapped queries and keys.", "Which of the last two axes belongs to the queries?"),
         edit("IND-17 a sum instead of a mean", {LAST: "seen.sum(dim=2).mean(dim=0)"},
              "Your score grows with the length of the text.",
              "What is the score of a head that always attends to that key?"),
@@ -93,7 +93,7 @@ EXERCISE = Exercise(
         edit("IND-23 samples are not averaged", {LAST: "seen.mean(dim=2)"},
              "Your result has an axis for the samples.", "What shape should the result have?"),
         edit("IND-25 heads are averaged instead of samples", {LAST: "seen.mean(dim=(1, 2))"},
-             "You average over the heads instead of the samples.", "Which axis are the heads?"),
+             "You average over the heads instead of the samples.", "Which axis holds the heads?"),
         edit("IND-27 the first sample alone", {LAST: "seen[0].mean(dim=1)"},
              "You use only the first sample.", "Which axes does the mean run over?"),
         edit("IND-29 how often it is the largest",
@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         edit("IND-31 every key since then",
              {"weights[:, :, queries, keys]": "torch.stack([weights[:, :, q, q - period + 1 : q + 1].sum(-1) "
               "for q in queries], -1)"},
-             "You add up the weights of all keys since the same token.",
+             "You add up the weights of all keys since the token last occurred.",
              "Which single key does the docstring name?"),
     ),
     needs={

@@ -255,7 +255,7 @@ EXERCISE = Exercise(
              "q = self.turned(q.transpose(1, 2), torch.arange(q.shape[1])).transpose(1, 2)",
              TURN_K: "k = self.turned(k.transpose(1, 2), torch.arange(k.shape[1])).transpose(1, 2)"},
              "Your angles change from head to head, not from token to token.",
-             "Which axis of the queries are the tokens?"),
+             "Which axis of the queries holds the tokens?"),
         edit("LAT-27 the base is fixed", {RATES: "10000.0**-exponents"},
              "A different base changes nothing in your result.", "Which line uses the argument `base`?"),
         edit("LAT-29 the angles grow", {RATES: "self.base**exponents"},

@@ -157,7 +157,7 @@ EXERCISE = Exercise(
              "Both sublayers use the same norm.", "Where is norm2 used?"),
         edit("LLY-07 the norms change places", {CALL: "self.attention(self.norm2(x), cache)",
              READ: "read = self.norm1(x)"},
-             "You have exchanged the two norms.", "Which norm comes before the attention?"),
+             "You have swapped the two norms.", "Which norm comes before the attention?"),
         edit("LLY-09 norms after the sums", {CALL: "self.attention(x, cache)",
              ADDED: "x = self.norm1(x + heard)",
              READ: "read = x", LAST: "return self.norm2(x + self.down_proj(hidden)), cache"},
@@ -180,7 +180,7 @@ EXERCISE = Exercise(
              "The output of your attention is lost.", "What should the attention's output be added to?"),
         edit("LLY-21 gate and up change places", {HIDDEN:
              "F.silu(self.up_proj(read)) * self.gate_proj(read)"},
-             "You have exchanged `gate_proj` and `up_proj`.", "Which of the two goes through the SiLU?"),
+             "You have swapped `gate_proj` and `up_proj`.", "Which of the two goes through the SiLU?"),
         edit("LLY-23 GELU", {HIDDEN: "F.gelu(self.gate_proj(read)) * self.up_proj(read)"},
              "Your numbers are close, but your gate is a GELU.", "Which activation does SwiGLU use?"),
         edit("LLY-25 no gate", {HIDDEN: "F.silu(self.up_proj(read))"},
@@ -252,7 +252,7 @@ EXERCISE = Exercise(
                     "What does the network read, and what is its output added to?"),
         "attention": ("Your answer is wrong only where the attention has an effect.",
                       "What does the attention read, and what is its output added to?"),
-        "": ("Even when attention and network return zeros, your output is not x.",
+        "": ("Even when the attention and the network return zeros, your output is not x.",
              "Is there a path from input to output without any norm?"),
     },
     hints=(

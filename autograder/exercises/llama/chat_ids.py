@@ -115,7 +115,7 @@ EXERCISE = Exercise(
              "The line of the answer has no newline after the role.",
              "What comes after the role in every message?"),
         edit("CHAT-05", {'role + "\\n" + text': "role + text"},
-             "There is no newline between role and text in your messages.",
+             "There is no newline between the role and the text in your messages.",
              "Which text does the docstring encode first?"),
         edit("CHAT-07 role and text by themselves", {WORDS: '[*encode(role), *encode("\\n"), *encode(text)]'},
              "You encode role, newline and text one by one.",
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
              "Your answer's line has no start.", "Which id comes before every role?"),
         edit("CHAT-17 start and end change places", {"ids.append(start)": "ids.append(end)",
              "ids.append(end)": "ids.append(start)"},
-             "You have exchanged start and end.", "Which of the two opens a message?"),
+             "You have swapped the start and the end.", "Which of the two opens a message?"),
         edit("CHAT-19 marks in a text are taken out",
              {"        words =": '        text = text.replace("<|im_start|>", "").replace("<|im_end|>", '
                                  '"")\n        words ='},
@@ -207,10 +207,10 @@ EXERCISE = Exercise(
     },
     hints=(
         "Write down by hand what one message becomes, with S for start and E for end: S, the ids of role, "
-        'newline and text, E, the ids of a newline. At the end of all come S and the ids of "assistant" '
+        'newline and text, E, the ids of a newline. After the last message come S and the ids of "assistant" '
         "and a newline.",
-        "Role, newline and text are one string, which you encode in a single call, because a token may "
-        "contain the newline and the first characters of the text. Join them with + before you encode.",
+        "The role, the newline and the text are one string, which you encode in a single call, because a token "
+        "may contain the newline and the first characters of the text. Join them with + before you encode.",
         "In outline: for each message, raise ValueError for an unknown role, then add to a new list of "
         "your own the start, the encoded message, the end and the encoded newline. After the loop, add "
         "the start and the encoded line of the assistant. Never append to a list that `encode` returned.",

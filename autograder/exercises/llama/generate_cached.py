@@ -166,7 +166,7 @@ EXERCISE = Exercise(
     shapes={"ids": "1 N"},
     mistakes=(
         edit("GEN-01 the text is read again", {NEXT: "ids = torch.cat((ids, token[:, None]), dim=1)"},
-             "Your model reads the whole text in every call, in spite of its caches.",
+             "Your model reads the whole text in every call, although it has caches.",
              "Which tokens are already in the caches at the second call?"),
         edit("GEN-03 no caches", {CALL: "model(ids, None)",
              NEXT: "ids = torch.cat((ids, token[:, None]), dim=1)"},
@@ -260,10 +260,10 @@ EXERCISE = Exercise(
              "What does `choose` get, and where does its token go?"),
     },
     hints=(
-        "Play it through with a prompt of three tokens and two new ones. The first call reads the three "
-        "tokens without caches; the second reads only the new token, with the caches of the first.",
-        "After each call, choose a token from the logits of the last position. If it is the stop, leave "
-        "the loop before you append it; otherwise append it and let it alone be the next input.",
+        "Work through an example with a prompt of three tokens and two new ones. The first call reads the "
+        "three tokens without caches; the second reads only the new token, with the caches of the first.",
+        "After each call, choose a token from the logits of the last position. If it is the stop, leave the "
+        "loop before you append it; otherwise append it, and give the next call only this token.",
         "In outline: switch gradients off and start with the prompt and no caches. Up to n_new times, "
         "call the model, keep its caches, give the last position's logits (1, V) to `choose`, stop at the "
         "stop, append the token as an int, and make it the next ids (1, 1).",

@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     shapes={"x": "... D"},
     mistakes=(
         edit("GLU-01 gate and up change places", {GATED: "F.silu(up(x))", HIDDEN: "opened * gate(x)"},
-             "You have exchanged `gate` and `up`.", "Which of the two goes through the SiLU?"),
+             "You have swapped `gate` and `up`.", "Which of the two goes through the SiLU?"),
         edit("GLU-03 SiLU on both", {HIDDEN: "opened * F.silu(up(x))"},
              "You apply a SiLU to both branches.", "Which of the two goes through the SiLU?"),
         edit("GLU-05 SiLU on the product", {GATED: "gate(x)", HIDDEN: "F.silu(opened * up(x))"},

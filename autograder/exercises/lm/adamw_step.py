@@ -172,8 +172,8 @@ EXERCISE = Exercise(
         edit("OPT-69 decay after the step, eps before the correction", {DECAYED: "parameter", MOVED:
              "(parameter - lr * (1 - betas[1] ** step) ** 0.5 * mean_now / (torch.sqrt(square) + eps)) "
              "* (1 - lr * weight_decay)"},
-             "In yours the parameter decays after its move, and eps is added before the square is corrected.",
-             "Which comes first in the formula, the decay or the move?"),
+             "You decay the parameter after its update, and you add eps before the square is corrected.",
+             "Which comes first in the formula, the decay or the update?"),
         edit("OPT-27 no eps", {BELOW: "torch.sqrt(square_now)"},
              "A gradient of zero makes your step NaN.", "What is 0/0, and which argument prevents it?"),
         edit("OPT-29 no root", {BELOW: "(square_now + eps)"},

@@ -144,7 +144,7 @@ EXERCISE = Exercise(
         edit("TRN-81 one loss for each token", {LAST: "-(picked * counts)"},
              "You return one loss per token.", "What shape must a loss have for `backward`?"),
         edit("TRN-83 the likeliest word instead of the target", {PICKED: "log_probs.amax(dim=-1)"},
-             "Your loss does not depend on the targets.", "Whose probability should be large?"),
+             "Your loss does not depend on the targets.", "Which token's probability should be large?"),
         edit("TRN-85 a plain number", {LAST: f"({LAST}).item()"},
              "You return a float.", "Can gradients flow through a float?"),
     ),

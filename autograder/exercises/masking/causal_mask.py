@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         *(edit("MSK-111", {"arange(n)": f"arange(min(n, {limit}))"}) for limit in (64, 128, 256)),
     ),
     needs={"long": ("Short sentences come out right; a long one does not.",
-                    "Which number in your code limits the length of a sentence?")},
+                    "Does a number in your code limit the length of a sentence?")},
     hints=(
         "Draw the table for four tokens, with queries as rows and keys as columns, and mark each cell in which "
         "the key is not later than the query.",

@@ -60,7 +60,7 @@ EXERCISE = Exercise(
              "No query may attend to a padding token. Are the tokens attended to in the rows, or in the columns?"),
         edit("MSK-93 padding blocks queries too", {KEYS: "padding[:, None, :, None] & padding[:, None, None, :]"},
              "Your padding mask blocks rows as well as columns.",
-             "Does the formula forbid a padding token to attend, or only to be attended to?"),
+             "Does the formula stop a padding token from attending, or only from being attended to?"),
         edit("MSK-17 an axis is missing", {KEYS: "padding"},
              "The samples of your padding mask are on the axis of the queries.",
              "Line the shapes up from the right. Which axis of one mask meets which axis of the other?"),

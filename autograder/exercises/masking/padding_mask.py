@@ -82,7 +82,7 @@ EXERCISE = Exercise(
         *TOO_SHORT,
     ),
     needs={"long": ("Short sentences come out right; a long one does not.",
-                    "Which number in your code limits the length of a sentence?")},
+                    "Does a number in your code limit the length of a sentence?")},
     hints=(
         "Write out by hand the row of True and False for a sentence of 3 tokens in a row of 5.",
         "A position is real if it is smaller than the length of its row. `torch.arange` makes the positions 0, 1, "

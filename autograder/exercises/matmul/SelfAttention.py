@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         edit("QKV-21", {KEY: "self.W_key = self.W_query", VALUE: "self.W_value = self.W_query"}),
         edit("HEAD-01 weights made in forward",
              {f"self.W_{one}\n": f"torch.randn_like(self.W_{one})\n" for one in NAMES},
-             "Your weights are drawn anew at every call.",
+             "Your weights are drawn again at every call.",
              "Does a module make its weights in `__init__` or in `forward`?"),
         edit("HEAD-11", {one: f"torch.relu({one})" for one in (Q, K, V)}),
         edit("HEAD-15 weights cut off from the gradient", {Q: f"{Q}.detach()", K: f"{K}.detach()"},

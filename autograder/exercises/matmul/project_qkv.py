@@ -71,7 +71,7 @@ EXERCISE = Exercise(
              "You return only the queries.",
              "What should `q, k, v = project_qkv(...)` unpack?"),
         edit("QKV-13 keys and values change places", {ALL: "return q, v, k"},
-             "You return the values in the place of the keys, and the keys in the place of the values.",
+             "You return the keys and the values in each other's place.",
              "In which order does the docstring list the three?"),
         edit("QKV-15 scaled already here", {f"x @ w_{one}": f"x @ w_{one} / w_q.shape[1] ** 0.5" for one in "qkv"},
              "Your projections are too small, by the root of their width.",
@@ -96,7 +96,7 @@ EXERCISE = Exercise(
     hints=(
         "The same x is multiplied by three different matrices: one product each for queries, keys and values.",
         "The features are x's last axis and the weight's first. On which side of x does the weight go?",
-        "In outline: three matrix products with `@`, no transpose anywhere, returned together in the order "
-        "queries, keys, values.",
+        "In outline: multiply x by each of the three weights with `@`, without a transpose anywhere; return "
+        "the results together, in the order queries, keys, values.",
     ),
 )

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
              "Should wider heads make attention sharper?"),
         edit("MLA-111 divided by the width", {ROOT: "d_head"},
              "You divide the scores by d_head instead of its square root.",
-             "When the width is four times as large, how much does the standard deviation of a dot "
+             "When the width is four times as large, by what factor does the standard deviation of a dot "
              "product grow?"),
         edit("SDPA-07", {SOFTMAX: "torch.softmax(scores, dim=-2)"}),
         edit("SDPA-45", {SOFTMAX: "torch.softmax(scores, dim=1)"},
@@ -133,8 +133,8 @@ EXERCISE = Exercise(
              "Which matrix of `values` belongs to head 0?"),
         edit("MLA-125 samples and heads change places", {MEMORY: "latents.unsqueeze(0)", "x.unsqueeze(1)":
              "x.unsqueeze(0)"},
-             "Your samples meet the heads.",
-             "When the shapes are aligned from the right, which axis of the latents meets the heads?"),
+             "The samples of your latents line up with the heads.",
+             "Line up the shapes from the right. Which axis of the latents meets the heads?"),
         edit("MLA-125", {MEMORY: "latents"}),
         edit("MLA-127 no residual is asked for", {LAST: "return x + output.sum(dim=1)"},
              "You add x to your output.", "Does the formula add anything to the sum over heads?"),
@@ -152,7 +152,7 @@ EXERCISE = Exercise(
         "heads": ("Your answer is wrong only with several heads.",
                   "Which matrices belong to head 1, and how are the heads combined?"),
         "samples": ("Your answer is wrong only for several samples.",
-                    "Which axis of each tensor are the samples?"),
+                    "Which axis of each tensor holds the samples?"),
         "tokens": ("Your answer is wrong only when there are several latents, so it must be the weights "
                    "that are wrong.",
                    "How does a score become a weight?"),

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
         edit("MLA-65 a scale for each part", {SUM: "(content / math.sqrt(q.shape[-1]) + places / "
              "math.sqrt(q_rope.shape[-1]))", ROOT: "1.0"},
              "You scale each part by its own root.",
-             "If content and rotary part were concatenated, how wide would a query be?"),
+             "If the content part and the rotary part were concatenated, how wide would a query be?"),
         edit("MLA-65", {SUM: "(content / math.sqrt(q.shape[-1]) + places / math.sqrt(q_rope.shape[-1]))",
              ROOT: "math.sqrt(2)"}),
         edit("MLA-67 the roots are added", {ROOT: "(math.sqrt(q.shape[-1]) + math.sqrt(q_rope.shape[-1]))"},
@@ -100,11 +100,11 @@ EXERCISE = Exercise(
              "Should longer vectors make scores larger?"),
         edit("MLA-73 divided by the width", {ROOT: "width"},
              "You divide by the width instead of its square root.",
-             "When the width is four times as large, how much does the standard deviation of a dot "
+             "When the width is four times as large, by what factor does the standard deviation of a dot "
              "product grow?"),
         edit("MLA-75 no axis for the heads", {"k_rope.unsqueeze(1)": "k_rope"},
              "Your shared keys are (B, M, R), so their sample axis meets the heads of the queries.",
-             "Which axis of each tensor are the heads, counted from the right?"),
+             "Counted from the right, which axis of each tensor holds the heads?"),
         edit("MLA-75", {"k_rope.unsqueeze(1)": "k_rope.unsqueeze(0)"}),
         edit("MLA-77 an axis for heads in the wrong place", {"k_rope.unsqueeze(1)": "k_rope.unsqueeze(2)"},
              "You add the new axis of the shared keys after the tokens.",
@@ -115,12 +115,12 @@ EXERCISE = Exercise(
              "Your scores depend on positions only.", "Which of the two products carries the content?"),
         edit("MLA-83 the parts are multiplied", {SUM: "(content * places)"},
              "You multiply the two products by each other.",
-             "If content and rotary part were concatenated, how would the two products combine?"),
+             "If the content part and the rotary part were concatenated, how would the two products combine?"),
         edit("MLA-85 the parts are subtracted", {SUM: "(content - places)"},
              "You subtract one product from the other.",
              "Which sign is between the two products in the formula?"),
         edit("MLA-87 keys ask queries", {f"return {SUM}": f"return {SUM}.transpose(-2, -1)"},
-             "Your scores have a row for each key.", "Which axis of the scores are the queries?"),
+             "Your scores have a row for each key.", "Which axis of the scores belongs to the queries?"),
         edit("MLA-89 weights instead of scores",
              {f"return {SUM} / {ROOT}": f"return torch.softmax({SUM} / {ROOT}, -1)"},
              "Each of your rows sums to one.", "Does the exercise ask for scores or for weights?"),
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
         "heads": ("Your answer is wrong only with several heads.",
                   "Which rotary key should the second head read?"),
         "samples": ("Your answer is wrong only for several samples.",
-                    "Which axis of the shared keys are the samples?"),
+                    "Which axis of the shared keys holds the samples?"),
         "tokens": ("Your answer is wrong only for inputs larger than one query and one key of one feature.",
                    "Which query and which key give the entry [0, 0, 1, 2]?"),
         "": ("Even a single number on each side comes out wrong.",
@@ -150,8 +150,8 @@ EXERCISE = Exercise(
     hints=(
         "There are two products of queries with keys, one for the content and one for the positions. Both "
         "must have the shape (B, H, N, M), so that you can add them.",
-        "k_rope has no axis for the heads. `unsqueeze` one of size 1 at the place where q_rope has its "
-        "heads; it then broadcasts, and every head reads the same key.",
+        "k_rope has no axis for the heads. Use `unsqueeze` to insert one of size 1 at the position where "
+        "q_rope has its heads; k_rope then broadcasts, and every head reads the same key.",
         "In outline: multiply q by the transposed k, multiply q_rope by k_rope with its new axis, also "
         "transposed, add the two, and divide by the square root of the two widths together.",
     ),

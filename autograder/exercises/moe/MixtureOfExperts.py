@@ -257,7 +257,7 @@ EXERCISE = Exercise(
              "You return more than the layer's output.",
              "What does the docstring say that the layer returns?"),
         edit("MOE-85 flat tokens come back", {LAST: "return output"},
-             "You return the tokens of all samples in one row.", "What shape did the input have?"),
+             "You return the tokens of all samples along a single axis.", "What shape did the input have?"),
     ),
     needs={
         "several of a token": ("Your answer is wrong only when a token visits several experts.",

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
              "Which function turns logits into positive weights that sum to one?"),
         edit("MOE-07 equal weights", {SOFTMAX: "torch.full_like(chosen, 1 / k)"},
              "All chosen experts get the same weight.",
-             "How much does the router prefer each of the chosen experts?"),
+             "Which number says how strongly the router prefers each of the chosen experts?"),
         edit("MOE-09 one choice for all tokens", {TOP: "logits.topk(k, dim=-1)[0], logits.flatten(0, -2).mean(0)"
              ".topk(k)[1].expand(*logits.shape[:-1], k) if logits.dim() > 1 else logits.topk(k)[1]"},
              "All your tokens are sent to the same experts.", "Does each token choose its own experts?"),
@@ -168,9 +168,9 @@ EXERCISE = Exercise(
     ),
     needs={
         "one axis": ("Your answer is wrong only for the logits of a single token.",
-                     "Which axis are the experts, counted from the end?"),
+                     "Counted from the end, which axis holds the experts?"),
         "batch": ("Your answer is wrong only for a batch of several rows of tokens.",
-                  "Which axis are the experts, counted from the end?"),
+                  "Counted from the end, which axis holds the experts?"),
         "left out": ("Your answer is wrong only when some experts are not chosen.",
                      "Which logits decide the weights of the chosen experts?"),
         "several": ("Your answer is wrong only when a token has several experts.",

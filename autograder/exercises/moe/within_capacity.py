@@ -68,8 +68,9 @@ EXERCISE = Exercise(
         edit("MOE-133 runs of equal experts", {PLACE:
              "torch.arange(1, len(experts) + 1) - torch.where(torch.cat((torch.tensor([True]), experts[1:] != "
              "experts[:-1])), torch.arange(len(experts)), 0).cummax(dim=0).values"},
-             "Your count starts anew whenever the expert changes.",
-             "Two tokens of one expert have others between them: how many has that expert by the second?"),
+             "Your count starts again whenever the expert changes.",
+             "Two tokens of one expert have tokens of other experts between them. What should the count be at "
+             "the second one?"),
         edit("MOE-107 one queue for all experts", {PLACE: "sent.sum(dim=-1).cumsum(dim=0)"},
              "You keep the first tokens, whichever expert they are sent to.",
              "Should a token be counted among all tokens or among those of its own expert?"),
@@ -117,8 +118,8 @@ EXERCISE = Exercise(
              "Which tokens should be False when every expert has room for all of its tokens?"),
     },
     hints=(
-        "For each token, count how many tokens up to and including it go to the same expert. It stays as "
-        "long as that number is at most `capacity`.",
+        "For each token, count how many tokens up to and including it go to the same expert. The token stays "
+        "if that number is at most `capacity`.",
         "F.one_hot makes a row of zeros and a single 1 for each token. `cumsum` down the rows then "
         "counts, for every expert, the tokens that have come so far.",
         "In outline: make the one-hot matrix (T, E), take the running sums along the token axis, use "

@@ -54,7 +54,7 @@ EXERCISE = Exercise(
              "Does the formula's variance divide by D, or by D - 1?"),
         edit("LN-01", {f"{ROOT}": "(x.std(dim=-1, keepdim=True) + eps)"}),
         edit("LN-03 the mean of another axis", _over(0),
-             "You take mean and standard deviation along the first axis.",
+             "You take the mean and the standard deviation along the first axis.",
              "Should one token's mean and standard deviation depend on another token?"),
         edit("LN-03", _over("-2 if x.dim() > 1 else -1")),
         edit("LN-03", _over("1 if x.dim() > 1 else 0")),
@@ -76,7 +76,7 @@ EXERCISE = Exercise(
                        VARIANCE: "centred.square().mean(dim=-1)"}),
         edit("LN-07 shifted, then scaled", {LAST: "return (normed + bias) * weight"},
              "You add the bias before you multiply by the weight.",
-             "Which comes first in the formula: weight or bias?"),
+             "Which comes first in the formula: the weight or the bias?"),
         edit("LN-09 the mean stays", {"centred = x - mean": "centred = x", VARIANCE: "(x - mean).square()"
              ".mean(dim=-1, keepdim=True)"},
              "You do not subtract the mean.", "If 5 is added to every feature, should the output change?"),
@@ -94,7 +94,8 @@ EXERCISE = Exercise(
              "Your standard deviation is the mean distance from the mean.",
              "What is averaged in a variance?"),
         edit("LN-21 scale or shift left out", {LAST: "return normed"},
-             "Your result ignores weight or bias, or a part of them.", "Which line uses weight and bias?"),
+             "Your result ignores the weight or the bias, or a part of one of them.",
+             "Which line uses the weight, and which the bias?"),
         edit("LN-21", {LAST: "return normed * weight"}),
         edit("LN-21", {LAST: "return normed + bias"}),
         edit("LN-23 divided by the variance", {ROOT: "(variance + eps)"},
@@ -104,8 +105,8 @@ EXERCISE = Exercise(
              "For numbers around 10,000 your standard deviation is far off.",
              "How many digits of x² can float32 hold?"),
         edit("LN-27 mean and spread are cut off", {MEAN: f"{MEAN}.detach()", VARIANCE: f"{VARIANCE}.detach()"},
-             "The values are right, but the gradient of x treats mean and standard deviation as constants.",
-             "Which step cuts mean or standard deviation off from x?"),
+             "The values are right, but the gradient of x treats the mean and the standard deviation as constants.",
+             "Which step cuts the mean or the standard deviation off from x?"),
         edit("LN-27", {VARIANCE: f"{VARIANCE}.detach()"}),
         edit("LN-27", {MEAN: f"{MEAN}.detach()"}),
         edit("LN-29 a scale that counts from zero", {LAST: "return normed * (1 + weight) + bias"},
@@ -128,17 +129,17 @@ EXERCISE = Exercise(
         "epsilon": ("Your result is right except for rows that hardly vary, or with another epsilon.",
                     "Where does epsilon belong in the formula, and what is its default?"),
         "scaled": ("Your result is right for weight 1 and bias 0, and wrong for others.",
-                   "In which order are weight and bias applied?"),
+                   "In which order does the formula apply the weight and the bias?"),
         "several features": ("Your result is right for one feature, and wrong for several.",
-                             "What are mean and standard deviation of (1, 2, 6)?"),
+                             "What are the mean and the standard deviation of (1, 2, 6)?"),
         "": ("A single feature should come out as the bias. Yours does not.",
              "What is left of a single feature when its mean is subtracted?"),
     },
     hints=(
         "Work by hand with one token of three features. What is its mean, and how far is each feature from it?",
-        "Mean and variance belong to one token. Take them along the last axis with keepdim=True, so that they "
-        "broadcast against x. The variance is the mean of the squared distances; `var` divides by D - 1 by "
-        "default.",
+        "Each token has its own mean and variance. Take them along the last axis with keepdim=True, so that "
+        "they broadcast against x. The variance is the mean of the squared distances; `var` divides by D - 1 "
+        "by default.",
         "In outline: subtract the mean; divide by the root of the variance plus epsilon; multiply by the weight; "
         "add the bias.",
     ),

@@ -118,8 +118,8 @@ EXERCISE = Exercise(
     },
     hints=(
         "Read the name from right to left: square, mean, root. Work it out by hand for the features of one token.",
-        "One number divides all features of a token. Take the mean square along the last axis with keepdim=True, "
-        "so that it broadcasts against x. No mean is subtracted.",
+        "All features of a token are divided by the same number. Take the mean square along the last axis with "
+        "keepdim=True, so that it broadcasts against x. No mean is subtracted.",
         "In outline: square x; take the mean over the features; add epsilon; divide x by the root of that; "
         "multiply by the weight.",
     ),

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
         edit("LPE-01 what stands there is looked up", {"self.embedding(places)":
              f"self.embedding(x[..., 0].long().abs() % {SIZE})"},
              "You look up rows by what x contains.",
-             "Does a token's row depend on its content, or on its position?"),
+             "Should a token's row depend on its content, or on its position?"),
         edit("LPE-03 one vector for every place", {"self.embedding(places)": "self.embedding.weight[0]"},
              "Every token gets the same vector.", "Which rows do the first and the third token of a sentence get?"),
         edit("LPE-05 too long a sequence is not refused", {RAISE: "str("},
@@ -124,7 +124,8 @@ EXERCISE = Exercise(
              "You multiply the tokens by the position vectors.", "What does the formula do with the two?"),
         edit("LPE-25 a new table in every call", {"self.embedding(places)":
              "nn.Embedding(tokens, x.shape[-1]).to(x)(places)"},
-             "You make a new table in every call.", "Which table is trained?"),
+             "You make a new table in every call.",
+             "In which method should the table be made, so that it can be trained?"),
         edit("LPE-29 the table has other axes", {"nn.Embedding(max_len, d_model)": "nn.Embedding(d_model, max_len)"},
              "Your table has a row for each feature.", "How many rows does the table need, and how wide are they?"),
     ),
@@ -135,14 +136,15 @@ EXERCISE = Exercise(
                     "fewer tokens.",
                     "Which rows of the table does a short sequence need?"),
         "long": ("Your result is right for short sequences, and wrong for a long one.",
-                 "Which number in your code limits the length of a sequence?"),
+                 "Does a number in your code limit the length of a sequence?"),
         "several": ("One token in each sample comes out right; several tokens do not.",
                     "Which row of the table belongs to the second token?"),
         "": ("Even when every row of the table is used once, your sum is wrong.",
              "Which row is added to the third token, and how many times?"),
     },
     hints=(
-        "A token carries no position. Which integers are the positions of N tokens?",
+        "A token's vector does not say where in the sequence the token is. Which integers are the positions of "
+        "N tokens?",
         "An nn.Embedding is a table with one row for each id. Here the ids are the positions 0, 1, 2, ...; "
         "`torch.arange` makes as many as there are tokens. First compare N with the number of rows.",
         "In outline: raise a ValueError if N is greater than max_len; look up the rows of the positions 0 to N - "

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
              "What does the docstring ask for when there are, say, 6 heads?"),
         edit("ALI-05", {"if n_heads & (n_heads - 1)": "if n_heads % 2 and n_heads > 1"}),
         edit("ALI-09 what is far is preferred", {"-slopes": "slopes"},
-             "Your bias grows with the distance of the key.", "Should a distant key gain or lose?"),
+             "Your bias grows with the distance of the key.", "Should the score of a distant key go up or down?"),
         edit("ALI-11 the future is not blocked", {LAST: "bias"},
              "Your bias raises the scores of future keys instead of blocking them.",
              "What should the bias be above the diagonal?"),
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         "several tokens": ("A sequence of one token comes out right; longer ones do not.",
                            "What should the bias be on the diagonal, one step below it, and above it?"),
         "long": ("Short sequences come out right; a long one does not.",
-                 "Which number in your code limits the length of a sequence?"),
+                 "Does a number in your code limit the length of a sequence?"),
         "": ("Your bias is already wrong for a single token.", "How far is a token from itself?"),
     },
     hints=(

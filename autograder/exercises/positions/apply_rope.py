@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         edit("ROPE-29 too few positions",
              {"angles = positions": "positions = positions.clamp(max=511)\n    angles = positions"},
              "Beyond some position your pairs rotate no further.",
-             "Which number in your code limits the positions?"),
+             "Does a number in your code limit the positions?"),
         edit("ROPE-31 an odd width is not refused", {RAISE: "str("},
              "An odd number of features does not raise a ValueError.",
              "Which feature would be the last one's partner?"),
@@ -166,12 +166,12 @@ EXERCISE = Exercise(
                    "Which angle belongs to a token whose position is 7?"),
         "pairs": ("Your result is right for one pair of features, and wrong for several.",
                   "Which angle does each pair rotate by, and which two features form it?"),
-        "": ("Your code does not rotate a single pair of features correctly.",
+        "": ("Even a single pair of features is rotated wrongly.",
              "Where should (1, 0) point at position 1?"),
     },
     hints=(
-        "Take one pair of features as an arrow in the plane. Rotating it by an angle turns (a, b) into (a cos - b "
-        "sin, a sin + b cos).",
+        "Think of one pair of features as an arrow in the plane. Rotating it by an angle turns (a, b) into (a "
+        "cos - b sin, a sin + b cos).",
         "The angles form a table of shape (positions, pairs). Which two axes of x does it line up with? The "
         "slices 0::2 and 1::2 of the last axis are the first and second features of the pairs.",
         "In outline: raise a ValueError if D is odd; compute the angles, (N, D/2), and their cosines and sines; "

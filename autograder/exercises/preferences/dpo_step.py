@@ -146,7 +146,7 @@ EXERCISE = Exercise(
              "You return a tensor instead of a float.", "Which type does the docstring ask for?"),
         edit("DPO-141", {RESULT: "return loss"}),
         edit("DPO-143 everything counts", {"(of_ids * answer[:, 1:])": "of_ids"},
-             "You count prompt and padding as well.", "Which tokens do the masks mark?"),
+             "You count the prompt and the padding as well.", "Which tokens do the masks mark?"),
         edit("DPO-145 each token by its own logits", {SHIFT: ", dim=-1)", "ids[:, 1:, None]": "ids[:, :, None]",
              "(of_ids * answer[:, 1:])": "(of_ids * answer)"},
              "You look up each token in logits that have already seen it.",
@@ -183,9 +183,9 @@ EXERCISE = Exercise(
                          for model in ("policy", "reference")}),
         edit("DPO-161 the rejected answer is left out", {"log_prob(policy, chosen, chosen_answer) - "
                                                          "log_prob(policy, rejected, "
-             "rejected_answer)": "log_prob(policy, chosen, chosen_answer)", "log_prob(reference, chosen, "
-             "chosen_answer) - "
-             "log_prob(reference, rejected, rejected_answer)": "log_prob(reference, chosen, chosen_answer)"},
+             "rejected_answer)": "log_prob(policy, chosen, chosen_answer)",
+             "log_prob(reference, chosen, chosen_answer) - log_prob(reference, rejected, "
+             "rejected_answer)": "log_prob(reference, chosen, chosen_answer)"},
              "Your loss does not depend on the rejected answers.",
              "What is the chosen answer compared with?"),
     ),

@@ -115,7 +115,7 @@ EXERCISE = Exercise(
              "A different `clip` changes nothing in your result.", "Which line uses `clip`?"),
         edit("PPO-21 the product is clipped", {GAINS: "torch.minimum(ratio * advantages, (ratio * advantages)"
              ".clamp(1 - clip, 1 + clip))"},
-             "You clip the product of ratio and advantage.", "Which factor does the formula clip?"),
+             "You clip the product of the ratio and the advantage.", "Which factor does the formula clip?"),
         edit("PPO-23 the ratio is cut off", {RATIO: "torch.exp(log_probs - old_log_probs).detach() + 0 * log_probs"},
              "The values are right, but no gradient reaches the policy.", "Which step detaches the ratio?"),
         edit("PPO-25 the logarithm is clipped", {CLIPPED: "torch.exp((log_probs - old_log_probs).clamp(-clip, clip))"},

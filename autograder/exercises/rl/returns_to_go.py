@@ -80,7 +80,7 @@ EXERCISE = Exercise(
              "When every reward is 1, which step has the largest return to go?"),
         edit("DT-11", {BACK: "rewards.unbind(dim=1)"}),
         edit("DT-13 sums over the episodes", {LAST: "rewards.flip(0).cumsum(0).flip(0)"},
-             "Your sums run over the episodes.", "Which axis of the rewards is time?"),
+             "Your sums run over the episodes.", "Which axis of the rewards counts the time steps?"),
         edit("DT-15 this reward is left out", {"returns.append(to_come)": "returns.append(to_come - reward)"},
              "You leave out the reward of the step itself.",
              "For rewards 1, 2, 3, what is the return to go at the last step?"),
@@ -135,8 +135,8 @@ EXERCISE = Exercise(
         "2 + 3, at the first 1 + 2 + 3.",
         "Each return follows from the next one: this reward plus the discount times the next return. "
         "After the last step there is nothing, so start there with zero and go backwards in time.",
-        "In outline: start with zero for each episode, go through the time steps from last to first, "
-        "compute each return from the one before in your loop, collect them, and stack them along the "
+        "In outline: start with zero for each episode, go through the time steps from last to first, compute "
+        "each return from the one that you computed just before it, collect them, and stack them along the "
         "time axis in the right order.",
     ),
 )

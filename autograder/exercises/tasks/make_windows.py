@@ -128,8 +128,9 @@ EXERCISE = Exercise(
     hints=(
         "Write down the series 1 to 6 with windows of 3 and a horizon of 2. There are two windows: 1, 2, "
         "3 with the targets 4, 5, and 2, 3, 4 with the targets 5, 6.",
-        "A window and its targets together are a slice of length + horizon values, and one such slice "
-        "starts at every index. `unfold` makes all of them at once; a loop with torch.stack does as well.",
+        "A window and its targets together are a slice of length + horizon values, and such a slice starts at "
+        "every index that leaves room for it. `unfold` makes all of them at once; a loop and torch.stack do "
+        "the same.",
         "In outline: raise ValueError if the series is shorter than length + horizon, make all slices of "
         "that many values, one step apart, and split each into its first `length` values and the rest.",
     ),

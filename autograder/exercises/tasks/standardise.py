@@ -59,7 +59,7 @@ EXERCISE = Exercise(
     shapes={"series": "T"},
     mistakes=(
         edit("SER-01 the future is known", {KNOWN: "known = series"},
-             "You compute mean and standard deviation over the held-out end as well.",
+             "You compute the mean and the standard deviation over the held-out end as well.",
              "Which values are known when the forecast begins?"),
         edit("SER-25 the mean knows the future", {MEAN: "series.mean()"},
              "You compute the mean over the held-out end as well.",
@@ -101,8 +101,8 @@ EXERCISE = Exercise(
              "You subtract the mean without dividing by the standard deviation.",
              "What should the standard deviation of the known values be after scaling?"),
         edit("SER-17 plain numbers", {MEAN: "known.mean().item()", STD: "known.std(correction=0).item()"},
-             "You return mean and standard deviation as Python numbers.",
-             "What shape does the docstring give for mean and standard deviation?"),
+             "You return the mean and the standard deviation as Python numbers.",
+             "What shape does the docstring give for the mean and the standard deviation?"),
         edit("SER-19 mean and spread cut off", {LAST: LAST.replace("mean) / std", "mean.detach()) / std.detach()")},
              "The values are right, but no gradient flows through the mean and the standard deviation.",
              "Which step detaches them?"),
@@ -145,7 +145,8 @@ EXERCISE = Exercise(
         "using any later one for the mean or the standard deviation would be a look into the future.",
         "Compute both numbers from the known values, but scale the whole series with them. `std` divides "
         "by n - 1 by default; correction=0 makes it divide by n.",
-        "In outline: slice off the first n_train values, compute their mean and biased standard "
-        "deviation, subtract the one from the whole series and divide by the other, and return all three.",
+        "In outline: slice off the first n_train values and compute their mean and their biased standard "
+        "deviation; subtract the mean from the whole series and divide by the standard deviation; return all "
+        "three.",
     ),
 )

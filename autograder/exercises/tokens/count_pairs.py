@@ -55,7 +55,7 @@ EXERCISE = Exercise(
         edit("BPE-17 a run of the same counts by halves",
              {PAIRS: f"(pair for i, pair in enumerate({PAIRS}) if pair[0] != pair[1] or "
               "len(list(__import__('itertools').takewhile(lambda one: one == ids[i], ids[i::-1]))) % 2)"},
-             "In a run of one number you leave out every second pair.",
+             "Where a number repeats, you leave out every second pair.",
              "How many times does 1 follow 1 in 1, 1, 1?"),
         edit("BPE-09 every pair counts once", {COUNT: "counts[pair] = 1"},
              "You count every pair once, however often it occurs.",
@@ -79,7 +79,7 @@ EXERCISE = Exercise(
              "Pairs that occur once are missing from your result.",
              "How many pairs of neighbours do three different numbers have?"),
         edit("BPE-33 shares", {LAST: "return {pair: n / max(len(ids) - 1, 1) for pair, n in counts.items()}"},
-             "Your counts are fractions of a whole.", "Which type does the docstring ask for as a count?"),
+             "Your counts are fractions, not integers.", "Which type does the docstring ask for as a count?"),
         edit("BPE-35 keys are texts", {COUNT: COUNT.replace("pair", "str(pair)")},
              "The keys of your dict are strings.", "Which type of key does the docstring ask for?"),
         edit("BPE-37 every two numbers", {PAIRS: "((a, b) for i, a in enumerate(ids) for b in ids[i + 1 :])"},

@@ -73,13 +73,13 @@ EXERCISE = Exercise(
              "What is `[1, 2] == (1, 2)` in Python?"),
         edit("BPE-03 texts are replaced", {LAST: 'return [int(one) for one in " ".join(map(str, ids)).replace('
              'f"{pair[0]} {pair[1]}", str(new_id)).split()]'},
-             "You also merge numbers whose digits only end and begin like the pair.",
+             "You also merge 11 and 22 when the pair is (1, 2): you compare digits, not numbers.",
              "Where does one number end in your string?"),
         edit("BPE-03", {LAST: 'return [int(one) for one in ",".join(map(str, ids)).replace('
              'f"{pair[0]},{pair[1]}", str(new_id)).split(",") if one]'}),
         edit("BPE-43 from right to left", {"merged, i = [], 0": "ids, pair, merged, i = ids[::-1], pair[::-1], [], 0",
              LAST: "return merged[::-1]"},
-             "In a run of odd length, your left-over number comes first.",
+             "Where a number repeats an odd number of times, your left-over number comes first.",
              "From which end should the list be read?"),
         edit("BPE-59 the first of the pair is enough", {FOUND: "ids[i] == pair[0]"},
              "You replace every number that equals the first of the pair, whatever follows it.",

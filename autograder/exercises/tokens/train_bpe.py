@@ -162,7 +162,7 @@ EXERCISE = Exercise(
              {COUNTS: "Counter(text_pairs(ids))", "    for new_id": "    def text_pairs(ids):\n        place = 0\n"
               "        while place < len(ids) - 1:\n            yield ids[place], ids[place + 1]\n"
               "            place += 2 if len(set(ids[place : place + 3])) == 1 else 1\n\n    for new_id"},
-             "In a run of one number you do not count every pair.", "How many times does 1 follow 1 in 1, 1, 1?"),
+             "Where a number repeats, you do not count every pair.", "How many times does 1 follow 1 in 1, 1, 1?"),
         edit("BPE-19", {COUNTS: "Counter(tuple(sorted(p)) for p in pairwise(ids))"}),
         edit("BPE-91 the new ids instead of the pairs", {APPEND: "merges.append(new_id)"},
              "Your list contains the new ids, not the pairs.", "Which type does the docstring ask for?"),

@@ -30,16 +30,16 @@ MOST_OTHERS, MOST_OF_OTHERS = (
     20,
     30 * 1024**2,
 )  # of a student's files that are no notebooks: how many, and bytes
-SYSTEMS_OWN = "of the system itself, or hidden"
-BESIDE = "no notebook, beside one; left in the archive"
-NOBODYS = "nobody's, and no notebook; left in the archive"
+SYSTEMS_OWN = "hidden, or from the system itself"
+BESIDE = "other files handed in with a notebook; left in the archive"
+NOBODYS = "neither a notebook nor from a student; left in the archive"
 OTHER_LESSON = f"of another lesson; kept under {aside.ROOM}/"
 # Outcomes without a place, which make the exit status 1.
-NO_NOTEBOOK = f"no notebook; kept under {aside.ROOM}/"
-DOUBTFUL = f"of a number that may be somebody else's; kept under {aside.ROOM}/"
-UNREAD = "not to be read, or larger than allowed"
+NO_NOTEBOOK = f"not a notebook; kept under {aside.ROOM}/"
+DOUBTFUL = f"with a number that may be someone else's; kept under {aside.ROOM}/"
+UNREAD = "unreadable, or larger than allowed"
 UNCLEAR = "not placed"
-LEFT = "no notebook, too many or too large; left in the archive"
+LEFT = "not a notebook, too many or too large; left in the archive"
 LOST = (NO_NOTEBOOK, LEFT, DOUBTFUL, UNREAD, UNCLEAR)
 ORDER = (
     *(
@@ -120,7 +120,7 @@ def collect(
     number, lost = sum(map(len, sorter.placed.values())), sorter.account.count(LOST)
     print(
         f"{number} submission{'s are' if number != 1 else ' is'} in {folder / 'submitted'}; "
-        f"{lost} file{'s have' if lost != 1 else ' has'} no place there."
+        f"{lost} file{'s' if lost != 1 else ''} could not be placed."
     )
     return not lost
 
@@ -230,7 +230,7 @@ class _Sorter:
 
     def _read_notebook(self, number: int, entry: Entry, origins: list[Origin]) -> None:
         if not origins:
-            self._refuse(number, UNCLEAR, "its name does not tell whose it is", "", entry.path)
+            self._refuse(number, UNCLEAR, "its name does not say whose it is", "", entry.path)
             return
         students = ", ".join(self._people.student_of(origin) for origin in origins)
         try:
@@ -283,7 +283,7 @@ class _Sorter:
             if old.is_symlink() or not old.is_dir():
                 continue
             if os.path.lexists(new):
-                self._notes[f"of one student, and in two folders of {room}/; keep what counts"].append(
+                self._notes[f"one student has two folders in {room}/; keep the one that counts"].append(
                     f"{stranger} and {student}"
                 )
                 continue
@@ -291,7 +291,7 @@ class _Sorter:
                 old.rename(new)
             except OSError as error:
                 raise UserError(f"{old} cannot be renamed: {error.strerror}.") from None
-            self._notes["renamed, because it is known by now who they are"].append(f"{stranger} to {student}")
+            self._notes["renamed, because the student is now known"].append(f"{stranger} to {student}")
 
     # --- placing
     # ------------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ class _Sorter:
             # one.
             lesson = lesson or main
             if lesson is None:
-                why = "nothing in it tells the lesson"
+                why = "nothing in it says which lesson it is"
                 self._refuse(int(attempt.file.name), UNCLEAR, why, student, attempt.path)
                 keep_aside(self._folder, student, None, attempt.path.split("/")[-1], attempt.file)
             elif self._only not in (None, lesson):
@@ -359,17 +359,17 @@ class _Sorter:
         found, lines = self._people.found, []
         if found.by_name:
             who = [f"{student} ({called})" for student, called in sorted(found.by_name.items())]
-            lines.append(f"found by a name alone, look once at {FILE}: {few(who)}")
+            lines.append(f"found only by name; check them once in {FILE}: {few(who)}")
         if has_class and found.strangers:
             who = [f"{one} (may be {may_be})" if may_be else one for one, may_be in found.strangers.items()]
             lines.append(
-                f"not in the gradebook, and placed under this name ({FILE} can say who it is): {', '.join(who)}"
+                f"not in the gradebook; placed under this name (write in {FILE} who it is): {', '.join(who)}"
             )
         for student, numbers in sorted(found.twice.items()):
             what = "two numbers for one student" if len(numbers) > 1 else "one number under several names"
             lines.append(
                 f"{what}, {student}: {' and '.join(sorted(numbers))}; nothing is placed until {FILE} says who is who: "
-                "take the question marks away there, or write another student"
+                "remove the question marks there, or write another student"
             )
         return lines
 
@@ -389,7 +389,7 @@ class _Sorter:
             if self._zone.rules
             else f"; if your school's is another, collect with --timezone, or set {SETTING}"
         )
-        return [f"times of the system are taken for those of {self._zone.source}{more}"]
+        return [f"the system's times are read as those of {self._zone.source}{more}"]
 
 
 def few(names: list[str], most: int = 8) -> str:

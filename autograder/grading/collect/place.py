@@ -16,9 +16,9 @@ from autograder.grading.submission.files import TIMESTAMP, Refused, read_time
 from autograder.grading.submission.find import Submission
 
 EARLIER = "earlier"  # the folder of attempts that do not count
-NEW, AS_BEFORE, REPLACED = "new", "as before", "in the place of an earlier one"
-OLDER, KNOWN = "older than what counts", "collected before, and another counts by now"
-AS_RELEASED = "as released, and something with answers counts"
+NEW, AS_BEFORE, REPLACED = "new", "as before", "replacing an earlier one"
+OLDER, KNOWN = "older than the one that counts", "collected before; another one counts now"
+AS_RELEASED = "without answers; one with answers counts"
 NOT_LAST = "not the last of several"
 
 

@@ -6,8 +6,8 @@ from autograder.doctor import LIMITED, MISSING, WORKS, Finding, installs
 from autograder.grading.sandbox.sandbox import chosen_bwrap, why_no_sandbox
 
 NO_GROUPS = (
-    "no control groups (cgroup v2): memory and processes are limited by rlimits and a look every tenth of a second, "
-    "which memory in pipes, tables and the like escapes. With systemd the kernel counts all of it: "
+    "no control groups (cgroup v2): memory and processes are limited by rlimits and a check every tenth of a second, "
+    "which misses memory in pipes, page tables and the like. Under systemd the kernel counts all of it: "
     "`systemd-run --user --scope -p Delegate=yes python -m autograder grade ...`"
 )
 # A cell that prints the name of each line of defence that is missing.
@@ -102,7 +102,9 @@ def _limits() -> Finding:
     gib, cores = USUAL.memory / 1024**3, os.cpu_count()
     text = f"{gib:.0f} GiB of memory and {USUAL.processes} processes a submission, {cores} submissions at a time, "
     text += (
-        "kept by the kernel's control groups." if parent_of_groups() else "kept by rlimits and by looking."
+        "enforced by the kernel's control groups."
+        if parent_of_groups()
+        else "enforced by rlimits and by polling."
     )
     if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < USUAL.memory:
         return Finding("limits", LIMITED, f"{text} This machine has less memory than that: use --workers 1.")

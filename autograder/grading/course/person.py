@@ -39,7 +39,7 @@ def show(folder: Path, student: str) -> None:
     rows = people.rows_of(student).items()
     lines += [f"{FILE}: {system} {number} {name}".rstrip() for (system, number), name in rows]
     if not (lines or files):
-        raise UserError(f"this course keeps nothing of {student!r}.")
+        raise UserError(f"this course keeps nothing about {student!r}.")
     but = [*files, folder / "gradebook.db"]
     lines += ["", f"{len(files)} files under {folder}:", *(f"  {path.relative_to(folder)}" for path in files)]
     lines += [f"  {path.relative_to(folder)} (names the student)" for path in _naming(folder, student, but)]
@@ -67,7 +67,7 @@ def forget(folder: Path, student: str) -> list[Path]:
                 gradebook.remove_student(student)
             except MissingEntry:
                 if not (places or rows):
-                    raise UserError(f"this course keeps nothing of {student!r}.") from None
+                    raise UserError(f"this course keeps nothing about {student!r}.") from None
         _forget_deleted_rows(api.coursedir.db_url)
         for place in places:
             _remove(place)

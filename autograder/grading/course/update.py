@@ -84,9 +84,7 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
         print("\n".join(f"- {entry}" for entry in entries))
         remember(folder)
     print("\n".join(said))
-    print(
-        f"`python -m autograder grade {folder}` goes through what this concerns; points given by hand stay."
-    )
+    print(f"`python -m autograder grade {folder}` grades again what this changes; points given by hand stay.")
 
 
 @contextmanager
@@ -119,7 +117,7 @@ def _plan(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> _
     mine = read_notebook(source_of(folder, lesson))
     path = folder / MADE / f"{lesson.name}.ipynb"
     if not path.exists():
-        why = "left as it is, because this course does not know what of it is yours"
+        why = "left as it is, because this course cannot tell which parts are yours"
         return _Plan(lesson, [f"{lesson.name}: {why}"])
     made = read_notebook(path)
     if made.cells == new.cells:

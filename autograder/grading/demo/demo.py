@@ -28,7 +28,7 @@ def demo(folder: Path | str) -> None:
     """
     began = time.monotonic()
     if (Path(folder) / MARK).is_file():
-        print(f"The demo of before in {folder} is replaced.")
+        print(f"The earlier demo in {folder} is replaced.")
         shutil.rmtree(folder)
     if why := why_no_sandbox():
         print(

@@ -53,8 +53,8 @@ def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
         known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
     if not known:
         raise UserError(
-            f"the gradebook of {api.coursedir.root} (gradebook.db) is missing or knows no lesson: bring back your copy "
-            "of it, or begin a new one by `nbgrader generate_assignment LESSON --force` for each lesson."
+            f"the gradebook of {api.coursedir.root} (gradebook.db) is missing or knows no lesson: restore your copy "
+            "of it, or make a new one with `nbgrader generate_assignment LESSON --force` for each lesson."
         )
     if lesson is not None and lesson not in known:
         raise UserError(f"{lesson!r} is not a lesson of this course; its lessons are {', '.join(known)}.")

@@ -50,14 +50,14 @@ def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None 
             raise UserError(f"{file} cannot be written: {error.strerror or error}.") from None
     print(f"{file}: {lesson} for Gradescope, {file.stat().st_size / 1e6:.1f} MB.")
     print(
-        "It holds the answers and the secret of the course: upload it as the autograder, and give it to nobody."
+        "It holds the answers and the secret of the course: upload it as the autograder, and give it to no one else."
     )
     return file
 
 
 def _checked(index: str) -> str:
     if not re.fullmatch(r"https?://[\w./:-]+", index):
-        raise UserError(f"{index!r} is no address of an index of packages.")
+        raise UserError(f"{index!r} is not the address of a package index.")
     return index
 
 

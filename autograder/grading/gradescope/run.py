@@ -38,7 +38,7 @@ def main(root: Path) -> int:
     if why := why_no_sandbox():
         print(f"There is no sandbox here: {why}")
         if not can_become_nobody():
-            print("Nor is there a user without rights as whom students' code could run, so nothing is run.")
+            print("Nor is there an unprivileged user to run students' code as, so nothing is run.")
             return 1
     with TemporaryDirectory() as place:
         course = Path(shutil.copytree(root / "source" / "course", Path(place, "course")))

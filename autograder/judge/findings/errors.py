@@ -28,7 +28,7 @@ def _taken(error: Encoded) -> tuple[str, str] | None:
     if error["type"] != TAKEN or not is_own_method(error["text"]):
         return None
     return f"`self.{error['text']}` takes the place of nn.Module's own `{error['text']}`.", (
-        "Which other name could what you keep there have?"
+        "Which other name can you give to this attribute?"
     )
 
 
@@ -45,7 +45,7 @@ def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
     if error["type"] == "AssertionError":
         return (
             "One of your asserts fails.",
-            "What are its two sides here?",
+            "Which of the values in it are not what you expect?",
         )
     return f"Your answer refuses an input that it should accept: {formatting.format_error(error)}.", (
         "Which inputs should be refused, according to the docstring?"
@@ -71,10 +71,11 @@ def _without_self(context: CaseContext, error: Encoded) -> tuple[str, str] | Non
 PYTHONS_OWN = re.compile(r"(?<![.\w])(max|min|sorted|any|all|sum)\(")
 SHAPES = "What are the shapes of the tensors on that line?"
 AXES = "How many axes does that tensor have, and how many does this line expect?"
+UNPACKED = "How many values does that line unpack, and into how many names?"
 CALLED = "Which arguments does the function called there take?"
 ONE_OR_SEVERAL = "Does the call before return one thing, or several?"
 NONE = "Which of your values is None there?"
-TYPES = "Which dtype does each of the two have?"
+TYPES = "Which dtypes do the tensors on that line have?"
 LAYOUT = "Which function reshapes a tensor whatever the order of its storage?"
 INDEX = "How many items are there, and what is the largest index?"
 BY_TYPE = {
@@ -99,7 +100,7 @@ QUESTIONS = {
     "'tuple' and": ONE_OR_SEVERAL,
     "and 'tuple'": ONE_OR_SEVERAL,
     "must be Tensor, not tuple": ONE_OR_SEVERAL,
-    "values to unpack": AXES,
+    "values to unpack": UNPACKED,
     "Dimension out of range": AXES,
     "dimensions, but self is": AXES,
     "number of subscripts": AXES,
@@ -109,7 +110,7 @@ QUESTIONS = {
     "is_causal hint": "`is_causal` is only a hint. Which argument does the masking?",
     "keyword argument": CALLED,
     "positional argument": CALLED,
-    "'function' object has no attribute": "That is a plain function here. What does the docstring promise of it?",
+    "'function' object has no attribute": "That is a plain function here. What does the docstring say about it?",
     "has no attribute": "What type does the object before that dot have in this case?",
     "object is not callable": "What is the object before those parentheses: a function, or a value?",
     "object is not subscriptable": "What type does the object before those square brackets have?",
@@ -117,11 +118,11 @@ QUESTIONS = {
     "referenced before assignment": "On which path through your code is that name never assigned?",
     "cannot access local": "On which path through your code is that name never assigned?",
     "as parameter": "The parameter is already there. How do you write new values into it?",
-    "state_dict": "Which names does each of the two use?",
+    "state_dict": "Which names does each of the two modules use?",
     "without overflow": TYPES,
     "dtype": TYPES,
     "expected scalar type": TYPES,
-    "Boolean value of Tensor with more than one": "Is that one number, or several?",
+    "Boolean value of Tensor with more than one": "Does that tensor hold one number, or several?",
     "view size is not compatible": LAYOUT,
     "stride": LAYOUT,
     "multiply sequence": "In Python, what is a list times a number?",

@@ -18,7 +18,7 @@ def wrong_gradient(context: CaseContext, expected: Encoded, actual: Encoded) -> 
     if actual["kind"] == "error":
         return _finding(
             context,
-            f"The values are right, but with gradients switched on: {formatting.format_error(actual)}",
+            f"The values are right, but with gradients enabled your code raises {formatting.format_error(actual)}",
             "Does a step write into a tensor that the gradient still needs?",
         )
     found = named_items(actual)

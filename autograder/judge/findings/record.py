@@ -95,7 +95,7 @@ def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -
         return context.finding(
             PARTS,
             f"Your state dict holds more than the parts that the exercise names: {listed}.",
-            "Which of your parts is not among those that the exercise names?",
+            "Which lines of your code add them to the module?",
         )
     return context.finding(PARTS, *formatting.other_parts(expected, found))
 
@@ -127,24 +127,24 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
 
 TRACES = {
     "training": (
-        "After the call the caller's `{}` is in another mode than before.",
-        "Which line puts a module into another mode, and in which mode was it given to you?",
+        "After the call the caller's `{}` is in a different mode.",
+        "Which line changes the mode of a module that was passed in?",
     ),
     "requires_grad": (
-        "After the call other parameters of `{}` ask for gradients than before.",
-        "Which line sets `requires_grad` of something that it was given?",
+        "After the call `requires_grad` of the parameters of `{}` is not what it was.",
+        "Which line changes `requires_grad` of something that was passed in?",
     ),
     "hooks": (
-        "After the call `{}` has other hooks than before.",
-        "Which hooks are yours to remove, and which belong to somebody else?",
+        "After the call the hooks of `{}` are not those that it had.",
+        "Which hooks does your code add, and which does it remove?",
     ),
     "parts": (
-        "After the call `{}` has other parts than before.",
-        "Which line puts another part into a module that it was given?",
+        "After the call the parts of `{}` are not those that it had.",
+        "Which line adds, removes or replaces a part of a module that was passed in?",
     ),
     RESEEDED: (
-        "After the call the random numbers of the whole program start anew.",
-        "Which line sets a seed, and who else draws from the same numbers?",
+        "Your call resets the random numbers of the whole program.",
+        "Which line sets a seed?",
     ),
 }
 

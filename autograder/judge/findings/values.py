@@ -130,12 +130,12 @@ def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
         [key for key in expected if key not in actual],
         [key for key in actual if key not in expected],
     )
-    fault = "has keys of another type"
+    fault = "has keys of the wrong type"
     if missing:
         fault = f"lacks the key {formatting.shorten(missing[0])}"
     elif further:
         fault = f"has the key {formatting.shorten(further[0])}, which it should not"
-    owner = f"The dict {_place(found)}" if found.path else "Your dict"
+    owner = _place(found) if found.path else "Your dict"
     return context.finding(TYPE, f"{owner} {fault}.", "Which keys belong in it?", step=step)
 
 

@@ -51,7 +51,7 @@ def checked_path() -> Path:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != SHA256:
         raise UserError(
-            f"{found} is not the published file; remove it, and run `{COMMAND}` to fetch it anew."
+            f"{found} is not the published file; remove it, and run `{COMMAND}` to fetch it again."
         )
     return found
 
@@ -75,7 +75,7 @@ def fetch() -> Path:
             subprocess.run([*pip, "-r", str(needed)], check=True)
     except (OSError, subprocess.CalledProcessError):
         raise UserError(
-            f"pip could not fetch {NAME} (see above). It needs the network this once, and {MEGABYTES} MB of space; "
+            f"pip could not fetch {NAME} (see above). It needs the network, this once, and {MEGABYTES} MB of space; "
             "all exercises and checks work without it."
         ) from None
     return checked_path()

@@ -95,7 +95,7 @@ def test_each_systems_archive_finds_its_places(course, texts, tmp_path, system, 
         "gradescope": "2026-01-01 22:10:00 UTC",
     }
     assert stamp(course, "alan7") == late[system]
-    assert "0 files have no place" in capsys.readouterr().out
+    assert "0 files could not be placed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -147,12 +147,12 @@ def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
     assert placed(course).keys() == {"ada 01", "Wei_Zhang_2 01", "Wei_Zhang_3 01", "sofya 02"}
     said = capsys.readouterr().out
     for words in (
-        "not in the gradebook, and placed under this name (people.csv can say who it is): "
+        "not in the gradebook; placed under this name (write in people.csv who it is): "
         "Wei_Zhang_2, Wei_Zhang_3, Nobody_Knows_6",
-        "no notebook; kept under unplaced/: alan7 (essay.pdf)",
-        "homework.ipynb: nothing in it tells the lesson (Nobody_Knows_6)",
-        f"not placed: {F}: its name does not tell whose it is",
-        "3 files have no place",
+        "not a notebook; kept under unplaced/: alan7 (essay.pdf)",
+        "homework.ipynb: nothing in it says which lesson it is (Nobody_Knows_6)",
+        f"not placed: {F}: its name does not say whose it is",
+        "3 files could not be placed",
     ):
         assert words in said
 
@@ -164,7 +164,7 @@ ODD = {
     "a zip with a folder": (
         {"homework.zip": {"week 1/e.ipynb": "done", "week 1/data.csv": "x"}},
         "done",
-        "beside one; left in the archive: .csv",
+        "with a notebook; left in the archive: .csv",
     ),
     "a zip in a zip": ({"homework.zip": {"more.zip": "x"}}, None, "unplaced/: sofya (more.zip)"),
     "an empty zip": ({"homework.zip": {}}, None, "unplaced/: sofya (homework.zip)"),
@@ -172,7 +172,7 @@ ODD = {
     "a PDF beside it": (
         {"essay.pdf": "x", "e.ipynb": "done"},
         "done",
-        "beside one; left in the archive: .pdf",
+        "with a notebook; left in the archive: .pdf",
     ),
     "a text alone": ({"onlinetext.html": "x"}, None, "unplaced/: sofya (onlinetext.html)"),
     "many files": ({f"{i}.py": "x" for i in range(9)}, None, "sofya (7.py), and 1 more"),
@@ -189,18 +189,18 @@ ODD = {
     "checkpoints": (
         {".ipynb_checkpoints/a.ipynb": "half", "a.ipynb": "done"},
         "done",
-        "1  of the system itself, or hidden",
+        "1  hidden, or from the system itself",
     ),
     "of macOS": (
         {"__MACOSX/._a.ipynb": "half", ".DS_Store": "x", "a.ipynb": "done"},
         "done",
-        "2  of the system",
+        "2  hidden, or from the system itself",
     ),
     "umlauts taken apart": ({"Au\u0308ßerung.ipynb": "done"}, "done", ""),
     "an export of Gradescope": (
         {"submission_metadata.yml": YML, "submission_11/a.ipynb": "done"},
         "done",
-        "beside one; left in the archive: .yml",
+        "with a notebook; left in the archive: .yml",
     ),
 }
 

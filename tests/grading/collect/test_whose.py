@@ -136,9 +136,9 @@ def test_an_id_with_an_underscore_is_not_the_id_behind_it(course, texts, hand_in
 
 def test_a_match_by_name_alone_is_said_and_remembered(course, hand_in):
     good, said = hand_in({f"lovelaceada_12_102_{F}": "done"})
-    assert good and "found by a name alone, look once at people.csv: ada (lovelaceada)" in said
+    assert good and "found only by name; check them once in people.csv: ada (lovelaceada)" in said
     assert people(course) == {"canvas 12": "ada"}
-    assert "by a name alone" not in hand_in({f"lovelaceada_12_102_{F}": "done"})[1]
+    assert "found only by name" not in hand_in({f"lovelaceada_12_102_{F}": "done"})[1]
 
 
 @pytest.mark.parametrize(

@@ -218,5 +218,5 @@ def test_bad_input_is_told(course, archive, tmp_path):
     ):
         with pytest.raises(UserError, match=words):
             make_archive(lesson, folder, file)
-    with pytest.raises(UserError, match="is no address"):
+    with pytest.raises(UserError, match="is not the address"):
         make_archive(FIRST, course, tmp_path / "a.zip", torch_index="x; rm -rf /")
