@@ -173,8 +173,7 @@ def test_check_in_a_notebook_blames_nobody(name, monkeypatch, capsys):
     assert isinstance(caught.value.__cause__, KeyError)
 
 
-# --- what a student's process says is no error of ours
-# -------------------------------------------------------------
+# --- what a student's process says is no error of ours ------------------------------------------------------
 
 
 class Says:

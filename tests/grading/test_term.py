@@ -42,8 +42,7 @@ def total(course: Path, student: str) -> float:
     return float(row[rows[0].index("score")])
 
 
-# --- the exchange
-# ---------------------------------------------------------------------------------------------------
+# --- the exchange -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -98,8 +97,7 @@ def test_two_sections_on_one_hub_never_collect_from_each_other(course, tmp_path,
     assert len(list((course / "submitted").iterdir())) == 1
 
 
-# --- the settings
-# ---------------------------------------------------------------------------------------------------
+# --- the settings -------------------------------------------------------------------------------------------
 
 BROKEN = {
     "not Python": "\nc.Autograde.x = (\n",
@@ -135,8 +133,7 @@ def test_a_source_that_nbgrader_refuses_leaves_the_release_as_it_was(course):
     assert (course / "release" / FIRST / f"{FIRST}.ipynb").read_bytes() == before
 
 
-# --- late work
-# ------------------------------------------------------------------------------------------------------
+# --- late work ----------------------------------------------------------------------------------------------
 
 
 def test_late_work_follows_due_date_extension_and_points_given_by_hand(course):
@@ -199,8 +196,7 @@ def test_time_stamps_are_read_with_their_zones_or_named(course, capsys):
     assert "timestamp.txt is misread by nbgrader's own command" in said
 
 
-# --- collecting
-# -----------------------------------------------------------------------------------------------------
+# --- collecting ---------------------------------------------------------------------------------------------
 
 
 def test_a_course_without_its_gradebook_says_so_and_how_to_go_on(course):
@@ -262,8 +258,7 @@ def test_a_file_of_another_name_than_the_lessons_is_graded_or_named(course, caps
     assert f"there is no file {FIRST}.ipynb, but a.py" in said
 
 
-# --- a teacher's own points, tasks and tests
-# ------------------------------------------------------------------------
+# --- a teacher's own points, tasks and tests ----------------------------------------------------------------
 
 
 def own_cells(notebook) -> None:
@@ -336,8 +331,7 @@ def test_points_of_the_teachers_own_and_tests_and_tasks_count_as_in_nbgrader(own
     assert points_of(stock)["right"]["my-essay"] == 2.5
 
 
-# --- odd files
-# ------------------------------------------------------------------------------------------------------
+# --- odd files ----------------------------------------------------------------------------------------------
 
 
 def strip(notebook) -> None:
@@ -396,8 +390,7 @@ def test_an_answer_that_calls_one_that_is_not_written_says_for_which_it_waits(co
     assert "attention_from_loops is not written yet" not in page
 
 
-# --- what students read
-# ---------------------------------------------------------------------------------------------
+# --- what students read -------------------------------------------------------------------------------------
 
 
 def page_of(course: Path, student: str) -> str:

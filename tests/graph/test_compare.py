@@ -288,8 +288,7 @@ def test_only_the_step_that_differs_is_marked():
     assert marked == [["relu"], ["gelu"]]
 
 
-# --- what could not be compared is never "no difference"
-# ------------------------------------------------------------
+# --- what could not be compared is never "no difference" ----------------------------------------------------
 
 
 def unfinished(q, k, v):

@@ -131,8 +131,7 @@ def test_the_output_stays_connected_to_the_input(answer):
     assert named(drawing, "output")[0].id in reached
 
 
-# --- what fails, and what is odd
-# ------------------------------------------------------------------------------------
+# --- what fails, and what is odd ----------------------------------------------------------------------------
 
 
 class Broken(nn.Module):
@@ -316,8 +315,7 @@ def test_draw_changes_nothing(engine, capfd, recwarn):
     assert not recwarn.list
 
 
-# --- the picture
-# ----------------------------------------------------------------------------------------------------
+# --- the picture --------------------------------------------------------------------------------------------
 
 HOSTILE = '</svg><script>alert(1)</script>"];x[image="/etc/passwd", URL="http://a.b"]\n\\N&lt;</B>>'
 

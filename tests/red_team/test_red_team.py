@@ -240,8 +240,7 @@ def snapshot(folder: Path) -> dict:
     return seen
 
 
-# --- each attack
-# ----------------------------------------------------------------------------------------------
+# --- each attack --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -291,8 +290,7 @@ def test_no_script_reaches_a_browser(graded):
                     assert not live("".join(data.get("text/html", "")), "pwned("), attack.name
 
 
-# --- the class
-# ------------------------------------------------------------------------------------------------
+# --- the class ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("work", HONEST, ids=lambda work: f"{work.student} {work.lesson}")
@@ -361,8 +359,7 @@ def test_a_file_swapped_after_it_was_read_counts_for_nothing(graded):
     )
 
 
-# --- what sees an attack can see one
-# --------------------------------------------------------------------------
+# --- what sees an attack can see one ------------------------------------------------------------------------
 
 
 def run_outside(code: str) -> str:

@@ -183,8 +183,7 @@ class _Sorter:
             list
         )  # by lesson, in a word, what became of each last attempt
 
-    # --- reading
-    # ------------------------------------------------------------------------------------------------------
+    # --- reading --------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
         """Keep the files of an archive that may have a place."""
@@ -293,8 +292,7 @@ class _Sorter:
                 raise UserError(f"{old} cannot be renamed: {error.strerror}.") from None
             self._notes["renamed, because the student is now known"].append(f"{stranger} to {student}")
 
-    # --- placing
-    # ------------------------------------------------------------------------------------------------------
+    # --- placing --------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
         """Put each file that was kept in its place."""
@@ -351,8 +349,7 @@ class _Sorter:
             key for key in all_numbers if systems[key[0]] > 1 and any(system == key[0] for system, _ in new)
         }
 
-    # --- notes
-    # --------------------------------------------------------------------------------------------------------
+    # --- notes ----------------------------------------------------------------------------------------------
 
     def notes_of_people(self, has_class: bool) -> list[str]:
         """Note the people who could not be identified, or only by name."""

@@ -17,8 +17,7 @@ from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, WRITTEN, SampleSubmission
 from autograder.grading.gradebook.open_course import open_course
 
-# --- a merge
-# --------------------------------------------------------------------------------------------------------
+# --- a merge ------------------------------------------------------------------------------------------------
 
 
 def book(*cells: str):
@@ -121,8 +120,7 @@ def test_a_picture_that_the_teacher_pasted_stays():
     assert result.cells[0].attachments == mine.cells[0].attachments
 
 
-# --- a course
-# -------------------------------------------------------------------------------------------------------
+# --- a course -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -47,8 +47,7 @@ def test_an_environment_may_be_a_link(tmp_path):
     assert done.stdout == "a sandbox\n", done.stderr
 
 
-# --- Which bwrap
-# ----------------------------------------------------------------------------------------------
+# --- Which bwrap --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -89,8 +88,7 @@ def test_why_there_is_no_sandbox_is_one_line(afresh, monkeypatch, name, value, s
         Sandbox()
 
 
-# --- What is given up
-# -----------------------------------------------------------------------------------------
+# --- What is given up ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["prctl", "capset"])

@@ -187,8 +187,7 @@ def test_folders_that_cannot_be_entered_or_listed_stop_nobody(capfd):
         shutil.rmtree(top)
 
 
-# --- nbgrader's own way
-# ---------------------------------------------------------------------------------------
+# --- nbgrader's own way -------------------------------------------------------------------------------------
 
 
 @needs_sandbox
