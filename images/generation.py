@@ -205,7 +205,14 @@ def accept_or_redraw() -> Picture:
     )
 
 
-LENGTHS = {"A": 2, "B": 8, "C": 3, "D": 6, "E": 4, "F": 2}  # requests in the order in which they come, in tokens
+LENGTHS = {
+    "A": 2,
+    "B": 8,
+    "C": 3,
+    "D": 6,
+    "E": 4,
+    "F": 2,
+}  # requests in the order in which they come, in tokens
 SLOTS = 3  # texts that are written at once
 
 
@@ -235,7 +242,9 @@ def continuous_batching() -> Picture:
     """Six requests of different lengths in three places: batch by batch, and continuously."""
     figure = card(6.0, 3.5, "Six texts in three places")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
-    colours = dict(zip(LENGTHS, ("#AFCBE0", "#F3D19C", "#B7DEC8", "#E3BFD3", "#D9D3F0", "#F3B27A"), strict=True))
+    colours = dict(
+        zip(LENGTHS, ("#AFCBE0", "#F3D19C", "#B7DEC8", "#E3BFD3", "#D9D3F0", "#F3B27A"), strict=True)
+    )
     told = []
     for top, name, slots in ((2.78, "in batches", _in_batches()), (1.3, "continuously", _continuously())):
         steps, waits = len(slots[0]), sum(slot.count("") for slot in slots)

@@ -1351,9 +1351,9 @@ state that is handed on.
   window of 1024 for each without (Gemma Team 2025). gpt-oss alternates, too, with a window of 128, and every head has
   a learned number as its **sink**: one score more in the denominator of the softmax, without a value, so that a head
   can attend to nothing (OpenAI 2025).
-- **A choice instead of a window.** In DeepSeek-V3.2 a scorer with fewer and smaller heads gives each earlier token a score, and
-  attention reads only the 2,048 tokens with the highest ones (**sparse attention**, DeepSeek-AI 2025). The scorer still looks
-  at every token, but its products are small and in 8-bit numbers.
+- **A choice instead of a window.** In DeepSeek-V3.2 a scorer with fewer and smaller heads gives each earlier
+  token a score, and attention reads only the 2,048 tokens with the highest ones (**sparse attention**,
+  DeepSeek-AI 2025). The scorer still looks at every token, but its products are small and in 8-bit numbers.
 - **Merging over machines.** Ring attention spreads one long text over many machines. Keys and values travel
   round a ring, and every machine merges what it gets, as in exercise 1.
 - **Decoding.** With a single new query there are no blocks of queries to share out, so the keys of the cache

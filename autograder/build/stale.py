@@ -81,7 +81,7 @@ def _code_cells(notebook: NotebookNode) -> list[tuple[str, str]]:
 
 
 def _digest(lesson: Lesson) -> str:
-    """Return a hex digest of everything that the lesson's outputs depend on, without comments, docstrings and layout."""
+    """Return a hex digest of the code that the lesson's outputs depend on."""
     total, roots = hashlib.sha256(), {f"{EXERCISES}.{one.id}" for one in exercises_of(lesson.name)}
     for cell in read_cells(lesson):
         if cell.is_code:
