@@ -16,7 +16,7 @@ from autograder.judge.findings.record import REFUSED_OTHERWISE
 from autograder.judge.findings.values import NEVER_WRITTEN
 from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
-from autograder.judge.localize import common_need, further_part, single_aspect, unused_input
+from autograder.judge.localize import common_need, few_families, further_part, single_aspect, unused_input
 from autograder.judge.naming import Explanation, Unnamed, name_mistake
 from autograder.judge.relations import Named, place, relation
 from autograder.judge.relations.lists import lists
@@ -166,4 +166,5 @@ EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
     ),
     "a common need": _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
     "a place": _of_numbers(lambda answer: place(answer.pairs, answer.trail)),
+    "few kinds of input": _of_numbers(lambda answer: few_families(answer.cases, answer.findings)),
 }

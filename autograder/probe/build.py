@@ -55,9 +55,18 @@ def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
 @door
 def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
     """The instance that a class gives when called with fresh copies of a case's `init`."""
-    if isinstance(init, Mapping):
-        return answer(**live(dict(init), dtype))
-    return answer(*live(tuple(init), dtype))
+    return built_of(answer, live_init(init, dtype))
+
+
+def live_init(init: tuple | Mapping, dtype: torch.dtype | None = None) -> tuple | dict[str, Any]:
+    """Fresh copies of the constructor's arguments."""
+    return live(dict(init) if isinstance(init, Mapping) else tuple(init), dtype)
+
+
+@door
+def built_of(answer: Callable, init: tuple | dict[str, Any]) -> Any:
+    """The instance that a class gives when called with these arguments."""
+    return answer(**init) if isinstance(init, dict) else answer(*init)
 
 
 TAKEN = "TakenName"  # the type of an error that comes of a name which is nn.Module's own
@@ -198,12 +207,14 @@ def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, na
     return found
 
 
-RESEEDED = "random numbers"  # among the states
+RESEEDED, SETTINGS = "random numbers", "settings"  # among the states
 
 
-def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False) -> dict[str, Any]:
+def states(
+    case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False, reset: bool = False
+) -> dict[str, Any]:
     """What a call must not change, by name: of a case's arguments tensors, lists and dicts, a module's parameters and
-    its traces; and whether the random numbers of the process were `reseeded`."""
+    its traces; whether the random numbers of the process were `reseeded`, and whether its settings were `reset`."""
     found: dict[str, Any] = {}
     for name, value in by_name(args, kwargs).items():
         # subtle: a module with a hook no longer counts as plain, so that the hook must be told first.
@@ -211,7 +222,27 @@ def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: boo
             found |= _traces(value, name, case.changes)
         if name not in case.changes:
             found |= state(value, name)
-    return found | {RESEEDED: reseeded}
+    return found | {RESEEDED: reseeded, SETTINGS: reset}
+
+
+def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str, Any]:
+    """The traces of the modules among the constructor's arguments, under the kind of the first one.
+
+    Which of their parameters ask for gradients is left out: some exercises freeze what they are given.
+    """
+    specs = [spec for spec in _items(case.init) if isinstance(spec, Module)]
+    modules = [value for value in _items(init) if isinstance(value, nn.Module)]
+    found = _traces(nn.ModuleList(modules), specs[0].kind, ()) if specs else {}
+    return {name: trace for name, trace in found.items() if not name.endswith(".requires_grad")}
+
+
+def _items(value: Any) -> Iterator[Any]:
+    """A value, or what a list, a tuple or a dict holds."""
+    if isinstance(value, (tuple, list, Mapping)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _items(item)
+    else:
+        yield value
 
 
 @door
@@ -245,4 +276,4 @@ def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
 
 def states_as_given(case: Question) -> dict[str, Any]:
     """The `states` of a case's arguments before any call."""
-    return states(case, *arguments(case))
+    return states(case, *arguments(case)) | constructor_traces(case, live_init(case.init))
