@@ -99,6 +99,13 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
     return _explanation(between_calls(answer.cases, answer.expected.right, answer.records, answer.findings))
 
 
+def _left_over(answer: WrongAnswer) -> Explanation | None:
+    """Where a right result comes out otherwise at the second call, later cases are wrong for the same reason."""
+    wrong = {finding.case for finding in answer.findings if finding.step == "output"}
+    again = [one for one in answer.findings if one.step == "again" and one.case not in wrong]
+    return Explanation(None, again[0].observation, again[0].question) if again and wrong else None
+
+
 def _never_written(answer: WrongAnswer) -> Explanation | None:
     return _explanation(NEVER_WRITTEN if answer.reported.question == NEVER_WRITTEN[1] else None)
 
@@ -155,6 +162,7 @@ EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
     "a known mistake": _known_mistake,
     "a general mistake": _general_mistake,
     "between two calls": _between_calls,
+    "left over from an earlier call": _left_over,
     "never written": _never_written,
     "an unused input": _unused_input,
     "a further part": _of_numbers(lambda answer: further_part(answer.records)),

@@ -129,7 +129,10 @@ def _compiled(code: str) -> CodeType:
 
 
 def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
-    return getattr(torch.optim, spec.kind)(made[spec.of].parameters(), **spec.options)
+    """The optimiser, with its parameters in two groups: whoever takes the first for all leaves some out."""
+    first, *others = made[spec.of].parameters()
+    groups = [{"params": params} for params in ([first], others) if params]
+    return getattr(torch.optim, spec.kind)(groups, **spec.options)
 
 
 @door
