@@ -16,7 +16,7 @@ from autograder.judge.findings.record import REFUSED_OTHERWISE
 from autograder.judge.findings.values import NEVER_WRITTEN
 from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
-from autograder.judge.localize import common_need, further_part, single_aspect, unused_input
+from autograder.judge.localize import common_need, few_families, further_part, single_aspect, unused_input
 from autograder.judge.naming import Explanation, Unnamed, name_mistake
 from autograder.judge.relations import Named, place, relation
 from autograder.judge.relations.lists import lists
@@ -101,6 +101,13 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
     return _explanation(between_calls(answer.cases, answer.expected.right, answer.records, answer.findings))
 
 
+def _left_over(answer: WrongAnswer) -> Explanation | None:
+    """Where a right result comes out otherwise at the second call, later cases are wrong for the same reason."""
+    wrong = {finding.case for finding in answer.findings if finding.step == "output"}
+    again = [one for one in answer.findings if one.step == "again" and one.case not in wrong]
+    return Explanation(None, again[0].observation, again[0].question) if again and wrong else None
+
+
 def _never_written(answer: WrongAnswer) -> Explanation | None:
     return _explanation(NEVER_WRITTEN if answer.reported.question == NEVER_WRITTEN[1] else None)
 
@@ -159,6 +166,7 @@ EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
     "a known mistake": _known_mistake,
     "a general mistake": _general_mistake,
     "between two calls": _between_calls,
+    "left over from an earlier call": _left_over,
     "never written": _never_written,
     "an unused input": _unused_input,
     "a further part": _of_numbers(lambda answer: further_part(answer.records)),
@@ -170,4 +178,5 @@ EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
     ),
     "a common need": _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
     "a place": _of_numbers(lambda answer: place(answer.pairs, answer.trail)),
+    "few kinds of input": _of_numbers(lambda answer: few_families(answer.cases, answer.findings)),
 }

@@ -1,7 +1,7 @@
 """Locates the part in which an answer without a known mistake is wrong.
 
-An input on which the result never depends; an aspect that alone is wrong; a requirement that all failing
-cases share.
+An input on which the result never depends; an aspect that alone is wrong; a requirement that all failing cases share;
+one or two kinds of input.
 """
 
 from autograder.judge import formatting
@@ -9,10 +9,13 @@ from autograder.judge.findings import FINITE, NUMBERS, Finding
 from autograder.judge.findings.finding import GRADIENT, named_items
 from autograder.schema.case import DTYPES, FULLY_MASKED, STABILITY, VALUES, Case
 from autograder.schema.exercise import Exercise
+from autograder.schema.twice import TWICE
 from autograder.values import Encoded, Record
 
 # One of four failing cases may pass by luck: its numbers hide the fault.
 LUCKY = 4
+# A sentence about more kinds of input than these says nothing.
+MOST_FAMILIES = 2
 # An expected gradient below this counts as none.
 SMALL = 1e-3
 
@@ -105,3 +108,18 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
     if not fitting and simplest and numbers.issuperset(simplest):
         return exercise.needs.get("")
     return min(fitting, key=lambda one: one[0])[1] if fitting else None
+
+
+def few_families(cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
+    """Observation and question if values are wrong for one or two kinds of input only, and right for far more.
+
+    Two calls in a row repeat the numbers of other cases.
+    """
+    numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
+    families = dict.fromkeys(case.family for case in cases if case.family != TWICE)
+    wrong = dict.fromkeys(cases[number].family for number in sorted(numbers) if cases[number].family != TWICE)
+    if not wrong or len(wrong) > MOST_FAMILIES or len(families) < (1 + MOST_FAMILIES) * len(wrong):
+        return None
+    quoted = " and ".join(f'"{family}"' for family in wrong)
+    kinds = "one kind" if len(wrong) == 1 else "two kinds"
+    return f"Only inputs of {kinds} go wrong: {quoted}.", "What is special about these inputs?"

@@ -59,10 +59,19 @@ def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 @door
 def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
-    """Return the instance that a class returns when called with copies of a case's `init`."""
-    if isinstance(init, Mapping):
-        return answer(**live(dict(init), dtype))
-    return answer(*live(tuple(init), dtype))
+    """Return the instance that a class returns when called with fresh copies of a case's `init`."""
+    return built_of(answer, live_init(init, dtype))
+
+
+def live_init(init: tuple | Mapping, dtype: torch.dtype | None = None) -> tuple | dict[str, Any]:
+    """Return fresh copies of the constructor's arguments."""
+    return live(dict(init) if isinstance(init, Mapping) else tuple(init), dtype)
+
+
+@door
+def built_of(answer: Callable, init: tuple | dict[str, Any]) -> Any:
+    """Return the instance that a class returns when called with these arguments."""
+    return answer(**init) if isinstance(init, dict) else answer(*init)
 
 
 TAKEN = "TakenName"  # the type of an error caused by using a name that is nn.Module's own
@@ -129,7 +138,10 @@ def _compiled(code: str) -> CodeType:
 
 
 def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
-    return getattr(torch.optim, spec.kind)(made[spec.of].parameters(), **spec.options)
+    """Return the optimiser, with its parameters in two groups: whoever takes the first for all leaves some out."""
+    first, *others = made[spec.of].parameters()
+    groups = [{"params": params} for params in ([first], others) if params]
+    return getattr(torch.optim, spec.kind)(groups, **spec.options)
 
 
 @door
@@ -210,12 +222,15 @@ def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, na
     return found
 
 
-RESEEDED = "random numbers"  # among the states
+RESEEDED, SETTINGS = "random numbers", "settings"  # among the states
 
 
-def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False) -> dict[str, Any]:
+def states(
+    case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False, reset: bool = False
+) -> dict[str, Any]:
     """Return what a call must not change, by name: the tensors, lists and dicts among a case's arguments, a
-    module's parameters and its traces; and whether the process's random numbers were `reseeded`.
+    module's parameters and its traces; whether the process's random numbers were `reseeded`, and whether its
+    settings were `reset`.
     """
     found: dict[str, Any] = {}
     for name, value in by_name(args, kwargs).items():
@@ -224,7 +239,27 @@ def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: boo
             found |= _traces(value, name, case.changes)
         if name not in case.changes:
             found |= state(value, name)
-    return found | {RESEEDED: reseeded}
+    return found | {RESEEDED: reseeded, SETTINGS: reset}
+
+
+def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str, Any]:
+    """Return the traces of the modules among the constructor's arguments, under the kind of the first one.
+
+    Which of their parameters ask for gradients is left out: some exercises freeze what they are given.
+    """
+    specs = [spec for spec in _items(case.init) if isinstance(spec, Module)]
+    modules = [value for value in _items(init) if isinstance(value, nn.Module)]
+    found = _traces(nn.ModuleList(modules), specs[0].kind, ()) if specs else {}
+    return {name: trace for name, trace in found.items() if not name.endswith(".requires_grad")}
+
+
+def _items(value: Any) -> Iterator[Any]:
+    """A value, or what a list, a tuple or a dict holds."""
+    if isinstance(value, (tuple, list, Mapping)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _items(item)
+    else:
+        yield value
 
 
 @door
@@ -260,4 +295,4 @@ def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
 
 def states_as_given(case: Question) -> dict[str, Any]:
     """Return the `states` of a case's arguments before any call."""
-    return states(case, *arguments(case))
+    return states(case, *arguments(case)) | constructor_traces(case, live_init(case.init))

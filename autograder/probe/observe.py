@@ -43,6 +43,8 @@ LARGEST_POWER = 63  # no tensor has 2**63 entries
 # Copies are not counted as work, so that growing a tensor row by row costs nothing.
 _COPIES = "cat stack clone copy_ _to_copy index_put index_put_ slice_scatter select_scatter constant_pad_nd"
 COPIES = {f"aten::{name}" for name in _COPIES.split()}
+# The wrapper of a compiled function asks these at every call, also where the function runs as written.
+ASKED_BY_COMPILER = {"is_fx_symbolic_tracing", "is_fx_tracing"}
 QUERIES = (
     "__get__",
     "size",
@@ -293,7 +295,7 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
                 usage.names.add(f"nn:{frame.f_code.co_qualname}")
             elif TORCH_OPTIM in file:
                 usage.names.add(f"optim:{frame.f_code.co_qualname}")
-            elif TORCH in file:
+            elif TORCH in file and frame.f_code.co_name not in ASKED_BY_COMPILER:
                 # Some parts of PyTorch reimplement its operations in Python.
                 part = file.rpartition(TORCH)[2].partition(os.sep)[0].removesuffix(".py")
                 if f"python:{part}" not in usage.names and not _is_importing(frame):

@@ -36,8 +36,11 @@ from autograder.probe.build import (
     WrongParts,
     arguments,
     built,
+    built_of,
+    constructor_traces,
     inputs_of,
     inputs_of_program,
+    live_init,
     load_weights,
     states,
     taken_name,
@@ -113,6 +116,8 @@ class _Probe:
     steps: dict[str, Encoded] = field(default_factory=dict)
     program: bytes = b""
     reseeded: bool = False
+    reset: bool = False
+    traces: dict[str, Any] = field(default_factory=dict)  # on the modules that the constructor was given
     taken: str = ""
 
     @cached_property
@@ -123,6 +128,8 @@ class _Probe:
         # subtle: the random numbers that an answer draws, when made and when called, are the same in every
         # run.
         seed(MADE_FROM)
+        torch.set_grad_enabled(True)
+        torch.set_default_dtype(torch.float32)
         if self.case.new:
             return self._new()
         call = self.answer
@@ -146,11 +153,14 @@ class _Probe:
         # type.
         key = repr(init), dtype
         if self.case.fresh or not plain or key not in self.instances:
-            module = built(self.answer, init, self.dtype)
+            given = live_init(init, self.dtype)
+            module = built_of(self.answer, given)
             if not isinstance(module, nn.Module):
                 return module
+            self.traces = constructor_traces(self.case, given)
             self.instances[key] = module
             self.reseeded |= torch.initial_seed() != MADE_FROM
+            self.reset |= not _has_plain_settings()
         self.taken = taken_name(self.instances[key])
         instance = self.instances[key].train()
         try:
@@ -185,7 +195,9 @@ class _Probe:
         if self.output_only:
             return {"status": "answered", "steps": self.steps}
         self.reseeded |= torch.initial_seed() != CALLED_FROM
-        self.steps["after"] = encode(states(self.case, args, kwargs, self.reseeded))
+        self.reset |= not _has_plain_settings()
+        after = states(self.case, args, kwargs, self.reseeded, self.reset)
+        self.steps["after"] = encode(after | self.traces)
         if self.case.repeats:
             self._repeat(call)
         if self.case.gradients:
@@ -315,6 +327,11 @@ class _Probe:
             error = error | {"type": TAKEN, "text": self.taken}
         status = "out of time" if error["type"] == "OutOfTime" else "raised"
         return {"status": status, "steps": {}, "where": where, "error": error}
+
+
+def _has_plain_settings() -> bool:
+    """Return whether gradients and the default type are as they were before the call."""
+    return torch.is_grad_enabled() and torch.get_default_dtype() == torch.float32
 
 
 def _wrong_parts(expected: Mapping, found: dict[str, list[int]] | None) -> Record:

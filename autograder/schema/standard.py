@@ -28,6 +28,7 @@ from autograder.schema.twice import TWICE, is_plain
 from autograder.values.compare import RANDOM
 
 MOST_CALLS_ELSEWHERE = 3
+BEYOND_SINGLE = 1.0 + 2.0**-26  # a quarter of the last digit of float32 or less: rounding takes it off
 TRANSPOSED = "columns in memory order"
 FROM_TABLES = "float64 from tables of float32"
 
@@ -118,12 +119,20 @@ def _in_double(first: Case) -> Case:
 
 def _double(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
-        return value.double() if value.is_floating_point() else value
+        return _beyond_single(value.double()) if value.is_floating_point() else value
     if isinstance(value, Module):
         return replace(value, weights=_double(dict(value.weights)))
     if isinstance(value, dict):
         return {key: _double(item) for key, item in value.items()}
     return type(value)(map(_double, value)) if isinstance(value, (tuple, list)) else value
+
+
+def _beyond_single(value: torch.Tensor) -> torch.Tensor:
+    """Numbers that float32 cannot hold, so that a step in float32 shows also where entries are only moved. Whole
+    numbers, as of a mask, and shares, whose sum is one, stay as they are."""
+    whole = bool((value == value.round()).all())
+    shares = value.dim() > 0 and bool((value.sum(dim=-1) == 1.0).all())
+    return value if whole or shares else value * BEYOND_SINGLE
 
 
 def _transposed(first: Case) -> Case:

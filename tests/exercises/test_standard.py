@@ -3,10 +3,11 @@
 import inspect
 
 import pytest
-from judged import IDS, PUBLIC, expected_of
+import torch
+from judged import IDS, PUBLIC, expected_of, verdict, worked_answer
 
 from autograder.exercises import find
-from autograder.schema.case import Module, tensors_in
+from autograder.schema.case import DTYPES, Module, tensors_in
 
 ALL_CASES = {one: expected_of(one, *PUBLIC).cases for one in IDS}
 
@@ -32,6 +33,29 @@ def test_every_exercise_that_takes_tensors_is_given_some_that_are_not_contiguous
 def test_integers_vectors_and_tensors_within_lists_are_not_contiguous_either(exercise_id):
     (case,) = (case for case in ALL_CASES[exercise_id] if case.family == "columns in memory order")
     assert given(case) and not any(tensor.is_contiguous() for tensor in given(case))
+
+
+@pytest.mark.parametrize("exercise_id", ["positions.rope_to_halves", "generation.min_p_logits"])
+def test_a_step_in_float32_shows_also_where_entries_are_only_moved(exercise_id):
+    right = worked_answer(exercise_id)
+
+    def answer(*args, **kwargs):
+        logits, *others = (*args, *kwargs.values())
+        return right(logits.float(), *others).to(logits.dtype)
+
+    judged = verdict(exercise_id, answer)
+    assert [one.name for one in judged.aspects if one.points < one.max_points] == [DTYPES], judged.message
+
+
+@pytest.mark.parametrize("exercise_id", ["encoder.shift_right", "lm.split_into_windows"])
+def test_ids_are_larger_than_sixteen_bits_hold(exercise_id):
+    right = worked_answer(exercise_id)
+
+    def answer(*args, **kwargs):
+        ids, *others = (*args, *kwargs.values())
+        return right(torch.from_numpy(ids.numpy().astype("uint16").astype("int64")), *others)
+
+    assert not verdict(exercise_id, answer).passed
 
 
 BY_NAME = [one for one in IDS if "by name" in find(one).standard]

@@ -1,6 +1,7 @@
 """Effects of one call on the next are found in every exercise, and have their own messages."""
 
 import copy
+from itertools import pairwise
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from torch import nn
 
 from autograder.exercises import find
 from autograder.judge.between_calls import GIVEN_AGAIN, OVERWRITTEN
+from autograder.judge.findings.record import OTHER
 from autograder.schema.twice import TWICE
 
 
@@ -95,3 +97,12 @@ def test_a_result_that_is_given_again_for_other_arguments_does_not_pass_and_a_te
     judged = verdict(exercise_id, kept_by_sizes(worked_answer(exercise_id), as_it_was))
     assert not judged.passed
     assert GIVEN_AGAIN[0] in judged.message or not gives_tensors(exercise_id), judged.message
+
+
+def test_what_is_kept_in_a_default_argument_is_told_by_the_second_call():
+    def count_pairs(ids, counts={}):  # noqa: B006
+        for pair in pairwise(ids):
+            counts[pair] = counts.get(pair, 0) + 1
+        return counts
+
+    assert verdict("tokens.count_pairs", count_pairs).message.startswith(OTHER["again"][0])

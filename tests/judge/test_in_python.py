@@ -1,6 +1,7 @@
 """PyTorch operations that PyTorch itself implements in Python do not count as steps of an answer."""
 
 import pytest
+import torch
 import torch._decomp.decompositions as decompositions
 import torch._refs as refs
 from judged import verdict
@@ -39,3 +40,14 @@ def patchify(images, patch):
 def test_they_are_known_by_where_they_are_written(exercise_id, answer):
     told = verdict(exercise_id, answer)
     assert (told.mistake, told.points) == (RULE, 0), told.message
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_function_is_judged_as_it_is_written():
+    @torch.compile
+    def softmax(scores):
+        grown = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+        return grown / grown.sum(dim=-1, keepdim=True)
+
+    assert verdict("loops.softmax", softmax).passed
+    assert verdict("loops.softmax", torch.compile(softmax_by_references)).mistake == RULE

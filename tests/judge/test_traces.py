@@ -83,3 +83,37 @@ def test_a_module_that_sets_the_seed_when_it_is_made_is_told(exercise_id):
 
     judged = verdict(exercise_id, Answer)
     assert not judged.passed and "resets the random numbers of the whole program" in judged.message
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "leave"),
+    [("llama.LlamaLayer", kept_in_eval), ("llama.Llama", kept_in_eval), ("finetune.LoRALinear", hooked)],
+)
+def test_what_a_constructor_leaves_behind_on_a_module_that_it_is_given_is_told(exercise_id, leave):
+    right = worked_answer(exercise_id)
+
+    class Answer(right):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            for part in self.modules():
+                if part is not self:
+                    leave(part)
+
+    judged = verdict(exercise_id, Answer)
+    assert not judged.passed and ("in another mode" in judged.message or "other hooks" in judged.message)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda: torch.set_grad_enabled(False), lambda: torch.set_default_dtype(torch.float64)]
+)
+@pytest.mark.parametrize("exercise_id", ["masking.causal_mask", "tokens.merge_pair"])
+def test_a_setting_of_the_whole_program_that_a_call_leaves_changed_is_told(exercise_id, change):
+    right = worked_answer(exercise_id)
+
+    def answer(*args, **kwargs):
+        result = right(*args, **kwargs)
+        change()
+        return result
+
+    judged = verdict(exercise_id, answer)
+    assert not judged.passed and "gradient mode or the default dtype" in judged.message

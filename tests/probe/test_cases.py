@@ -5,6 +5,7 @@ import torch
 from simple_exercise import exercise_of, verdict_on
 
 from autograder.probe import guard, probe
+from autograder.probe.build import arguments
 from autograder.schema.case import Case, Given, Module, Optimizer, Seed
 from autograder.schema.exercise import Rules
 from autograder.schema.packed import pack_cases, unpack_cases
@@ -32,6 +33,12 @@ ARGUMENTS = {
         lambda given: given.weight.data.zero_(),
     ),
 }
+
+
+def test_the_parameters_of_an_optimiser_are_in_two_groups():
+    linear = Module("Linear", {"in_features": 1, "out_features": 1})
+    _, optimizer = arguments(Case("one", (linear, Optimizer("SGD", {"lr": 0.1}, "0"))))[0]
+    assert [len(group["params"]) for group in optimizer.param_groups] == [1, 1]
 
 
 @pytest.mark.parametrize("given, change", ARGUMENTS.values(), ids=ARGUMENTS)

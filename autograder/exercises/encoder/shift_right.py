@@ -25,7 +25,7 @@ def cases(draw):
     yield _case(draw, "one token", 1, 1, 57)
     yield _case(draw, "as many sentences as tokens", 4, 4, 1, **several)
     yield _case(draw, "two tokens", 3, 2, 0, **several)
-    yield _case(draw, "a large vocabulary", 2, 7, 100_000, **several)
+    yield _case(draw, "a large vocabulary", 2, 7, 100_000, words=100_000, **several)
     columns = draw.integers(3, 60, 5, 3).T
     yield Case("columns in memory order", (columns, 2), gradients=False, **several)
     # The last token of one sentence is the first of the next, and bos stands in the middle.
@@ -38,8 +38,8 @@ def cases(draw):
     yield Case("0 and -100", (padded, 1), gradients=False, needs=("padding", "several tokens"))
 
 
-def _case(draw, family, batch, tokens, bos, **more):
-    return Case(family, (draw.integers(3, 60, batch, tokens), bos), gradients=False, **more)
+def _case(draw, family, batch, tokens, bos, words=60, **more):
+    return Case(family, (draw.integers(3, words, batch, tokens), bos), gradients=False, **more)
 
 
 FIRST, LAST = "torch.full_like(targets[:, :1], bos)", "torch.cat([first, targets[:, :-1]], dim=1)"

@@ -34,20 +34,29 @@ def cases(draw):
     yield _case(draw, "four of everything", 4, 4, [(1, 3)], needs=several)
     ids, answer = draw.integers(0, 2, 5, 8), draw.integers(0, 1, 5, 8).bool()
     ids[0, :5] = 0
-    yield Case("answers anywhere, and the id 0", (ids, answer), gradients=False, needs=several)
+    needs = (*several, *_needs_of(answer))
+    yield Case("answers anywhere, and the id 0", (ids, answer), gradients=False, needs=needs)
     other = {"aspect": IGNORE, "needs": (*several, "ignore")}
     yield _case(draw, "another value to ignore", 2, 6, [(3, 5)], ignore=-1, **other)
     yield _case(draw, "an id to ignore", 2, 6, [(1, 5)], ignore=0, **other)
+    yield _case(draw, "one sample of a large vocabulary", 1, 6, [(2, 6)], words=49_151, needs=several)
 
 
-def _case(draw, family, batch, tokens, spans, ignore=None, **more):
+def _case(draw, family, batch, tokens, spans, ignore=None, words=20, needs=(), **more):
     """Ids and answers; each sample's answer begins and ends a little elsewhere if there is room."""
     answer = torch.zeros(batch, tokens, dtype=torch.bool)
     for row in range(batch):
         for start, end in spans:
             answer[row, start + (row % 2 if end - start > 1 else 0) : end] = True
-    given = (draw.integers(0, 20, batch, tokens), answer) + (() if ignore is None else (ignore,))
-    return Case(family, given, gradients=False, **more)
+    given = (draw.integers(0, words, batch, tokens), answer) + (() if ignore is None else (ignore,))
+    return Case(family, given, gradients=False, needs=(*needs, *_needs_of(answer)), **more)
+
+
+def _needs_of(answer):
+    """The needs that follow from the mask: text after an answer, and rows with different targets."""
+    goes_on = (answer[:, :-1] & ~answer[:, 1:]).any()
+    other_rows = (answer[:1, 1:] != answer[:, 1:]).any()
+    return (*(("after",) if goes_on else ()), *(("rows",) if other_rows else ()))
 
 
 NEXT, COUNTS, LAST = "ids[:, 1:]", "answer[:, 1:]", "return targets"
@@ -113,6 +122,10 @@ EXERCISE = Exercise(
     ),
     needs={
         "ignore": ("Your answer is wrong only when `ignore` is not -100.", "Which lines use `ignore`?"),
+        "after": ("Your answer is wrong only when the text goes on after an answer.",
+                  "Where does an answer end, and is the token after it a target?"),
+        "rows": ("Your answer is wrong only when the samples have different answers.",
+                 "Which row of `answer` belongs to which row of `ids`?"),
         "question": ("Your answer is wrong only when there is a question before the answer.",
                      "Which token must belong to the answer: the one that is read or the one that is "
                      "predicted?"),

@@ -106,14 +106,16 @@ def cases(draw):
     seen = {"aspect": CALLS, "calls_shown": True}
     yield _case(draw, "what model and choose see", 4, 5, **seen, **longer)
     yield _case(draw, "what they see for one token", 3, 1, **seen, needs=("text",))
-    yield _numbers("what they see without a stop", [5, 3, 6, 2], 4, **seen, **longer)
-    yield _numbers("what they see until a stop", [5, 3, 2, 4], 4, stop=2, **seen, **stop)
-    yield _numbers("what they see until a stop at once", [2, 3], 3, stop=2, **seen, **stop)
+    read = ("several", "text", "prompt", "caches")
+    yield _numbers("what they see without a stop", [5, 3, 6, 2], 4, **seen, needs=read)
+    yield _numbers("what they see until a stop", [5, 3, 2, 4], 4, stop=2, **seen, needs=(*read, "stop"))
+    at_once = ("several", "text", "prompt", "stop")
+    yield _numbers("what they see until a stop at once", [2, 3], 3, stop=2, **seen, needs=at_once)
     for training, mode in ((True, "training"), (False, "evaluation")):
         given = {"model": Module("Trained", {"training": training}, code=TRAINED), "ids": draw.integers(0, 6,
             1, 3),
                  "n_new": 3, "choose": LARGEST}
-        yield Case(f"a model in {mode} mode", (), given, modes=True, aspect=MODE, gradients=False, **longer)
+        yield Case(f"a model in {mode} mode", (), given, modes=True, aspect=MODE, gradients=False, needs=read)
     for gradients in (True, False):
         given = {"asked": Given("asked", GRADIENT_MODE), "model": _model(draw), "ids": draw.integers(0, 6, 1,
             3),
@@ -121,15 +123,16 @@ def cases(draw):
         names = ("model", "ids", "n_new", "choose", "gradients")
         call = Call((Kept("answer"), *map(Kept, names)), to="asked", keep="tokens, gradients afterwards")
         family = f"gradients {'on' if gradients else 'off'} before"
-        yield Case(family, (), given, script=(call,), aspect=MODE, gradients=False, repeats=False, **longer)
+        yield Case(family, (), given, script=(call,), aspect=MODE, gradients=False, repeats=False, needs=read)
 
 
 def _model(draw, words=7):
     return Given("model", MODEL, {"table": draw.normal(words, words)})
 
 
-def _case(draw, family, tokens, new, choose=LARGEST, **more):
-    return _asked(family, _model(draw), draw.integers(0, 6, 1, tokens), new, choose, **more)
+def _case(draw, family, tokens, new, choose=LARGEST, needs=(), **more):
+    needs = (*needs, *(("prompt",) if tokens > 1 else ()), *(("caches",) if new > 1 else ()))
+    return _asked(family, _model(draw), draw.integers(0, 6, 1, tokens), new, choose, needs=needs, **more)
 
 
 def _numbers(family, numbers, new, words=8, **more):
@@ -145,6 +148,7 @@ def _asked(family, model, ids, new, choose, stop=None, calls_shown=False, **more
     more = {"gradients": False, "repeats": False} | more
     if not calls_shown:
         return Case(family, tuple(given.values()), **more)
+    more["needs"] = (*more["needs"], "calls")
     script = (Call((), {name: Kept(name) for name in given}, keep="tokens"),
               Call((None, None), to="model", keep="calls of the model"),
               Call((None,), to="choose", keep="calls of choose"))
@@ -251,6 +255,12 @@ EXERCISE = Exercise(
                  "When does the text end, and which tokens belong to it?"),
         "choose": ("Your answer is wrong only with certain `choose` functions.",
                    "Which function picks the next token?"),
+        "calls": ("The tokens are right, but the model or `choose` is called with something else.",
+                  "What does the docstring say that each of them gets?"),
+        "caches": ("Your answer is wrong only where later tokens depend on the caches.",
+                   "Which caches, and which tokens, does each call of the model get?"),
+        "prompt": ("Your answer is wrong only where the new tokens depend on a prompt of several tokens.",
+                   "What does the model read in the first call?"),
         "several": ("Your answer is wrong only when several new tokens are asked for.",
                     "What does the model read in the second call, and which caches does it get?"),
         "text": ("Your answer is wrong only for a prompt of several tokens.",

@@ -28,15 +28,15 @@ def cases(draw):
     yield _case(draw, "windows of one token", 6, 1, needs=several)
     yield _case(draw, "two tokens", 2, 1)
     yield _case(draw, "as many windows as tokens in one", 18, 4, needs=rest)
-    yield _case(draw, "a long text", 5000, 64, needs=(*rest, "long"))
+    yield _case(draw, "a long text", 5000, 64, words=100_000, needs=(*rest, "long"))
     repeated = torch.tensor([3, 3, 3, 7, 7, 3, 3, 7, 3, 3, 3])
     yield Case("tokens that repeat", (repeated, 3), gradients=False, needs=rest)
     every_second = draw.integers(0, 999, 40)[::2]
     yield Case("every second entry of a tensor", (every_second, 4), gradients=False, needs=rest)
 
 
-def _case(draw, family, tokens, length, **more):
-    return Case(family, (draw.integers(0, 999, tokens), length), gradients=False, **more)
+def _case(draw, family, tokens, length, words=999, **more):
+    return Case(family, (draw.integers(0, words, tokens), length), gradients=False, **more)
 
 
 COUNT, INPUTS = "(len(ids) - 1) // length", "ids[: n * length].reshape(n, length)"

@@ -67,7 +67,6 @@ def cases(draw):
     yield _case(draw, "a large gradient", size=4.0, max_norm=1.0, **limit)
     yield _case(draw, "a tight limit", max_norm=0.05, **limit)
     yield _case(draw, "the usual limit", steps=1, max_norm=None, size=4.0, **limit)
-    yield _two_groups(draw, **limit | {"needs": (*limit["needs"], "groups")})
     yield _case(draw, "a model in evaluation mode", training=False, aspect=MODE, needs=("tokens", "evaluation"))
 
 
@@ -101,15 +100,6 @@ def _after_an_earlier_backward(draw):
     return replace(case, kwargs={**case.kwargs, "earlier": earlier}, script=(before, *case.script))
 
 
-def _two_groups(draw, **more):
-    """An optimiser that holds the last parameter apart, as for a rate or a decay of its own."""
-    code = ("def apart(optimizer):\n"
-            "    optimizer.add_param_group({'params': optimizer.param_groups[0]['params'].pop()})\n")
-    case = _case(draw, "two groups of parameters", size=4.0, max_norm=1.0, **more)
-    first = Call((Kept("optimizer"),), to="apart")
-    return replace(case, kwargs={**case.kwargs, "apart": Given("apart", code)}, script=(first, *case.script))
-
-
 LOSS = "F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
 ZERO, BACK, STEP = "    optimizer.zero_grad()\n", "    loss.backward()\n", "    optimizer.step()\n"
 CLIP, LAST = "    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n", "return loss.item()"
@@ -141,6 +131,10 @@ EXERCISE = Exercise(
              "        torch.nn.utils.clip_grad_norm_(parameter, max_norm)\n"},
              "You clip each parameter by itself.",
              "Which gradients together should have a norm of at most max_norm?"),
+        edit("the first group alone is clipped",
+             {CLIP: CLIP.replace("model.parameters()", "optimizer.param_groups[0]['params']")},
+             "Your norm includes the optimiser's first group of parameters only.",
+             "Which parameters' gradients does the norm include?"),
         edit("TRN-117 short gradients are stretched", {CLIP: "    norm = sum(p.grad.square().sum() for p in "
              "model.parameters()).sqrt()\n    for p in model.parameters():\n        p.grad *= max_norm / norm\n"},
              "You lengthen a gradient that is short enough.",
@@ -199,8 +193,6 @@ EXERCISE = Exercise(
     needs={
         "evaluation": ("Your answer is wrong only when the model is in evaluation mode.",
                        "Which mode should the model be in during the step, and which after it?"),
-        "groups": ("Your answer is wrong only when the optimiser has several groups of parameters.",
-                   "Which parameters' gradients does the norm include?"),
         "limit": ("Your answer is wrong only when the gradient has to be clipped.",
                   "Which norm should be at most max_norm, and when do you clip?"),
         "tokens": ("Your answer is wrong only when there are several tokens.",

@@ -54,6 +54,9 @@ def _close_margins():
         low = torch.full((5,), -size)
         yield _case(family, (low + signs.clamp(max=0) * margin, low - signs.clamp(min=0) * margin, low, low.clone()),
                     needs=("close",))
+    low, margin = torch.full((5,), -1.0, dtype=torch.float64), 2.0**-40
+    args = low + signs.clamp(max=0) * margin, low - signs.clamp(min=0) * margin, low, low.clone()
+    yield _case("margins that float32 cannot hold", args, aspect=TIES, needs=("close",))
 
 
 def _case(family, args, **more):

@@ -51,27 +51,36 @@ def _compare(
             f"The values are right, but the gradient of `{name}` is NaN or infinite.",
             "Which step meets 0/0, 0 times infinity, or an earlier NaN on the way back?",
         )
-    example = _first_difference(context.case, expected, gradient)
-    if example is None:
+    if expected.shape != gradient.shape:
+        return _finding(context, f"The values are right, but the gradient of `{name}` is wrong.", OTHERWISE)
+    index = _worst_entry(context.case, expected, gradient)
+    if index is None:
         return None
+    should, is_now = formatting.format_numbers(expected[index], gradient[index])
+    example = f"at {formatting.format_index(index)} it should be {should}; yours is {is_now}"
+    if not bool((expected.abs() > NEGLIGIBLE).any()):
+        return _finding(
+            context,
+            f"The values are right, but a gradient reaches `{name}`, which should get none: {example}.",
+            "Through which step does it flow, and which tensor should be detached there?",
+        )
+    question = NO_GRADIENT if abs(float(expected[index])) <= NEGLIGIBLE else OTHERWISE
     return _finding(
-        context,
-        f"The values are right, but the gradient of `{name}` is wrong{example}.",
-        "Which step is detached, or counted twice?",
+        context, f"The values are right, but the gradient of `{name}` is wrong: {example}.", question
     )
 
 
-def _first_difference(case: Case, expected: torch.Tensor, actual: torch.Tensor) -> str | None:
-    """Return the worst entry, in words that end a sentence; None if the gradients agree."""
-    if expected.shape != actual.shape:
-        return ""
+OTHERWISE = "Which step leaves the values as they are, and changes the gradient?"
+NO_GRADIENT = "Through which step does a gradient reach that entry?"
+
+
+def _worst_entry(case: Case, expected: torch.Tensor, actual: torch.Tensor) -> tuple[int, ...] | None:
+    """Return the index of the worst entry; None if the gradients agree."""
     scale = max(1.0, float(expected.abs().max())) if expected.numel() else 1.0
     far = excess(expected, actual, case.scale * scale)
     if bool((far <= 0).all()):
         return None
-    index = worst(far)
-    should, is_now = formatting.format_numbers(expected[index], actual[index])
-    return f": at {formatting.format_index(index)} it should be {should}; yours is {is_now}"
+    return worst(far)
 
 
 def _finding(context: CaseContext, observation: str, question: str) -> Finding:

@@ -21,7 +21,7 @@ from autograder.judge.findings.finding import (
 )
 from autograder.judge.findings.gradients import wrong_gradient
 from autograder.judge.findings.values import wrong_value
-from autograder.probe.build import RESEEDED, states_as_given
+from autograder.probe.build import RESEEDED, SETTINGS, states_as_given
 from autograder.schema.case import SIDE_EFFECTS
 from autograder.values import Encoded, Record
 from autograder.values.compare import EXACT, difference, same_value
@@ -145,6 +145,10 @@ TRACES = {
     RESEEDED: (
         "Your call resets the random numbers of the whole program.",
         "Which line sets a seed?",
+    ),
+    SETTINGS: (
+        "After the call the gradient mode or the default dtype of the whole program has changed.",
+        "Which line changes a setting of PyTorch, and which puts it back?",
     ),
 }
 

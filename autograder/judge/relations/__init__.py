@@ -22,7 +22,6 @@ from autograder.judge.relations.numbers import (
 from autograder.judge.relations.pair import NOTHING, Pairs, Relation
 from autograder.judge.relations.places import (
     axes,
-    families,
     moved,
     not_from_input,
     order,
@@ -76,8 +75,8 @@ def relation(pairs: Pairs, trail: list[str]) -> Named | None:
 
 
 def place(pairs: Pairs, trail: list[str]) -> Named | None:
-    """Return the same for the relations that only say where the numbers are wrong."""
-    return _first(_named(places, families), _named(families), pairs, trail)
+    """Return the same for the relation that only says where in the results the numbers are wrong."""
+    return _first(_named(places), {}, pairs, trail)
 
 
 def _first(relations: Relations, with_infinities: Relations, pairs: Pairs, trail: list[str]) -> Named | None:

@@ -11,8 +11,6 @@ from autograder.values.compare import is_close
 
 # A single case may match by chance.
 FEW = 2
-# A sentence that lists more kinds of input than this is no help.
-MOST_FAMILIES = 2
 
 
 def transposed(wrong: Pairs, pairs: Pairs) -> Words | None:
@@ -109,20 +107,6 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
             *more, last = a, *same
             return f"Your result is wrong exactly when {', '.join(more)} and {last} are equal.", question
     return None
-
-
-def families(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match results that are wrong for a few kinds of input only."""
-    names = list(dict.fromkeys(p.case.family for p in wrong))
-    others = {p.case.family for p in pairs} - set(names)
-    if len(names) > MOST_FAMILIES or len(others) < 2 * len(names):
-        return None
-    quoted = " and ".join(f'"{family}"' for family in names)
-    kinds = "one kind" if len(names) == 1 else "two kinds"
-    return (
-        f"Only inputs of {kinds} go wrong: {quoted}.",
-        "What is special about these inputs?",
-    )
 
 
 def order(wrong: Pairs, pairs: Pairs) -> Words | None:

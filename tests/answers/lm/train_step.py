@@ -56,7 +56,6 @@ WRONG = {
     "steps by itself": {"    optimizer.step()\n": "    with torch.no_grad():\n        for p in model.parameters():\n"
                         "            p -= p.grad\n"},
     "smoothed": {"targets.flatten())": "targets.flatten(), label_smoothing=0.1)"},
-    "the first group alone is clipped": {"model.parameters(), max": "optimizer.param_groups[0]['params'], max"},
     "norm of the largest": {"parameters(), max_norm)": "parameters(), max_norm, norm_type=float('inf'))"},
     "norm of the sum": {"parameters(), max_norm)": "parameters(), max_norm, norm_type=1)"},
     "clips the parameters": {CLIP: "    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n"

@@ -68,7 +68,6 @@ WRONG = {
     "largest share": {LAST: "return n_experts * share.max() * probability.max()"},
     "spread of the shares": {LAST: "return probability.var() * n_experts**2"},
     "sigmoid": {PROBABILITY: "torch.sigmoid(logits).mean(dim=0)"},
-    "softmax of the means": {PROBABILITY: "torch.softmax(logits.mean(dim=0), dim=-1)"},
     "median": {PROBABILITY: "torch.softmax(logits, dim=-1).median(dim=0).values"},
     "divided by the tokens again": {LAST: f"{LAST} / len(logits)"},
     "one number in a row": {LAST: "return n_experts * (share * probability).sum(dim=0, keepdim=True)"},
@@ -76,5 +75,4 @@ WRONG = {
     "single precision": {LAST: f"{LAST}.float()"},
     "logits scaled in place": {TOP: "logits.mul_(0.5).topk(k, dim=-1).indices"},
     "half of the gradient": {PROBABILITY: "torch.softmax((logits + logits.detach()) / 2, dim=-1).mean(dim=0)"},
-    "always two": {TOP: "logits.topk(min(2, n_experts), dim=-1).indices"},
 }

@@ -44,6 +44,8 @@ WRONG = {
     "a small margin is a tie": {CLOSE: "(chosen - rejected > 1e-8)"},
     "a sigmoid above one half": {CLOSE: "(torch.sigmoid(chosen - rejected) > 0.5)"},
     "beta before the sigmoid": {CLOSE: "(torch.sigmoid(0.1 * (chosen - rejected)) > 0.5)"},
+    "in float32": {"policy_chosen - reference_chosen": "policy_chosen.float() - reference_chosen.float()",
+                   "policy_rejected - reference_rejected": "policy_rejected.float() - reference_rejected.float()"},
     "ratios": {CLOSE: "((chosen - rejected).exp() > 1)"},
     "the loss below log 2": {CLOSE: "(-torch.nn.functional.logsigmoid(chosen - rejected) < 0.6931471805599453)"},
     "an int": {".mean().item()": ".mean().round().int().item()"},
