@@ -1,15 +1,16 @@
 """The names in a student's cell that a person is asked to look at, read from its syntax tree.
 
-Builtins and modules are allowed by lists (allowed_names.py), and of a module its listed names. A module is never a
-value. Nor is a class of one's own: it is called, derived from, named in annotations and by `isinstance`. So `self` is
-what it seems in a method, and only its private attributes may be used. Special names are allowed by a list, too. A
-name that is looked up is a constant, and is read like any other.
+Builtins, modules and special names are allowed by lists (allowed_names.py), and of a module its listed names. Two kinds
+of value are never passed around: modules, and classes of others that can be changed, such as `torch.Tensor`. So what an
+attribute is set on is the student's own. Public attributes are free but for those of a few kinds of value, which lead
+to frames, modules or memory; of these the lists name what is allowed. A name that is looked up is a constant, and is
+read like any other.
 """
 
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from threading import Lock
 
@@ -20,19 +21,6 @@ LONGEST_READ = 100_000  # characters of a cell
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
 OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
-FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-OF_TYPES = (
-    ast.Name,
-    ast.Attribute,
-    ast.Subscript,
-    ast.Tuple,
-    ast.List,
-    ast.BinOp,
-    ast.BitOr,
-    ast.Constant,
-    ast.Load,
-)
-OWN = "class"
 _ONE_AT_A_TIME = Lock()
 
 
@@ -65,7 +53,7 @@ def _by_ipython(text: str) -> str:
 
 
 def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """The names that cells import, with the dotted paths that they stand for, and their own classes."""
+    """The names that cells import, with the dotted paths that they stand for."""
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):
@@ -80,9 +68,7 @@ def _paths_in(text: str) -> list[tuple[str, str]]:
         tree = parsed(text)[1]
     except UNREADABLE:  # reported when the cell is read
         return []
-    nodes = list(ast.walk(tree)) if tree else []
-    classes = [(node.name, f"{OWN}.{node.name}") for node in nodes if isinstance(node, ast.ClassDef)]
-    return classes + [pair for node in nodes for pair in _imported(node)]
+    return [pair for node in (ast.walk(tree) if tree else ()) for pair in _imported(node)]
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -92,22 +78,6 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
             yield alias.asname or alias.name, f"{'.' * node.level}{node.module}.{alias.name}"
         else:
             yield alias.asname or root, alias.name if alias.asname else root
-
-
-def _bound(node: ast.AST) -> set[str]:
-    """The names that this very node binds."""
-    match node:
-        case (
-            ast.Name(id=name, ctx=ast.Store() | ast.Del())
-            | ast.arg(arg=name)
-            | ast.MatchMapping(rest=str(name))
-        ):
-            return {name}
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            return set(names)
-        case ast.alias(name=name, asname=other):
-            return {other or name}
-    return {getattr(node, "name", None) or ""}
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
@@ -122,49 +92,26 @@ def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
 class _Reader:
     def __init__(self, paths: dict[str, str], lists: str):
         self.paths, self.lists = paths, lists
-        self.expected: set[int] = set()  # nodes that may name a class, `type`, or the `self` of a method
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """The names that are not allowed. `me` says whether `self` is what it seems, `methods` are names of the class
-        in whose body a node stands."""
-        waiting: list[tuple] = [(tree, tree, False, ())]
+        """The names that are not allowed. With each node waits whether a class may stand there."""
+        waiting: list[tuple[ast.AST, ast.AST, bool]] = [(tree, tree, False)]
         while waiting:
-            node, parent, me, methods = waiting.pop()
+            node, parent, is_place = waiting.pop()
             match node:
                 case ast.Call(ast.Name(name), [thing, ast.Constant(str(attr)), *rest]) if name in LOOKUPS:
-                    looked_up = ast.Attribute(thing, attr, LOOKUPS[name])
-                    waiting += [(one, node, me, methods) for one in (looked_up, *rest, *node.keywords)]
-                    continue
+                    node = ast.Tuple([ast.Attribute(thing, attr, LOOKUPS[name]), *rest, *node.keywords])
                 case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), attr)):
                     yield from self._of_magic(node, in_magic or not attr.startswith("run_"))
                     continue
-                case ast.ClassDef(body=body):
-                    me, methods = False, [one.name for one in body if isinstance(one, FUNCTION)]
-            is_method = (
-                isinstance(parent, ast.ClassDef) and isinstance(node, FUNCTION) and self._is_method(node)
-            )
-            self._expect(node)
-            yield from self._of_node(node, parent, me, methods)
-            for child in ast.iter_child_nodes(node):
-                if isinstance(node, FUNCTION) and isinstance(child, ast.stmt):
-                    waiting.append((child, node, me or is_method, ()))
-                else:
-                    waiting.append((child, node, me, methods))
-
-    def _is_method(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """Whether the `self` of a function in a class is what it seems."""
-        named = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
-        first = (function.args.posonlyargs + function.args.args)[:1]
-        if not first or first[0].arg != "self":
-            return False
-        self.expected.add(id(first[0]))
-        return all(self._path(one) in allowed.ON_METHODS or ast.unparse(one) == "property" for one in named)
+            yield from self._of_node(node, parent, is_place)
+            places = set(map(id, self._places_of_classes(node, is_place)))
+            waiting += [(child, node, id(child) in places) for child in ast.iter_child_nodes(node)]
 
     def _of_magic(self, node: ast.Call, is_strange: bool) -> Iterator[str]:
         """`get_ipython().run_line_magic("name", "code")`, which IPython makes of `%name code`, or its like."""
-        texts = [
-            one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
-        ]
+        constants = [one.value for one in node.args if isinstance(one, ast.Constant)]
+        texts = [one for one in constants if isinstance(one, str)]
         tree = parsed(OPTIONS.sub("", "\n".join(texts[1:]), count=1))[1]
         if is_strange or len(texts) < len(node.args) or len(texts) < 2 or node.keywords:
             yield "get_ipython"
@@ -173,10 +120,8 @@ class _Reader:
         elif texts[0] != "matplotlib" and tree:
             yield from self.read(tree, in_magic=True)
 
-    # --- what a name stands for ---
-
     def _path(self, node: ast.AST) -> str:
-        """The dotted path of what is imported, of a module's attribute or of an own class; empty for other values."""
+        """The dotted path of what is imported, or of a module's attribute; empty for other values."""
         match node:
             case ast.Name(name):
                 return self.paths.get(name, "")
@@ -192,48 +137,48 @@ class _Reader:
         return name in (allowed.names_of(module, self.lists) or ())
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Whether it can be nothing but classes, or what stands in annotations, as far as its names tell."""
-        nodes = list(ast.walk(node))
-        names = {one.id for one in nodes if isinstance(one, ast.Name)}
-        return names <= self.paths.keys() | allowed.CLASSES and all(
-            isinstance(one, OF_TYPES) for one in nodes
-        )
+        """Whether it can be nothing but a class, or several."""
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return all(map(self._is_class, node.elts))
+        is_builtin = isinstance(node, ast.Name) and node.id in allowed.CLASSES
+        return is_builtin or _is_kind(node) or bool(self._path(node))
 
-    def _expect(self, node: ast.AST) -> None:
-        """Notes where classes, and what `type` gives, may stand in a node."""
-        named: list = []
+    def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
+        """The children of a node where a class goes no further: it is called, derived from, or compared."""
         match node:
-            case ast.Call(called, args):
-                self.expected |= {id(called)} if self._path(called) else set()
-                shows = isinstance(called, ast.Name) and called.id in allowed.SHOW_CLASSES
-                named = args if shows or self._path(called).startswith(f"{GRADER}.") else []
-            case ast.Compare(left, _, others) if all(
-                _kind(one) or self._is_class(one) for one in (left, *others)
-            ):
-                named = [left, *others]
-            case ast.Attribute(thing, "__name__" | "__qualname__") if _kind(thing):
-                named = [thing]
-            case ast.ClassDef(_, named):
-                pass
-            case ast.FormattedValue(kind) | ast.Raise(kind) | ast.ExceptHandler(kind) | ast.MatchClass(kind):
-                named = [kind]
+            case ast.Call(ast.Name(name) as called, args) if name in allowed.SHOW_CLASSES:
+                return [called, *args]
+            case ast.Call(called, [first, *_]) if self._path(called) in allowed.CALL_CLASSES:
+                return [called, first]
+            case ast.Compare(left, operators, others):
+                found = [left, *others]
+                same = all(isinstance(one, (ast.Is, ast.IsNot)) for one in operators)
+                return found if same or all(map(self._is_class, found)) else []
+            case ast.Subscript(thing, index):
+                return [thing, index] if self._is_class(thing) else [thing]
+            case ast.Tuple() | ast.List() | ast.BinOp():
+                return list(ast.iter_child_nodes(node)) if is_place else []
             case ast.FunctionDef(returns=kind) | ast.AsyncFunctionDef(returns=kind):
-                named = [kind]
+                return [kind, *node.decorator_list]
+            case ast.ClassDef(_, kinds):
+                return kinds
+            case ast.Call(kind) | ast.Attribute(kind) | ast.FormattedValue(kind) | ast.MatchClass(kind):
+                return [kind]
             case ast.arg(annotation=kind) | ast.AnnAssign(annotation=kind):
-                named = [kind]
-        for one in filter(None, named):
-            self.expected |= set(map(id, ast.walk(one))) if self._is_class(one) else {id(_kind(one) or one)}
+                return [kind]
+        return []
 
     # --- what is not allowed ---
 
-    def _of_node(self, node: ast.AST, parent: ast.AST, me: bool, methods: Sequence[str]) -> Iterator[str]:
-        for name in filter(None, _bound(node)):
-            path = "" if isinstance(node, (ast.alias, ast.ClassDef)) else self.paths.get(name, "")
-            fixed = name in allowed.FIXED or path.rpartition(".")[0] in {OWN, *allowed.BASES}
-            if fixed and id(node) not in self.expected:
+    def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool) -> Iterator[str]:
+        for name in _bound(node):
+            is_fixed = self.paths.get(name) in allowed.CALL_CLASSES and not isinstance(node, ast.alias)
+            if is_fixed or name in allowed.FIXED:
                 yield f"another {name}"
             if _is_special(name):
                 yield name
+        if _is_kind(node) and not is_place:
+            yield "type"
         match node:
             case ast.Import(names):
                 yield from (one.name for one in names if not self._is_module(one.name))
@@ -241,50 +186,69 @@ class _Reader:
                 paths = [path for _, path in _imported(node)]
                 yield from (one for one in paths if not self._allows(one) and not self._is_module(one))
             case ast.Name() | ast.Attribute() if path := self._path(node):
-                yield from self._of_path(node, path, parent)
+                yield from self._of_path(node, path, parent, is_place)
+            case ast.Name("type"):
+                is_annotation = isinstance(parent, ast.arg) or (
+                    isinstance(parent, ast.Subscript) and parent.value is node
+                )
+                yield from [] if _is_kind(parent) or is_annotation else ["type"]
             case ast.Name(name, ast.Load()):
-                if name in methods:
-                    yield f"{name} as a value"
-                elif name in LOOKUPS:
+                if name in LOOKUPS:
                     yield "a name that it computes"
-                elif _is_special(name) or (name in allowed.RESERVED and id(node) not in self.expected):
+                elif _is_special(name) or name in allowed.RESERVED:
                     yield name
             case ast.Attribute(thing, name, context):
-                mine = me and isinstance(thing, ast.Name) and thing.id == "self"
-                within = allowed.WITHIN if self.lists is allowed.IN_ANSWERS else ()
-                if id(node) not in self.expected and (_is_inner(name, mine) or name in within):
-                    yield f".{name}"
-                elif not isinstance(context, ast.Load) and not mine and name not in allowed.WRITTEN:
-                    yield f"a change of .{name}"
-            case ast.ClassDef():
-                yield from self._of_class(node)
-            case ast.MatchClass(_, [_, *_]) | ast.MatchClass(kwd_patterns=[_, *_]):
-                yield "a pattern that looks into an object"
+                yield from self._of_attribute(thing, name, isinstance(context, ast.Load))
+            case ast.MatchClass(_, _, names):
+                yield from (found for name in names for found in self._of_attribute(node, name, True))
+            case ast.ClassDef(_, bases, keywords):
+                yield from ["a class with keywords"] if keywords else []
+                made_from = (one for one in bases if not self._is_base(one))
+                yield from (f"a class made from {ast.unparse(one)[:40]}" for one in made_from)
 
-    def _of_path(self, node: ast.Name | ast.Attribute, path: str, parent: ast.AST) -> Iterator[str]:
-        if isinstance(parent, ast.Attribute) and not self._allows(path):
-            return  # what it leads to is reported
+    def _of_path(self, node: ast.AST, path: str, parent: ast.AST, is_place: bool) -> Iterator[str]:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield f"a change of {path}"
-        elif isinstance(node, ast.Name) and path == f"{OWN}.{node.id}":
-            yield from [] if id(node) in self.expected else [f"{node.id} as a value"]
-        elif not self._allows(path):
-            yield f"{path} as a value" if self._is_module(path) else path.removeprefix(f"{OWN}.")
+        elif self._allows(path):
+            yield from [f"{path} as a value"] if allowed.is_closed(path) and not is_place else []
+        elif not isinstance(parent, ast.Attribute):  # else what it leads to is reported
+            module = self._is_module(path)
+            yield from [f"{path} as a value"] if module and not is_place else [] if module else [path]
 
-    def _of_class(self, node: ast.ClassDef) -> Iterator[str]:
-        if node.keywords:
-            yield "a class with keywords"
-        for one in node.decorator_list:
-            if self._path(one.func if isinstance(one, ast.Call) else one) not in allowed.ON_CLASSES:
-                yield f"a class changed by {ast.unparse(one)[:40]}"
-        for one in node.bases:
-            base = one.value if isinstance(one, ast.Subscript) else one
-            if (self._path(base).rpartition(".")[0] or ast.unparse(base)) not in {
-                OWN,
-                *allowed.BASES,
-                *allowed.ROOTS,
-            }:
-                yield f"a class made from {ast.unparse(base)[:40]}"
+    def _of_attribute(self, thing: ast.AST, name: str, is_read: bool) -> Iterator[str]:
+        within = allowed.WITHIN if self.lists is allowed.IN_ANSWERS else ()
+        is_private = name.startswith("_") and name not in allowed.SPECIAL and not _is_self(thing)
+        if _is_special(name) or is_private or name in within or name in allowed.inner():
+            yield f".{name}"
+        elif not is_read and (
+            name in allowed.unchanged() or name in allowed.SPECIAL or self._is_class(thing)
+        ):
+            yield f"a change of .{name}"
+
+    def _is_base(self, node: ast.AST) -> bool:
+        """Whether an own class may be made from it."""
+        match node:
+            case ast.Subscript(thing):
+                return self._is_base(thing)
+            case ast.Call(called):
+                return self._path(called) == "collections.namedtuple"
+        if path := self._path(node):
+            return self._allows(path) and path.rpartition(".")[0] in allowed.BASES
+        name = ast.unparse(node)
+        return name in allowed.ROOTS or name not in allowed.BUILTINS
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """The names that this very node binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=name):
+            return [name] if name else []
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return names
+        case ast.alias(name=name, asname=other):
+            return [other or name]
+    name = getattr(node, "name", None)
+    return [name] if name else []
 
 
 def _is_special(name: str) -> bool:
@@ -292,17 +256,17 @@ def _is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in allowed.SPECIAL
 
 
-def _is_inner(name: str, mine: bool) -> bool:
-    """Whether it is an attribute that leads inside of a thing; those of `self` do not, but for special ones."""
-    private = name.startswith("_") and name not in allowed.SPECIAL
-    return _is_special(name) or (not mine and (private or name in allowed.INNER))
-
-
-def _kind(node: ast.AST) -> ast.AST | None:
-    """What stands for a class in `type(x)` and `x.__class__`."""
+def _is_kind(node: ast.AST) -> bool:
+    """Whether it is `type(x)` or `x.__class__`."""
     match node:
-        case ast.Call(ast.Name("type") as kind, [thing], []) if not isinstance(thing, ast.Starred):
-            return kind
-        case ast.Attribute(attr="__class__"):
-            return node
-    return None
+        case ast.Call(ast.Name("type"), [thing], []):
+            return not isinstance(thing, ast.Starred)
+        case ast.Attribute(attr="__class__", ctx=ast.Load()):
+            return True
+    return False
+
+
+def _is_self(node: ast.AST) -> bool:
+    """Whether it is `self`, `cls` or `super()`."""
+    name = node.func if isinstance(node, ast.Call) else node
+    return isinstance(name, ast.Name) and name.id in ("self", "cls", "super")
