@@ -10,6 +10,7 @@ read like any other.
 import ast
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from threading import Lock
@@ -94,19 +95,33 @@ class _Reader:
         self.paths, self.lists = paths, lists
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """The names that are not allowed. With each node waits whether a class may stand there."""
-        waiting: list[tuple[ast.AST, ast.AST, bool]] = [(tree, tree, False)]
+        """The names that are not allowed. With each node waits whether a class may stand there, the function it is in,
+        and what the names of the loops around it stand for."""
+        waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
-            node, parent, is_place = waiting.pop()
+            node, parent, is_place, function, known = waiting.pop()
+            inside, loop = [], {}
             match node:
-                case ast.Call(ast.Name(name), [thing, ast.Constant(str(attr)), *rest]) if name in LOOKUPS:
-                    node = ast.Tuple([ast.Attribute(thing, attr, LOOKUPS[name]), *rest, *node.keywords])
+                case ast.Call(ast.Name(name), [thing, attr, *rest]) if name in LOOKUPS and (
+                    names := _constants(attr, known)
+                ):
+                    looked_up = [ast.Attribute(thing, one, LOOKUPS[name]) for one in names]
+                    node = ast.Tuple([*looked_up, *rest, *node.keywords])
                 case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), attr)):
                     yield from self._of_magic(node, in_magic or not attr.startswith("run_"))
                     continue
+                case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                    known = {}  # what a name stands for when it runs is another matter
+                    function = function or (None if isinstance(node, ast.ClassDef) else node)
+                case ast.For(target, values, body) if function:
+                    inside, loop = body, _loop(target, values, function)
+                case ast.ListComp(part, [ast.comprehension(target, values)]) if function:
+                    inside, loop = [part], _loop(target, values, function)
             yield from self._of_node(node, parent, is_place)
             places = set(map(id, self._places_of_classes(node, is_place)))
-            waiting += [(child, node, id(child) in places) for child in ast.iter_child_nodes(node)]
+            for child in ast.iter_child_nodes(node):
+                around = known | loop if child in inside else known
+                waiting.append((child, node, id(child) in places, function, around))
 
     def _of_magic(self, node: ast.Call, is_strange: bool) -> Iterator[str]:
         """`get_ipython().run_line_magic("name", "code")`, which IPython makes of `%name code`, or its like."""
@@ -134,7 +149,7 @@ class _Reader:
 
     def _allows(self, path: str) -> bool:
         module, _, name = path.rpartition(".")
-        return name in (allowed.names_of(module, self.lists) or ())
+        return name in (allowed.names_of(module, self.lists) or ()) and not self._is_module(path)
 
     def _is_class(self, node: ast.AST) -> bool:
         """Whether it can be nothing but a class, or several."""
@@ -194,7 +209,7 @@ class _Reader:
                 yield from [] if _is_kind(parent) or is_annotation else ["type"]
             case ast.Name(name, ast.Load()):
                 if name in LOOKUPS:
-                    yield "a name that it computes"
+                    yield f"{name} of a computed name"
                 elif _is_special(name) or name in allowed.RESERVED:
                     yield name
             case ast.Attribute(thing, name, context):
@@ -249,6 +264,34 @@ def _bound(node: ast.AST) -> list[str]:
             return [other or name]
     name = getattr(node, "name", None)
     return [name] if name else []
+
+
+@lru_cache(10)
+def _bindings(function: ast.AST) -> Counter[str]:
+    """How often each name is bound within a function."""
+    return Counter(name for node in ast.walk(function) for name in _bound(node))
+
+
+def _loop(target: ast.AST, values: ast.AST, function: ast.AST) -> dict[str, list[str]]:
+    """The texts that a loop's name stands for, if they are written there and the function binds it nowhere else."""
+    match target, values:
+        case ast.Name(name), ast.Tuple(parts) | ast.List(parts):
+            texts = [
+                one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            ]
+            return {name: texts} if len(texts) == len(parts) and _bindings(function)[name] == 1 else {}
+        case ast.Tuple([first, *_]), ast.Call(ast.Name("zip"), [values, *_]):
+            return _loop(first, values, function)
+    return {}
+
+
+def _constants(node: ast.AST, known: dict[str, list[str]]) -> list[str]:
+    match node:
+        case ast.Constant(str(text)):
+            return [text]
+        case ast.Name(name):
+            return known.get(name, [])
+    return []
 
 
 def _is_special(name: str) -> bool:

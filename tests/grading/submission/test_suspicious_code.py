@@ -55,6 +55,7 @@ HONEST_ANSWERS = [
     "def f(x):\n    match x:\n        case int() | float():\n            return 1\n        case [first, *rest]:\n"
     "            return rest\n        case {'a': a, **more}:\n            return a",
     "def f(x):\n    raise ValueError(f'{type(x).__name__} has {x.shape}')",
+    "def f(x, y):\n    for name, part in zip(('q_proj', 'k_proj'), y):\n        getattr(x, name).weight.data = part",
     "class A:\n    @classmethod\n    def f(cls, n, kind=nn.GELU):\n        return cls(n, kind)\n"
     "    def __enter__(self): return type(self) is A\n    def __exit__(self, *error): self.scale = 1\n"
     "def g(x: list[torch.Tensor]) -> torch.Tensor:\n    return A.f(3, kind=A).scale",
@@ -118,11 +119,19 @@ def test_the_graders_modules_are_seen(text, name):
         ("torch = torch\nself = torch\nself._decomp", "torch as a value"),
         ("import re as torch\ntorch.compile(f)", "torch or re.compile"),
         ("softmax.__globals__", ".__globals__"),
-        ("g = getattr", "a name that it computes"),
+        ("g = getattr", "getattr of a computed name"),
         ("getattr(softmax, '__globals__')", ".__globals__"),
         ("getattr(torch, '_C')", "torch._C"),
-        ("getattr(x, name)", "a name that it computes"),
-        ("getattr(softmax, '__glo' + 'bals__')", "a name that it computes"),
+        ("getattr(x, name)", "getattr of a computed name"),
+        ("for name in ('q', 'k'):\n    getattr(x, name)", "getattr of a computed name"),
+        ("def f():\n    for n in zip(('q',), [getattr(x, n)]): pass", "getattr of a computed name"),
+        (
+            "def f():\n    for n in ('q',):\n        n = g()\n        getattr(x, n)",
+            "getattr of a computed name",
+        ),
+        ("def f():\n    for n in ('q',):\n        lambda: getattr(x, n)", "getattr of a computed name"),
+        ("def f():\n    for n in ('q', '__globals__'):\n        getattr(x, n)", ".__globals__"),
+        ("getattr(softmax, '__glo' + 'bals__')", "getattr of a computed name"),
         ("setattr(torch, 'exp', None)", "a change of torch.exp"),
         ("torch.exp = None", "a change of torch.exp"),
         ("del torch.exp", "a change of torch.exp"),
@@ -272,6 +281,32 @@ def test_what_the_lessons_own_cells_use_may_be_used_and_no_more():
     assert found.grader == ["autograder.notebook.lessons.rl.torch"]
 
 
+@pytest.mark.parametrize(
+    "given, text, name",
+    [
+        (
+            "from autograder import figures\nfigures.bars(x)",
+            "figures.style.os",
+            "autograder.figures.style.os",
+        ),
+        (
+            "from autograder.notebook.lessons import assistant as world\nworld.documents(3)",
+            "world.F.importlib",
+            "autograder.notebook.lessons.assistant.F.importlib",
+        ),
+    ],
+)
+def test_a_module_of_ours_that_a_lesson_uses_leads_no_further(given, text, name):
+    assert not suspicious_names([given], {}, [given]).grader
+    assert suspicious_names([text], {}, [given]).grader == [name]
+
+
+def test_what_a_lessons_own_cells_look_up_may_not_be_looked_up_elsewhere():
+    given = "for name, size in vars(file.sizes).items():\n    getattr(lora, name)"
+    found = suspicious_names(["getattr(f, '__glo' + 'bals__')\nvars()"], {}, [given])
+    assert found.cells == ["getattr of a computed name", "vars"]
+
+
 def test_the_lists_name_what_the_package_offers():
     for name in ("figures", "experiment"):
         module = import_module(f"autograder.notebook.{name}")
@@ -295,7 +330,7 @@ def test_a_cell_that_is_too_long_is_not_parsed_but_reported(monkeypatch):
 def test_the_cell_of_an_exercise_may_use_what_its_worked_answer_uses_and_no_more():
     exercise = next(one for one in all_exercises() if one.id == "finetune.replace_linears")
     answer = worked_sources(exercise.lesson)[exercise.id]
-    assert suspicious_names([answer], {}, [IMPORTS]).cells == ["a name that it computes"]
+    assert suspicious_names([answer], {}, [IMPORTS]).cells == ["setattr of a computed name"]
     assert suspicious_names([answer], {}, [IMPORTS], {answer: [exercise]}).cells == []
     more = f"{answer}\n    vars(model)\n    setattr(model, '__class__', None)"
     assert suspicious_names([more], {}, [IMPORTS], {more: [exercise]}).cells == [
