@@ -50,13 +50,14 @@ def points(said: str, student: str) -> float:
     return float(row.split()[1])
 
 
-def test_it_is_built_and_checked_where_it_is_made(place):
+def test_it_is_built_and_checked_where_it_is_made(place, monkeypatch):
     read = (place / "my_lessons/solutions" / f"{OWN}.ipynb").read_text(encoding="utf-8")
     assert "right, 5 of 5 points" in read and "image/png" in read
     (place / "answer.py").write_text(f"import torch\n{WRONG}")
-    said = autograder("check", EXERCISE, "../answer.py", cwd=place / "my_lessons", fails=True)
+    said = autograder("--lessons", "my_lessons", "check", EXERCISE, "answer.py", cwd=place, fails=True)
     assert "grow with the length of the sentence" in said
     notebooks = place / "my_lessons/notebooks"
+    monkeypatch.setenv(own.VARIABLE, str(place / "my_lessons/exercises"))
     run(
         "nbconvert",
         "--to=notebook",
@@ -100,7 +101,7 @@ def test_it_is_graded_named_reported_and_given_back(course):
     nbgrader(course, "generate_feedback", OWN)
     page = (course / "feedback/sums" / OWN / f"{OWN}.html").read_text(encoding="utf-8")
     assert "What is the mean of two equal tokens?" in page and "data:image/png" in page
-    said = autograder("progress", f"submitted/right/{OWN}/{OWN}.ipynb", cwd=course)
+    said = autograder("--lessons", ".", "progress", f"submitted/right/{OWN}/{OWN}.ipynb", cwd=course)
     assert "mean_pool" in said
 
 

@@ -58,7 +58,7 @@ torch.nn.utils: skip_init clip_grad_norm_ clip_grad_value_ parameters_to_vector 
 torch.nn.utils.rnn: pack_padded_sequence pack_sequence pad_packed_sequence pad_sequence
 torch.special: *
 types: SimpleNamespace
-typing: Annotated Any Callable ClassVar Dict Final FrozenSet Generator Generic Hashable Iterable Iterator List Literal
+typing: Any Callable ClassVar Dict Final FrozenSet Generator Generic Hashable Iterable Iterator List Literal
 typing: Mapping MutableMapping NamedTuple NoReturn Optional Protocol Self Sequence Set TYPE_CHECKING Tuple Type
 typing: TypeAlias TypeVar TypedDict Union cast overload
 warnings: warn

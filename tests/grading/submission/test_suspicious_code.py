@@ -145,6 +145,7 @@ def test_the_graders_modules_are_seen(text, name):
         ("from functools import wraps", "functools.wraps"),
         ("from typing import get_type_hints", "typing.get_type_hints"),
         ("from dataclasses import make_dataclass", "dataclasses.make_dataclass"),
+        ("from typing import Annotated\nAnnotated[torch.Tensor, 1].grad = f", "typing.Annotated"),
         ("%%bash\nls", "%bash"),
         ("!ls", "get_ipython"),
         ("%run other.py", "%run"),
