@@ -22,6 +22,7 @@ LONGEST_READ = 100_000  # characters of a cell
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
 OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
+DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # a class in one of these can be taken out again
 _ONE_AT_A_TIME = Lock()
 
 
@@ -169,15 +170,17 @@ class _Reader:
                 found = [left, *others]
                 same = all(isinstance(one, (ast.Is, ast.IsNot)) for one in operators)
                 return found if same or all(map(self._is_class, found)) else []
-            case ast.Subscript(thing, index):
+            case ast.Subscript(ast.Name() | ast.Attribute() as thing, index):
                 return [thing, index] if self._is_class(thing) else [thing]
-            case ast.Tuple() | ast.List() | ast.BinOp():
-                return list(ast.iter_child_nodes(node)) if is_place else []
+            case ast.Tuple() | ast.List() | ast.BinOp() if is_place:
+                return list(ast.iter_child_nodes(node))
             case ast.FunctionDef(returns=kind) | ast.AsyncFunctionDef(returns=kind):
                 return [kind, *node.decorator_list]
             case ast.ClassDef(_, kinds):
                 return kinds
-            case ast.Call(kind) | ast.Attribute(kind) | ast.FormattedValue(kind) | ast.MatchClass(kind):
+            case ast.Call(kind) | ast.Attribute(kind) if not isinstance(kind, DISPLAYS):
+                return [kind]
+            case ast.FormattedValue(kind) | ast.MatchClass(kind) | ast.ExceptHandler(kind):
                 return [kind]
             case ast.arg(annotation=kind) | ast.AnnAssign(annotation=kind):
                 return [kind]

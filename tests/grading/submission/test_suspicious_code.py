@@ -188,6 +188,8 @@ METHOD = "class A:\n    def f(self):\n        self.exp = 1\n        return self.
         ("A.f(collections.Counter)", "collections.Counter as a value"),
         ("[A.f(x) for x in (torch.Tensor,)]", "torch.Tensor as a value"),
         ("A.f(getattr(torch, 'Tensor'))", "torch.Tensor as a value"),
+        ("A.f([torch.Tensor][0])", "torch.Tensor as a value"),
+        ("[torch.Tensor].pop().x = f", "torch.Tensor as a value"),
         ("A.f(type(x))", "type"),
         ("A.f(x.__class__)", "type"),
         ("nn.Linear.mro()", ".mro"),
