@@ -50,14 +50,13 @@ def points(said: str, student: str) -> float:
     return float(row.split()[1])
 
 
-def test_it_is_built_and_checked_where_it_is_made(place, monkeypatch):
+def test_it_is_built_and_checked_where_it_is_made(place):
     read = (place / "my_lessons/solutions" / f"{OWN}.ipynb").read_text(encoding="utf-8")
     assert "right, 5 of 5 points" in read and "image/png" in read
     (place / "answer.py").write_text(f"import torch\n{WRONG}")
     said = autograder("--lessons", "my_lessons", "check", EXERCISE, "answer.py", cwd=place, fails=True)
     assert "grow with the length of the sentence" in said
     notebooks = place / "my_lessons/notebooks"
-    monkeypatch.setenv(own.VARIABLE, str(place / "my_lessons/exercises"))
     run(
         "nbconvert",
         "--to=notebook",
@@ -66,6 +65,7 @@ def test_it_is_built_and_checked_where_it_is_made(place, monkeypatch):
         "--output=run",
         f"{OWN}.ipynb",
         cwd=notebooks,
+        before=["env", f"{own.VARIABLE}={place}/my_lessons/exercises"],
     )
     assert "mean_pool is not written yet" in (notebooks / "run.ipynb").read_text(encoding="utf-8")
 

@@ -131,11 +131,11 @@ BUILTINS = _words(
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, Exception)
 }
 RESERVED = frozenset(dir(builtins)) - BUILTINS | {"get_ipython"}
-CLASSES = {name for name in BUILTINS if isinstance(getattr(builtins, name), type)} | {"type"}
-ROOTS = {"object"} | {name for name in CLASSES if name.endswith("Error")}
+ROOTS = {"Exception", "object"} | {name for name in BUILTINS if name.endswith("Error")}
+CLASSES = _words("bool dict float frozenset int list set str tuple type")
 SHOW_CLASSES = {"hasattr", "isinstance", "issubclass", "print", "repr", "str"}
 CALL_CLASSES = {"collections.defaultdict", "typing.cast"}  # their first argument may be a class
-FIXED = SHOW_CLASSES | {"type"}  # never bound again
+FIXED = SHOW_CLASSES | CLASSES  # never bound again: what they are given would be given to anything
 IMMUTABLE = 1 << 8  # among the flags of a class
 MAGICS = ("matplotlib", "time", "timeit")
 # The special names that may be called or defined, and what a namedtuple has.

@@ -190,8 +190,7 @@ class _Reader:
 
     def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool) -> Iterator[str]:
         for name in _bound(node):
-            is_fixed = self.paths.get(name) in allowed.CALL_CLASSES and not isinstance(node, ast.alias)
-            if is_fixed or name in allowed.FIXED:
+            if name in allowed.FIXED or (name in self.paths and not isinstance(node, ast.alias)):
                 yield f"another {name}"
             if _is_special(name):
                 yield name
