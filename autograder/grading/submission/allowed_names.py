@@ -136,6 +136,8 @@ CLASSES = _words("bool dict float frozenset int list set str tuple type")
 SHOW_CLASSES = {"hasattr", "isinstance", "issubclass", "print", "repr", "str"}
 CALL_CLASSES = {"collections.defaultdict", "typing.cast"}  # their first argument may be a class
 FIXED = SHOW_CLASSES | CLASSES  # never bound again: what they are given would be given to anything
+# What they do is done by special names, which cannot be changed.
+CONTEXTS = _words("contextlib.nullcontext torch.enable_grad torch.inference_mode torch.no_grad")
 IMMUTABLE = 1 << 8  # among the flags of a class
 MAGICS = ("matplotlib", "time", "timeit")
 # The special names that may be called or defined, and what a namedtuple has.
@@ -191,8 +193,8 @@ def is_closed(path: str) -> bool:
 
     root = path.partition(".")[0]
     thing = _thing(path) if root == "torch" or root in sys.stdlib_module_names else None
-    is_layer = _is_a(thing, nn.Module) and thing is not nn.Module
-    return isinstance(thing, type) and not thing.__flags__ & IMMUTABLE and not is_layer
+    is_open = path in CONTEXTS or (_is_a(thing, nn.Module) and thing is not nn.Module)
+    return isinstance(thing, type) and not thing.__flags__ & IMMUTABLE and not is_open
 
 
 @cache

@@ -59,7 +59,7 @@ def suspicious_names(
     asked: Mapping[str, Sequence[Exercise]] = {},
 ) -> SuspiciousNames:
     """The suspicious names in the student's cells. `answers` has, by exercise, those of them that its answer needs;
-    `given` are the lesson's own cells, and what these use is allowed; `asked` has, by cell, the exercises answered
+    `given` are the lesson's own cells, and what these import is allowed; `asked` has, by cell, the exercises answered
     there."""
     lesson, lists = _of_lesson(tuple(given))
     paths = paths_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
