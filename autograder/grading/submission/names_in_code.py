@@ -101,7 +101,8 @@ class _Reader:
         waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
             node, parent, is_place, function, known = waiting.pop()
-            inside, loop = [], {}
+            inside: list[ast.AST] = []
+            loop: dict[str, list[str]] = {}
             match node:
                 case ast.Call(ast.Name(name), [thing, attr, *rest]) if name in LOOKUPS and (
                     names := _constants(attr, known)

@@ -84,7 +84,7 @@ def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
     paths = paths_in(given)
     ours = {path for path in paths.values() if path.startswith(f"{GRADER}.") and not _is_module(path)}
     lists = IN_CELLS + "".join("{0}: {2}\n".format(*path.rpartition(".")) for path in sorted(ours))
-    found = set().union(*(names_in(text, paths, lists) for text in given))
+    found: set[str] = set().union(*(names_in(text, paths, lists) for text in given))
     imported = {name for name in found if "." in name.rpartition(" ")[2][1:] or name in paths.values()}
     return imported, lists
 
