@@ -229,7 +229,7 @@ def _in_batches() -> list[list[str]]:
 
 
 def _continuously() -> list[list[str]]:
-    """The same, if each finished text makes room for the next request at once."""
+    """Return the same, if each finished text makes room for the next request at once."""
     slots: list[list[str]] = [[] for _ in range(SLOTS)]
     for name, length in LENGTHS.items():
         min(slots, key=len).extend([name] * length)

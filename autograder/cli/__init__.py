@@ -49,6 +49,10 @@ def main(argv: list[str] | None = None) -> int:
         os.chdir(os.sep)  # subtle: in a folder that was deleted, PyTorch's MKL ends the process
     arguments = _arguments(argv)
     try:
+        if arguments.lessons:
+            from autograder.exercises.own import use_named
+
+            use_named(arguments.lessons)
         return arguments.command(arguments) or 0
     except UserError as error:
         print(f"autograder: {printable(str(error))}", file=sys.stderr)
@@ -111,6 +115,9 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 def _parser() -> _Parser:
     parser = _Parser(
         prog="python -m autograder", description="Attention by Hand: exercises, checks, courses."
+    )
+    parser.add_argument(
+        "--lessons", metavar="FOLDER", type=Path, help="lessons of your own, in this folder or course"
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # a student bundle has fewer

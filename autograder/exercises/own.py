@@ -6,8 +6,9 @@
     FOLDER/images/NAME.png             its pictures
     FOLDER/notebooks, FOLDER/solutions/*.ipynb    what `build --in FOLDER` makes
 
-A course keeps a copy in COURSE/lessons, and is graded with that. The folder need not be named: it is the
-course's, or the current one. Child processes read it from an environment variable.
+A course keeps a copy in COURSE/lessons, and is graded with that. Elsewhere a person names the folder, by `--lessons` or
+by an environment variable, from which processes that this one starts learn it, too. It is never looked for: what lies
+in the folder that one works in may be a student's.
 """
 
 import os
@@ -17,30 +18,17 @@ import tempfile
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.files import folder_is_gone, write_whole
+from autograder.files import write_whole
 
 VARIABLE = "AUTOGRADER_EXERCISES"
 COPY = "lessons"  # in a course
-SUBMITTED = "submitted"  # in a course
 PARTS = ("solutions", "exercises", "answers", "images")
-NEARBY = 3  # the folder that one works in, and two above: FOLDER/notebooks, COURSE/source/LESSON
 LESSON = re.compile(r"""^LESSON\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
 def folders() -> tuple[Path, ...]:
     """Return the folders of topics in use besides the package's own."""
-    if (told := os.environ.get(VARIABLE)) is not None:
-        return tuple(Path(folder) for folder in told.split(os.pathsep) if folder)
-    if folder_is_gone():
-        return ()
-    here = Path.cwd()
-    if SUBMITTED in here.parts:  # in a course, files below this folder are students'
-        return ()
-    for place in (here, *here.parents)[:NEARBY]:
-        for folder in (place, place / COPY):
-            if is_own(folder) and _is_mine(folder):
-                return (folder / "exercises",)
-    return ()
+    return tuple(Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder)
 
 
 def is_own(folder: Path) -> bool:
@@ -58,6 +46,16 @@ def use(folder: Path | None) -> None:
         file = getattr(sys.modules[name], "__file__", None)
         if file and Path(__file__).parent not in Path(file).parents:
             del sys.modules[name]  # from another folder, where a topic may have the same name
+
+
+def use_named(folder: Path) -> None:
+    """Uses the lessons in this folder, or those that the course in it keeps. Raises UserError if there are none."""
+    found = next((place.absolute() for place in (folder, folder / COPY) if is_own(place)), None)
+    if found is None:
+        raise UserError(
+            f"there are no lessons of your own in {folder}: it has no exercises/TOPIC and solutions/LESSON.py."
+        )
+    use(found)
 
 
 def use_course(course: Path) -> None:
@@ -119,12 +117,3 @@ def _topics(folder: Path) -> dict[str, str]:
         if name := LESSON.search(path.read_text(encoding="utf-8", errors="replace")):
             found[path.parent.name] = name[1]
     return found
-
-
-def _is_mine(folder: Path) -> bool:
-    """Return whether only this user can have put it there: in a folder that all may write to, anybody
-    could."""
-    if not hasattr(os, "geteuid"):
-        return True
-    states = [part.stat() for part in (folder, folder / "exercises")]
-    return all(state.st_uid == os.geteuid() and not state.st_mode & 0o002 for state in states)

@@ -254,7 +254,7 @@ def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str
 
 
 def _items(value: Any) -> Iterator[Any]:
-    """A value, or what a list, a tuple or a dict holds."""
+    """Return a value, or what a list, a tuple or a dict holds."""
     if isinstance(value, (tuple, list, Mapping)):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from _items(item)

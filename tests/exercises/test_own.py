@@ -1,9 +1,8 @@
 """Where an instructor's own exercises are found, and how they get to another machine."""
 
-import os
-
 import pytest
 
+from autograder.cli import main
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, find, own
 
@@ -42,25 +41,20 @@ def nobody_says_where(monkeypatch):
 
 
 @pytest.mark.parametrize("place", [".", "notebooks", "exercises/doubling"])
-def test_are_known_in_their_folder_and_below(tmp_path, monkeypatch, place):
-    monkeypatch.chdir(made(tmp_path / "mine") / place)
-    assert find("doubling.double_it").lesson == "91_doubling"
-    monkeypatch.chdir(tmp_path)
+def test_are_not_known_because_one_works_there(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(made(tmp_path / "unplaced/eve") / place)
+    assert own.folders() == ()
     with pytest.raises(UserError):
         find("doubling.double_it")
 
 
-def test_what_a_student_handed_in_holds_no_lessons(tmp_path, monkeypatch):
-    monkeypatch.chdir(made(tmp_path / "course/submitted/eve/01_attention_from_loops"))
-    assert own.folders() == ()
-    monkeypatch.chdir("notebooks")
-    assert own.folders() == ()
-
-
-def test_a_folder_that_others_may_write_to_is_not_trusted(tmp_path, monkeypatch):
-    monkeypatch.chdir(made(tmp_path / "mine"))
-    os.chmod(tmp_path / "mine/exercises", 0o777)
-    assert own.folders() == ()
+@pytest.mark.parametrize("part", [".", own.COPY])
+def test_are_known_where_a_person_names_them(tmp_path, capfd, part):
+    made(tmp_path / "mine" / part)
+    assert main(["--lessons", str(tmp_path / "mine"), "exercises"]) == 0
+    assert "doubling.double_it" in capfd.readouterr().out
+    assert main(["--lessons", str(tmp_path), "exercises"]) == 2
+    assert "no lessons of your own" in capfd.readouterr().err
 
 
 def test_another_folder_with_the_same_topic_is_another_exercise(tmp_path):

@@ -54,7 +54,7 @@ def test_it_is_built_and_checked_where_it_is_made(place):
     read = (place / "my_lessons/solutions" / f"{OWN}.ipynb").read_text(encoding="utf-8")
     assert "right, 5 of 5 points" in read and "image/png" in read
     (place / "answer.py").write_text(f"import torch\n{WRONG}")
-    said = autograder("check", EXERCISE, "../answer.py", cwd=place / "my_lessons", fails=True)
+    said = autograder("--lessons", "my_lessons", "check", EXERCISE, "answer.py", cwd=place, fails=True)
     assert "grow with the length of the sentence" in said
     notebooks = place / "my_lessons/notebooks"
     run(
@@ -65,6 +65,7 @@ def test_it_is_built_and_checked_where_it_is_made(place):
         "--output=run",
         f"{OWN}.ipynb",
         cwd=notebooks,
+        before=["env", f"{own.VARIABLE}={place}/my_lessons/exercises"],
     )
     assert "mean_pool is not written yet" in (notebooks / "run.ipynb").read_text(encoding="utf-8")
 
@@ -100,7 +101,7 @@ def test_it_is_graded_named_reported_and_given_back(course):
     nbgrader(course, "generate_feedback", OWN)
     page = (course / "feedback/sums" / OWN / f"{OWN}.html").read_text(encoding="utf-8")
     assert "What is the mean of two equal tokens?" in page and "data:image/png" in page
-    said = autograder("progress", f"submitted/right/{OWN}/{OWN}.ipynb", cwd=course)
+    said = autograder("--lessons", ".", "progress", f"submitted/right/{OWN}/{OWN}.ipynb", cwd=course)
     assert "mean_pool" in said
 
 

@@ -4,7 +4,7 @@ Each replaces what the answer's own process reports of its calls, or lets PyTorc
 answer.
 """
 
-from red_team.attack import by_code
+from red_team.attack import by_cell, by_code
 from red_team.form import BY_HAND, HEAD, LOOK, SOFTMAX, THEIRS
 
 # What an answer's process states of side effects is made up.
@@ -53,4 +53,19 @@ ATTACKS = (
         "Own.change(torch.Tensor)",
     ),
     plain("private", "a private name that is imported", "from torch import _softmax as own"),
+    by_cell(
+        "plain_computed",
+        "a name is computed where the lesson's own cells compute some",
+        "def own():\n    pass\nfound = getattr(own, '_' + '_globals_' + '_')['_' + '_builtins_' + '_']",
+        lesson="04_heads",
+        form=True,
+        problem=LOOK,
+    ),
+    plain(
+        "of_a_field",
+        "a class of PyTorch out of what a dataclass keeps of it",
+        "import torch\nfrom dataclasses import dataclass, field\nkept = field(default=1)\n@dataclass\nclass Own:\n"
+        "    x: torch.Tensor = kept\nkept.type.softly = torch.softmax",
+        "def softmax(scores):\n    return scores.softly(-1)",
+    ),
 )

@@ -1,6 +1,7 @@
-"""The names that students' code may use without a person having to look at it. Data for names_in_code.py."""
+"""The names that students' code may use without a person looking at it. Data for names_in_code.py."""
 
 import builtins
+import sys
 import types
 from functools import cache
 from importlib import import_module
@@ -10,9 +11,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Modules and their allowed names. * stands for every public name that is no module, "observed" for the
-# functions that
-# the observer sees by whatever name they are called, and "dtypes" for PyTorch's data types.
+# Modules and their allowed names. * stands for every public name that is no module, "observed" for the functions that
+# the observer sees by whatever name they are called, "arrays" for NumPy's functions of arrays and its types of numbers,
+# and "dtypes" for PyTorch's data types.
 IN_ANSWERS = """
 __future__: *
 abc: ABC abstractmethod
@@ -20,7 +21,10 @@ collections: Counter OrderedDict defaultdict deque namedtuple
 collections.abc: *
 contextlib: contextmanager nullcontext suppress
 copy: copy deepcopy
-dataclasses: asdict astuple dataclass field replace
+dataclasses: asdict astuple dataclass replace
+decimal: Decimal
+enum: Enum IntEnum auto
+fractions: Fraction
 functools: cache cached_property cmp_to_key lru_cache partial reduce total_ordering
 heapq: *
 itertools: *
@@ -30,16 +34,23 @@ operator: add and_ eq ge gt itemgetter le lt matmul mod mul ne neg not_ or_ pow 
 random: Random choice choices gauss randint random randrange sample seed shuffle uniform
 re: *
 string: ascii_letters ascii_lowercase ascii_uppercase digits punctuation whitespace
-torch: observed dtypes BoolTensor FloatTensor Generator LongTensor Size Tensor arange as_tensor asarray memory_format
-torch: as_strided broadcast_shapes device dtype e empty empty_like enable_grad exp_ eye finfo from_numpy full
-torch: get_default_dtype iinfo inf inference_mode is_grad_enabled is_tensor linspace logspace manual_seed nan newaxis
-torch: no_grad normal ones pi promote_types rand rand_like randint randint_like randn randn_like randperm relu_
-torch: result_type scalar_tensor set_default_dtype set_grad_enabled set_num_threads set_printoptions tensor
-torch: tril_indices triu_indices unique vander zeros contiguous_format
+time: monotonic perf_counter process_time sleep time
+torch: observed dtypes BoolTensor ByteTensor DoubleTensor FloatTensor Generator IntTensor LongTensor Size Tensor
+torch: __version__ arange as_tensor asarray as_strided autocast broadcast_shapes contiguous_format device dtype e empty
+torch: empty_like enable_grad exp_ eye finfo from_numpy full get_default_dtype iinfo inf inference_mode is_grad_enabled
+torch: is_tensor linspace logspace manual_seed memory_format nan newaxis no_grad normal ones pi preserve_format
+torch: promote_types rand rand_like randint randint_like randn randn_like randperm relu_ result_type scalar_tensor
+torch: set_default_dtype set_float32_matmul_precision set_grad_enabled set_num_threads set_printoptions tensor
+torch: tril_indices triu_indices unique vander zeros
+torch.amp: GradScaler autocast
 torch.backends.mps: is_available
-torch.cuda: is_available
+torch.cuda: Event current_device device_count empty_cache get_device_capability get_device_name is_available
+torch.cuda: is_bf16_supported manual_seed manual_seed_all max_memory_allocated memory_allocated memory_reserved
+torch.cuda: reset_peak_memory_stats synchronize
+torch.cuda.amp: GradScaler autocast
 torch.linalg: *
 torch.nn: *
+torch.nn.attention: SDPBackend sdpa_kernel
 torch.nn.functional: observed celu_ elu_ hardsigmoid hardswish leaky_relu_ logsigmoid relu_ sigmoid tanh threshold
 torch.nn.init: *
 torch.nn.parameter: Buffer Parameter
@@ -47,9 +58,9 @@ torch.nn.utils: skip_init clip_grad_norm_ clip_grad_value_ parameters_to_vector 
 torch.nn.utils.rnn: pack_padded_sequence pack_sequence pad_packed_sequence pad_sequence
 torch.special: *
 types: SimpleNamespace
-typing: Any Callable ClassVar Dict Final FrozenSet Generator Generic Hashable Iterable Iterator List Literal Mapping
-typing: MutableMapping NamedTuple NoReturn Optional Protocol Sequence Set Tuple Type TypeAlias TypeVar TypedDict
-typing: TYPE_CHECKING Union cast overload
+typing: Any Callable ClassVar Dict Final FrozenSet Generator Generic Hashable Iterable Iterator List Literal
+typing: Mapping MutableMapping NamedTuple NoReturn Optional Protocol Self Sequence Set TYPE_CHECKING Tuple Type
+typing: TypeAlias TypeVar TypedDict Union cast overload
 warnings: warn
 """
 IN_CELLS = (
@@ -66,102 +77,144 @@ autograder.notebook.figures: weights
 autograder.notebook.sentence: FEATURES TOKENS embed from_loops
 bisect: *
 datetime: *
-json: dumps loads
+json: dump dumps loads
 matplotlib.pyplot: axhline axis axvline bar barh clf close colorbar errorbar figure fill_between gca gcf grid hist
-matplotlib.pyplot: imshow legend loglog matshow pcolormesh plot scatter semilogx semilogy show stem step subplot
+matplotlib.pyplot: imshow legend loglog matshow pcolormesh plot savefig scatter semilogx semilogy show stem step subplot
 matplotlib.pyplot: subplots suptitle text tight_layout title xlabel xlim xscale xticks ylabel ylim yscale yticks
-numpy: abs add allclose any all arange argmax argmin argpartition argsort array array_equal array_split asarray
-numpy: ascontiguousarray atleast_2d average bincount bool_ broadcast_to ceil clip column_stack concatenate convolve copy
-numpy: corrcoef cos cumprod cumsum diag diff divide dot e einsum errstate exp expand_dims eye finfo flip float16 float32
-numpy: float64 floor full full_like hstack iinfo inf indices int16 int32 int64 int8 integer interp isclose isfinite isin
-numpy: isinf isnan kron linspace log log10 log1p log2 logical_and logical_not logical_or logspace matmul max maximum
-numpy: mean median meshgrid min minimum mod moveaxis multiply nan nan_to_num ndarray negative newaxis nonzero ones
-numpy: ones_like outer pad percentile pi power prod ptp quantile ravel repeat reshape rint roll round set_printoptions
-numpy: sign sin sort split sqrt square squeeze stack std subtract sum swapaxes take take_along_axis tan tanh tensordot
-numpy: tile transpose tri tril triu uint8 unique var vstack where zeros zeros_like
+numpy: arrays __version__ array asarray ascontiguousarray e errstate eye finfo full iinfo indices inf nan ndarray
+numpy: arange newaxis ones pi set_printoptions tri zeros
 numpy.linalg: *
 numpy.random: choice default_rng normal permutation rand randint randn seed shuffle uniform
 pprint: pformat pp pprint
 statistics: fmean mean median pstdev quantiles stdev variance
 textwrap: dedent fill indent shorten wrap
-time: monotonic perf_counter process_time sleep time
 torch: vmap
 torch.autograd: grad
 torch.fft: *
 torch.optim: *
 torch.optim.lr_scheduler: *
 torch.testing: assert_close
-torch.utils.data: DataLoader Dataset TensorDataset
+torch.utils.data: Dataset Subset TensorDataset random_split
 tqdm: tqdm trange
 tqdm.auto: tqdm trange
 warnings: filterwarnings simplefilter
 """
 )
-# Modules whose classes an own class may be made from: what they keep in private attributes leads nowhere.
-BASES = _words("abc collections torch torch.nn torch.optim torch.optim.lr_scheduler torch.utils.data typing")
+# Kinds of value whose attributes lead to other modules, to classes or to the process's memory, with those that do not.
+# (A test walks the attributes of all other kinds.)
+KINDS = """
+builtins.AttributeError: name
+builtins.NameError: name
+builtins.type:
+collections.defaultdict:
+numpy.ndarray: argpartition astype base byteswap choose compress fill flags flat partition ptp searchsorted strides
+numpy.ndarray: tobytes
+numpy.random.Generator: beta binomial bytes choice dirichlet exponential f gamma geometric integers laplace multinomial
+numpy.random.Generator: normal permutation permuted poisson power random shuffle standard_normal uniform
+types.AsyncGeneratorType:
+types.CodeType:
+types.CoroutineType:
+types.FrameType:
+types.GeneratorType: close send throw
+types.TracebackType:
+"""
+# Modules whose classes an own class may be made from.
+BASES = _words(
+    "abc collections enum torch torch.nn torch.optim torch.optim.lr_scheduler torch.utils.data typing"
+)
 BUILTINS = _words(
-    "Ellipsis NotImplemented __debug__ __name__ abs all any ascii bin bool bytearray bytes callable chr complex dict "
-    "dir divmod enumerate filter float format frozenset hasattr hash hex id input int isinstance issubclass iter len "
-    "list map max min next object oct ord pow print property range repr reversed round set slice sorted staticmethod "
-    "str sum super tuple zip"
+    "Ellipsis NotImplemented __debug__ __name__ abs all any ascii bin bool bytearray bytes callable chr classmethod "
+    "complex dict dir divmod enumerate filter float format frozenset hasattr hash hex id input int isinstance "
+    "issubclass iter len list map max min next object oct ord pow print property range repr reversed round set slice "
+    "sorted staticmethod str sum super tuple zip"
 ) | {
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, Exception)
 }
 RESERVED = frozenset(dir(builtins)) - BUILTINS | {"get_ipython"}
-ROOTS = {"object"} | {
-    name for name in BUILTINS if isinstance(getattr(builtins, name), type) and name.endswith("Error")
-}
-SHOW_CLASSES = {"isinstance", "issubclass", "print", "repr", "str", "super"}
-CLASSES = {name for name in BUILTINS if isinstance(getattr(builtins, name), type)} | {"type"}
-# These must never be rebound: their arguments and results are taken for harmless.
-FIXED = SHOW_CLASSES | ROOTS | {"property", "self", "staticmethod", "type"}
-ON_CLASSES = {"dataclasses.dataclass", "functools.total_ordering"}
-ON_METHODS = _words(
-    "abc.abstractmethod functools.cached_property torch.enable_grad torch.inference_mode torch.no_grad"
-)
+ROOTS = {"Exception", "object"} | {name for name in BUILTINS if name.endswith("Error")}
+CLASSES = _words("bool dict float frozenset int list set str tuple type")
+SHOW_CLASSES = {"hasattr", "isinstance", "issubclass", "print", "repr", "str"}
+CALL_CLASSES = {"collections.defaultdict", "typing.cast"}  # their first argument may be a class
+FIXED = SHOW_CLASSES | CLASSES  # never bound again: what they are given would be given to anything
+# What they do is done by special names, which cannot be changed.
+CONTEXTS = _words("contextlib.nullcontext torch.enable_grad torch.inference_mode torch.no_grad")
+IMMUTABLE = 1 << 8  # among the flags of a class
 MAGICS = ("matplotlib", "time", "timeit")
-# The special names that may be called or defined.
+# The special names that may be called or defined, and what a namedtuple has.
 SPECIAL = _words(
-    "__add__ __all__ __author__ __call__ __contains__ __debug__ __doc__ __eq__ __getitem__ __hash__ __init__ __iter__ "
-    "__len__ __lt__ __matmul__ __mul__ __name__ __neg__ __next__ __post_init__ __qualname__ __repr__ __setitem__ "
-    "__slots__ __str__ __sub__ __truediv__"
+    "__abs__ __add__ __all__ __author__ __bool__ __call__ __class__ __contains__ __debug__ __doc__ __enter__ __eq__ "
+    "__exit__ __ge__ __getitem__ __gt__ __hash__ __iadd__ __init__ __iter__ __le__ __len__ __lt__ __matmul__ __mul__ "
+    "__name__ __ne__ __neg__ __next__ __post_init__ __pow__ __qualname__ __radd__ __repr__ __reversed__ __rmul__ "
+    "__rsub__ __rtruediv__ __setitem__ __slots__ __str__ __sub__ __truediv__ __version__ _asdict _fields _make _replace"
 )
-WRITTEN = (
-    "bias",
-    "data",
-    "grad",
-    "requires_grad",
-    "training",
-    "weight",
-)  # attributes of what is not one's own
-# What Python's frames, codes, generators and cells have, the object for which an AttributeError was raised,
-# and what of
-# the modules above leads to other modules or to the process's memory: of a DataLoader, of NumPy's arrays.
-INNER = {
-    name for kind in vars(types).values() for name in dir(kind) if "_" in name and name[0] != "_"
-} | _words("cffi ctypes multiprocessing_context obj reducer")
 # Methods of tensors that run other code of the student, whose operations no hook sees.
 WITHIN = _words("apply_ backward compile grad_fn map2_ map_ register_hook register_post_accumulate_grad_hook")
 
 
 @cache
 def names_of(module: str, lists: str) -> frozenset[str] | None:
-    """Return the allowed names of a module; None if it is not in `lists`, an empty set for a package of such
-    modules.
+    """Return the allowed names of a module; None if it is not among those of `lists`, and none for what holds
+    such modules.
     """
     from torch import dtype
     from torch.overrides import get_overridable_functions
 
-    lines = [line.partition(": ") for line in lists.split("\n") if line.startswith(module)]
+    lines = [line.partition(":") for line in lists.split("\n") if line.startswith(module)]
     names = {name for path, _, words in lines if path == module for name in words.split()}
     if not names:
         return frozenset() if any(path.startswith(f"{module}.") for path, _, _ in lines) else None
-    there = import_module(module) if names & {"*", "observed"} else None
+    there = import_module(module) if names & {"*", "arrays", "observed"} else None
+    things = vars(there) if there else {}
     if "*" in names:
         public = getattr(there, "__all__", None) or dir(there)
-        names = {name for name in public if not isinstance(getattr(there, name), types.ModuleType)}
+        names |= {name for name in public if not isinstance(getattr(there, name), types.ModuleType)}
     if "observed" in names:
         names |= {function.__name__ for function in get_overridable_functions()[there]}
+    names = {name for name in names if not name.startswith("_") or name in SPECIAL}
     if "dtypes" in names:
-        names |= {name for name, thing in vars(there).items() if isinstance(thing, dtype)}
-    return frozenset(name for name in names if not name.startswith("_"))
+        names |= {name for name, thing in things.items() if isinstance(thing, dtype)}
+    if "arrays" in names:
+        kinds, numbers = (things["ufunc"], type(things["concatenate"])), things["generic"]
+        names |= {name for name, thing in things.items() if isinstance(thing, kinds) or _is_a(thing, numbers)}
+    return frozenset(names)
+
+
+def _is_a(thing: object, kind: type) -> bool:
+    return isinstance(thing, type) and issubclass(thing, kind)
+
+
+def _thing(path: str) -> object:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name, None)
+
+
+@cache
+def is_closed(path: str) -> bool:
+    """Return whether it is a class that can be changed, so that all that is made of it would be another;
+    layers may.
+    """
+    from torch import nn
+
+    root = path.partition(".")[0]
+    thing = _thing(path) if root == "torch" or root in sys.stdlib_module_names else None
+    is_open = path in CONTEXTS or (_is_a(thing, nn.Module) and thing is not nn.Module)
+    return isinstance(thing, type) and not thing.__flags__ & IMMUTABLE and not is_open
+
+
+@cache
+def inner() -> frozenset[str]:
+    """Return the names by which attributes lead inside: those of KINDS that are not allowed."""
+    from torch import Tensor, nn
+
+    kinds = [_thing(word[:-1]) for word in KINDS.split() if word.endswith(":")]
+    found = {name for kind in kinds for name in vars(kind) if not name.startswith("__")}
+    plain = (dict, Exception, list, set, str, Tensor, nn.Module)
+    return frozenset(found.difference(KINDS.split(), *map(dir, plain)))
+
+
+@cache
+def unchanged() -> frozenset[str]:
+    """Return the attributes that are never set: a layer of a changed class would say what it is told to."""
+    from torch import nn
+
+    return frozenset(name for name in dir(nn.Module) if not name.startswith("__")) | {"__class__", "training"}

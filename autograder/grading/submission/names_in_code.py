@@ -1,16 +1,17 @@
-"""Finds names in a student's cell that a person should look at, in its syntax tree.
+"""The names in a student's cell that a person is asked to look at, read from its syntax tree.
 
-Builtins and modules are allowed by lists (allowed_names.py), and a module's names by its list. A module is
-never a value. Neither is a class of the student's: it may be called, derived from, and named in annotations
-and by `isinstance`. So `self` in a method is what it seems, and only its private attributes may be used.
-Special names are allowed by a list, too. A name that is looked up must be a constant, and is treated like any
-other.
+Builtins, modules and special names are allowed by lists (allowed_names.py), and of a module its listed names. Two kinds
+of value are never passed around: modules, and classes of others that can be changed, such as `torch.Tensor`. So what an
+attribute is set on is the student's own. Public attributes are free but for those of a few kinds of value, which lead
+to frames, modules or memory; of these the lists name what is allowed. A name that is looked up is a constant, and is
+read like any other.
 """
 
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from threading import Lock
 
@@ -21,19 +22,7 @@ LONGEST_READ = 100_000  # characters of a cell
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
 OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
-FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-OF_TYPES = (
-    ast.Name,
-    ast.Attribute,
-    ast.Subscript,
-    ast.Tuple,
-    ast.List,
-    ast.BinOp,
-    ast.BitOr,
-    ast.Constant,
-    ast.Load,
-)
-OWN = "class"
+DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # a class in one of these can be taken out again
 _ONE_AT_A_TIME = Lock()
 
 
@@ -42,18 +31,17 @@ def parsed(text: str) -> tuple[str, ast.AST | None]:
     """Return a cell as IPython runs it, with magics as calls, and its syntax tree; no tree if it is not
     Python.
 
-    Raises RecursionError, MemoryError or ValueError if Python cannot parse it, or only with too much work.
+    Raises RecursionError, MemoryError or ValueError if Python cannot tell, or not without too much work.
     """
     if len(text) > LONGEST_READ:
         raise ValueError("a cell that is too long")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all
-        # else.
+        # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all else.
         for as_run in (str, _by_ipython):
             try:
                 code = as_run(text)
-                # subtle: in Python 3.11, parsing in two threads at once can fail with a SystemError.
+                # subtle: in Python 3.11, threads that parse at the same time disturb each other (SystemError).
                 with _ONE_AT_A_TIME:
                     return code, ast.parse(code)
             except SyntaxError:
@@ -68,13 +56,11 @@ def _by_ipython(text: str) -> str:
 
 
 def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """Return the names that cells import, with the dotted paths that they stand for, and the cells' own
-    classes.
-    """
+    """Return the names that cells import, with the dotted paths that they stand for."""
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):
-            # subtle: a name with two meanings is never allowed.
+            # subtle: a name that stands for two things is none that is allowed.
             paths[name] = path if paths.get(name, path) == path else f"{paths[name]} or {path}"
     return paths
 
@@ -85,9 +71,7 @@ def _paths_in(text: str) -> list[tuple[str, str]]:
         tree = parsed(text)[1]
     except UNREADABLE:  # reported when the cell is read
         return []
-    nodes = list(ast.walk(tree)) if tree else []
-    classes = [(node.name, f"{OWN}.{node.name}") for node in nodes if isinstance(node, ast.ClassDef)]
-    return classes + [pair for node in nodes for pair in _imported(node)]
+    return [pair for node in (ast.walk(tree) if tree else ()) for pair in _imported(node)]
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -97,22 +81,6 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
             yield alias.asname or alias.name, f"{'.' * node.level}{node.module}.{alias.name}"
         else:
             yield alias.asname or root, alias.name if alias.asname else root
-
-
-def _bound(node: ast.AST) -> set[str]:
-    """Return the names that this node itself binds."""
-    match node:
-        case (
-            ast.Name(id=name, ctx=ast.Store() | ast.Del())
-            | ast.arg(arg=name)
-            | ast.MatchMapping(rest=str(name))
-        ):
-            return {name}
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            return set(names)
-        case ast.alias(name=name, asname=other):
-            return {other or name}
-    return {getattr(node, "name", None) or ""}
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
@@ -129,52 +97,42 @@ def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
 class _Reader:
     def __init__(self, paths: dict[str, str], lists: str):
         self.paths, self.lists = paths, lists
-        self.expected: set[int] = set()  # nodes that may name a class, `type`, or the `self` of a method
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """Yield the names that are not allowed. `me` says whether `self` is what it seems, `methods` are
-        names of the class in whose body a node stands.
+        """Return the names that are not allowed. With each node waits whether a class may stand there, the
+        function it is in, and what the names of the loops around it stand for.
         """
-        waiting: list[tuple] = [(tree, tree, False, ())]
+        waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
-            node, parent, me, methods = waiting.pop()
+            node, parent, is_place, function, known = waiting.pop()
+            inside: list[ast.AST] = []
+            loop: dict[str, list[str]] = {}
             match node:
-                case ast.Call(ast.Name(name), [thing, ast.Constant(str(attr)), *rest]) if name in LOOKUPS:
-                    looked_up = ast.Attribute(thing, attr, LOOKUPS[name])
-                    waiting += [(one, node, me, methods) for one in (looked_up, *rest, *node.keywords)]
-                    continue
+                case ast.Call(ast.Name(name), [thing, attr, *rest]) if name in LOOKUPS and (
+                    names := _constants(attr, known)
+                ):
+                    looked_up = [ast.Attribute(thing, one, LOOKUPS[name]) for one in names]
+                    node = ast.Tuple([*looked_up, *rest, *node.keywords])
                 case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), attr)):
                     yield from self._of_magic(node, in_magic or not attr.startswith("run_"))
                     continue
-                case ast.ClassDef(body=body):
-                    me, methods = False, [one.name for one in body if isinstance(one, FUNCTION)]
-            is_method = (
-                isinstance(parent, ast.ClassDef) and isinstance(node, FUNCTION) and self._is_method(node)
-            )
-            self._expect(node)
-            yield from self._of_node(node, parent, me, methods)
+                case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                    known = {}  # what a name stands for when it runs is another matter
+                    function = function or (None if isinstance(node, ast.ClassDef) else node)
+                case ast.For(target, values, body) if function:
+                    inside, loop = body, _loop(target, values, function)
+                case ast.ListComp(part, [ast.comprehension(target, values)]) if function:
+                    inside, loop = [part], _loop(target, values, function)
+            yield from self._of_node(node, parent, is_place)
+            places = set(map(id, self._places_of_classes(node, is_place)))
             for child in ast.iter_child_nodes(node):
-                if isinstance(node, FUNCTION) and isinstance(child, ast.stmt):
-                    waiting.append((child, node, me or is_method, ()))
-                else:
-                    waiting.append((child, node, me, methods))
-
-    def _is_method(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """Return whether the `self` of a function in a class is what it seems."""
-        named = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
-        first = (function.args.posonlyargs + function.args.args)[:1]
-        if not first or first[0].arg != "self":
-            return False
-        self.expected.add(id(first[0]))
-        return all(self._path(one) in allowed.ON_METHODS or ast.unparse(one) == "property" for one in named)
+                around = known | loop if child in inside else known
+                waiting.append((child, node, id(child) in places, function, around))
 
     def _of_magic(self, node: ast.Call, is_strange: bool) -> Iterator[str]:
-        """Read `get_ipython().run_line_magic("name", "code")`, which IPython makes of `%name code`, or its
-        like.
-        """
-        texts = [
-            one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
-        ]
+        """`get_ipython().run_line_magic("name", "code")`, which IPython makes of `%name code`, or its like."""
+        constants = [one.value for one in node.args if isinstance(one, ast.Constant)]
+        texts = [one for one in constants if isinstance(one, str)]
         tree = parsed(OPTIONS.sub("", "\n".join(texts[1:]), count=1))[1]
         if is_strange or len(texts) < len(node.args) or len(texts) < 2 or node.keywords:
             yield "get_ipython"
@@ -183,12 +141,8 @@ class _Reader:
         elif texts[0] != "matplotlib" and tree:
             yield from self.read(tree, in_magic=True)
 
-    # --- what a name stands for ---
-
     def _path(self, node: ast.AST) -> str:
-        """Return the dotted path of what is imported, of a module's attribute or of an own class; empty for
-        other values.
-        """
+        """Return the dotted path of what is imported, or of a module's attribute; empty for other values."""
         match node:
             case ast.Name(name):
                 return self.paths.get(name, "")
@@ -201,51 +155,54 @@ class _Reader:
 
     def _allows(self, path: str) -> bool:
         module, _, name = path.rpartition(".")
-        return name in (allowed.names_of(module, self.lists) or ())
+        return name in (allowed.names_of(module, self.lists) or ()) and not self._is_module(path)
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Return whether it can only be classes, or what annotations may hold, judging by its names."""
-        nodes = list(ast.walk(node))
-        names = {one.id for one in nodes if isinstance(one, ast.Name)}
-        return names <= self.paths.keys() | allowed.CLASSES and all(
-            isinstance(one, OF_TYPES) for one in nodes
-        )
+        """Return whether it can be nothing but a class, or several."""
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return all(map(self._is_class, node.elts))
+        is_builtin = isinstance(node, ast.Name) and node.id in allowed.CLASSES
+        return is_builtin or _is_kind(node) or bool(self._path(node))
 
-    def _expect(self, node: ast.AST) -> None:
-        """Record where classes, and results of `type`, may stand in a node."""
-        named: list = []
+    def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
+        """Return the children of a node where a class goes no further: it is called, derived from, or
+        compared.
+        """
         match node:
-            case ast.Call(called, args):
-                self.expected |= {id(called)} if self._path(called) else set()
-                shows = isinstance(called, ast.Name) and called.id in allowed.SHOW_CLASSES
-                named = args if shows or self._path(called).startswith(f"{GRADER}.") else []
-            case ast.Compare(left, _, others) if all(
-                _kind(one) or self._is_class(one) for one in (left, *others)
-            ):
-                named = [left, *others]
-            case ast.Attribute(thing, "__name__" | "__qualname__") if _kind(thing):
-                named = [thing]
-            case ast.ClassDef(_, named):
-                pass
-            case ast.FormattedValue(kind) | ast.Raise(kind) | ast.ExceptHandler(kind) | ast.MatchClass(kind):
-                named = [kind]
+            case ast.Call(ast.Name(name) as called, args) if name in allowed.SHOW_CLASSES:
+                return [called, *args]
+            case ast.Call(called, [first, *_]) if self._path(called) in allowed.CALL_CLASSES:
+                return [called, first]
+            case ast.Compare(left, operators, others):
+                found = [left, *others]
+                same = all(isinstance(one, (ast.Is, ast.IsNot)) for one in operators)
+                return found if same or all(map(self._is_class, found)) else []
+            case ast.Subscript(ast.Name() | ast.Attribute() as thing, index):
+                return [thing, index] if self._is_class(thing) else [thing]
+            case ast.Tuple() | ast.List() | ast.BinOp() if is_place:
+                return list(ast.iter_child_nodes(node))
             case ast.FunctionDef(returns=kind) | ast.AsyncFunctionDef(returns=kind):
-                named = [kind]
+                return [kind, *node.decorator_list]
+            case ast.ClassDef(_, kinds):
+                return kinds
+            case ast.Call(kind) | ast.Attribute(kind) if not isinstance(kind, DISPLAYS):
+                return [kind]
+            case ast.FormattedValue(kind) | ast.MatchClass(kind) | ast.ExceptHandler(kind):
+                return [kind]
             case ast.arg(annotation=kind) | ast.AnnAssign(annotation=kind):
-                named = [kind]
-        for one in filter(None, named):
-            self.expected |= set(map(id, ast.walk(one))) if self._is_class(one) else {id(_kind(one) or one)}
+                return [kind]
+        return []
 
     # --- what is not allowed ---
 
-    def _of_node(self, node: ast.AST, parent: ast.AST, me: bool, methods: Sequence[str]) -> Iterator[str]:
-        for name in filter(None, _bound(node)):
-            path = "" if isinstance(node, (ast.alias, ast.ClassDef)) else self.paths.get(name, "")
-            fixed = name in allowed.FIXED or path.rpartition(".")[0] in {OWN, *allowed.BASES}
-            if fixed and id(node) not in self.expected:
+    def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool) -> Iterator[str]:
+        for name in _bound(node):
+            if name in allowed.FIXED or (name in self.paths and not isinstance(node, ast.alias)):
                 yield f"another {name}"
             if _is_special(name):
                 yield name
+        if _is_kind(node) and not is_place:
+            yield "type"
         match node:
             case ast.Import(names):
                 yield from (one.name for one in names if not self._is_module(one.name))
@@ -253,50 +210,99 @@ class _Reader:
                 paths = [path for _, path in _imported(node)]
                 yield from (one for one in paths if not self._allows(one) and not self._is_module(one))
             case ast.Name() | ast.Attribute() if path := self._path(node):
-                yield from self._of_path(node, path, parent)
+                yield from self._of_path(node, path, parent, is_place)
+            case ast.Name("type"):
+                is_annotation = isinstance(parent, ast.arg) or (
+                    isinstance(parent, ast.Subscript) and parent.value is node
+                )
+                yield from [] if _is_kind(parent) or is_annotation else ["type"]
             case ast.Name(name, ast.Load()):
-                if name in methods:
-                    yield f"{name} as a value"
-                elif name in LOOKUPS:
-                    yield "a name that it computes"
-                elif _is_special(name) or (name in allowed.RESERVED and id(node) not in self.expected):
+                if name in LOOKUPS:
+                    yield f"{name} of a computed name"
+                elif _is_special(name) or name in allowed.RESERVED:
                     yield name
             case ast.Attribute(thing, name, context):
-                mine = me and isinstance(thing, ast.Name) and thing.id == "self"
-                within = allowed.WITHIN if self.lists is allowed.IN_ANSWERS else ()
-                if id(node) not in self.expected and (_is_inner(name, mine) or name in within):
-                    yield f".{name}"
-                elif not isinstance(context, ast.Load) and not mine and name not in allowed.WRITTEN:
-                    yield f"a change of .{name}"
-            case ast.ClassDef():
-                yield from self._of_class(node)
-            case ast.MatchClass(_, [_, *_]) | ast.MatchClass(kwd_patterns=[_, *_]):
-                yield "a pattern that looks into an object"
+                yield from self._of_attribute(thing, name, isinstance(context, ast.Load))
+            case ast.MatchClass(_, _, names):
+                yield from (found for name in names for found in self._of_attribute(node, name, True))
+            case ast.ClassDef(_, bases, keywords):
+                yield from ["a class with keywords"] if keywords else []
+                made_from = (one for one in bases if not self._is_base(one))
+                yield from (f"a class made from {ast.unparse(one)[:40]}" for one in made_from)
 
-    def _of_path(self, node: ast.Name | ast.Attribute, path: str, parent: ast.AST) -> Iterator[str]:
-        if isinstance(parent, ast.Attribute) and not self._allows(path):
-            return  # what it leads to is reported
+    def _of_path(self, node: ast.AST, path: str, parent: ast.AST, is_place: bool) -> Iterator[str]:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield f"a change of {path}"
-        elif isinstance(node, ast.Name) and path == f"{OWN}.{node.id}":
-            yield from [] if id(node) in self.expected else [f"{node.id} as a value"]
-        elif not self._allows(path):
-            yield f"{path} as a value" if self._is_module(path) else path.removeprefix(f"{OWN}.")
+        elif self._allows(path):
+            yield from [f"{path} as a value"] if allowed.is_closed(path) and not is_place else []
+        elif not isinstance(parent, ast.Attribute):  # else what it leads to is reported
+            module = self._is_module(path)
+            yield from [f"{path} as a value"] if module and not is_place else [] if module else [path]
 
-    def _of_class(self, node: ast.ClassDef) -> Iterator[str]:
-        if node.keywords:
-            yield "a class with keywords"
-        for one in node.decorator_list:
-            if self._path(one.func if isinstance(one, ast.Call) else one) not in allowed.ON_CLASSES:
-                yield f"a class changed by {ast.unparse(one)[:40]}"
-        for one in node.bases:
-            base = one.value if isinstance(one, ast.Subscript) else one
-            if (self._path(base).rpartition(".")[0] or ast.unparse(base)) not in {
-                OWN,
-                *allowed.BASES,
-                *allowed.ROOTS,
-            }:
-                yield f"a class made from {ast.unparse(base)[:40]}"
+    def _of_attribute(self, thing: ast.AST, name: str, is_read: bool) -> Iterator[str]:
+        within = allowed.WITHIN if self.lists is allowed.IN_ANSWERS else ()
+        is_private = name.startswith("_") and name not in allowed.SPECIAL and not _is_self(thing)
+        if _is_special(name) or is_private or name in within or name in allowed.inner():
+            yield f".{name}"
+        elif not is_read and (
+            name in allowed.unchanged() or name in allowed.SPECIAL or self._is_class(thing)
+        ):
+            yield f"a change of .{name}"
+
+    def _is_base(self, node: ast.AST) -> bool:
+        """Return whether an own class may be made from it."""
+        match node:
+            case ast.Subscript(thing):
+                return self._is_base(thing)
+            case ast.Call(called):
+                return self._path(called) == "collections.namedtuple"
+        if path := self._path(node):
+            return self._allows(path) and path.rpartition(".")[0] in allowed.BASES
+        name = ast.unparse(node)
+        return name in allowed.ROOTS or name not in allowed.BUILTINS
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """Return the names that this very node binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=name):
+            return [name] if name else []
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return names
+        case ast.alias(name=name, asname=other):
+            return [other or name]
+    name = getattr(node, "name", None)
+    return [name] if name else []
+
+
+@lru_cache(10)
+def _bindings(function: ast.AST) -> Counter[str]:
+    """Return how often each name is bound within a function."""
+    return Counter(name for node in ast.walk(function) for name in _bound(node))
+
+
+def _loop(target: ast.AST, values: ast.AST, function: ast.AST) -> dict[str, list[str]]:
+    """Return the texts that a loop's name stands for, if they are written there and the function binds it
+    nowhere else.
+    """
+    match target, values:
+        case ast.Name(name), ast.Tuple(parts) | ast.List(parts):
+            texts = [
+                one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            ]
+            return {name: texts} if len(texts) == len(parts) and _bindings(function)[name] == 1 else {}
+        case ast.Tuple([first, *_]), ast.Call(ast.Name("zip"), [values, *_]):
+            return _loop(first, values, function)
+    return {}
+
+
+def _constants(node: ast.AST, known: dict[str, list[str]]) -> list[str]:
+    match node:
+        case ast.Constant(str(text)):
+            return [text]
+        case ast.Name(name):
+            return known.get(name, [])
+    return []
 
 
 def _is_special(name: str) -> bool:
@@ -304,19 +310,17 @@ def _is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in allowed.SPECIAL
 
 
-def _is_inner(name: str, mine: bool) -> bool:
-    """Return whether it is an attribute that reaches inside an object; those of `self` do not, except special
-    ones.
-    """
-    private = name.startswith("_") and name not in allowed.SPECIAL
-    return _is_special(name) or (not mine and (private or name in allowed.INNER))
-
-
-def _kind(node: ast.AST) -> ast.AST | None:
-    """Return the class expression in `type(x)` and `x.__class__`."""
+def _is_kind(node: ast.AST) -> bool:
+    """Return whether it is `type(x)` or `x.__class__`."""
     match node:
-        case ast.Call(ast.Name("type") as kind, [thing], []) if not isinstance(thing, ast.Starred):
-            return kind
-        case ast.Attribute(attr="__class__"):
-            return node
-    return None
+        case ast.Call(ast.Name("type"), [thing], []):
+            return not isinstance(thing, ast.Starred)
+        case ast.Attribute(attr="__class__", ctx=ast.Load()):
+            return True
+    return False
+
+
+def _is_self(node: ast.AST) -> bool:
+    """Return whether it is `self`, `cls` or `super()`."""
+    name = node.func if isinstance(node, ast.Call) else node
+    return isinstance(name, ast.Name) and name.id in ("self", "cls", "super")

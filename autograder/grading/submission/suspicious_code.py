@@ -14,9 +14,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from textwrap import dedent, shorten
 from typing import TYPE_CHECKING
 
+import autograder
 from autograder.grading.submission.allowed_names import IN_ANSWERS, IN_CELLS
 from autograder.grading.submission.names_in_code import GRADER, names_in, paths_in
 
@@ -58,10 +60,9 @@ def suspicious_names(
     given: Sequence[str] = (),
     asked: Mapping[str, Sequence[Exercise]] = {},
 ) -> SuspiciousNames:
-    """Return the suspicious names in the student's cells. `answers` holds, by exercise, those that its answer
-    needs; `given` are the lesson's own cells, whose names are allowed; `asked` holds, by cell, the exercises
-    answered there.
-    """
+    """Return the suspicious names in the student's cells. `answers` holds, by exercise, those that its answer needs;
+    `given` are the lesson's own cells, and what these import is allowed; `asked` holds, by cell, the exercises
+    answered there."""
     lesson, lists = _of_lesson(tuple(given))
     paths = paths_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
 
@@ -80,13 +81,19 @@ def suspicious_names(
 
 @cache
 def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
-    """Return the names beyond the lists that a lesson's own cells use, and the lists extended by what they
-    import from this package.
-    """
+    """Return the imported names beyond the lists that a lesson's own cells use, and the lists with what they import
+    of this package. Of a module the names that they use are allowed, and no others."""
     paths = paths_in(given)
-    ours = [path.rpartition(".") for path in paths.values() if path.startswith(f"{GRADER}.")]
-    lists = IN_CELLS + "".join(f"{module}: {name}\n" for module, _, name in ours)
-    return set().union(*(names_in(text, paths, lists) for text in given)), lists
+    ours = {path for path in paths.values() if path.startswith(f"{GRADER}.") and not _is_module(path)}
+    lists = IN_CELLS + "".join("{0}: {2}\n".format(*path.rpartition(".")) for path in sorted(ours))
+    found: set[str] = set().union(*(names_in(text, paths, lists) for text in given))
+    imported = {name for name in found if "." in name.rpartition(" ")[2][1:] or name in paths.values()}
+    return imported, lists
+
+
+def _is_module(path: str) -> bool:
+    place = Path(autograder.__file__).parents[1].joinpath(*path.split("."))
+    return place.is_dir() or place.with_suffix(".py").is_file()
 
 
 @cache
