@@ -1,7 +1,8 @@
 """Pages that people read: what a student or a teacher sees in a browser.
 
-feedback.py   a student's feedback page
-missing.py    its pictures that could not be drawn: logged, and counted
-report/       the class report
-templates/    the feedback page, and formgrader's page of a submission
+feedback.py       a student's feedback page
+feedback_zip.py   the pages of a class, in the names that Canvas and Moodle take back
+missing.py        pictures that could not be drawn: logged, and counted
+report/           the class report
+templates/        the feedback page, and formgrader's page of a submission
 """
