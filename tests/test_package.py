@@ -2,19 +2,17 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
 import zipfile
 
 import pytest
+from dockerfile import copied, installed, pip
 
 from autograder.build.lesson import ROOT, find_lessons
 from autograder.exercises import all_exercises
 
-PARTS = ("autograder", "solutions", "images")
-FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "LICENSE", "CHANGELOG.md")
 ANSWER = """
 import torch
 def softmax(scores):
@@ -25,12 +23,10 @@ def softmax(scores):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Made from a copy, so that the clone stays clean; without the network."""
-    clone, out = tmp_path_factory.mktemp("clone"), tmp_path_factory.mktemp("wheel")
-    for part in PARTS:
-        shutil.copytree(ROOT / part, clone / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in FILES:
-        shutil.copyfile(ROOT / file, clone / file)
+    """Made from what the teachers' image copies, so that the clone stays clean; without the network."""
+    clone = copied("teachers", ROOT, tmp_path_factory.mktemp("image"))
+    assert installed("teachers") == [".", "jupyterhub"]
+    out = tmp_path_factory.mktemp("wheel")
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", out, clone)
     return next(out.glob("*.whl"))
 
@@ -40,15 +36,6 @@ def site(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     pip("install", "--no-deps", "--no-index", "--target", folder, wheel)
     return folder
-
-
-def pip(*words):
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words)],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def run(site, cwd, *words):

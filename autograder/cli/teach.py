@@ -1,4 +1,4 @@
-"""Commands for teachers: check, course, collect, grade, report, show, forget, demo, bundle, gradescope."""
+"""Commands for teachers: check, course, collect, grade, report, feedback-zip, show, forget, demo, bundle, and more."""
 
 import json
 import os
@@ -27,6 +27,7 @@ def add_to(commands: Any) -> None:
     _add_grade(commands)
     _add_extend(commands)
     _add_report(commands)
+    _add_feedback_zip(commands)
     _add_show_and_forget(commands)
     _add_demo(commands)
     _add_bundle(commands)
@@ -139,6 +140,16 @@ def _add_report(commands: Any) -> None:
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
+
+
+def _add_feedback_zip(commands: Any) -> None:
+    text = "pack feedback pages in the names that Canvas or Moodle takes back"
+    command = add_command(commands, "feedback-zip", _feedback_zip, text)
+    command.epilog = "Exit status: 0 if everyone's page is in the zip, 1 if not (who is not is named)."
+    command.add_argument("folder", metavar="DIR", help="the folder of the course")
+    command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking")
+    text = "from which the lesson was collected: canvas or moodle"
+    command.add_argument("system", metavar="SYSTEM", choices=("canvas", "moodle"), help=text)
 
 
 def _add_show_and_forget(commands: Any) -> None:
@@ -287,6 +298,13 @@ def _report(arguments: Namespace) -> None:
         from autograder.grading.pages.report import report
 
     report(Path(arguments.folder), arguments.lesson)
+
+
+def _feedback_zip(arguments: Namespace) -> int:
+    with quick_imports():
+        from autograder.grading.pages.feedback_zip import pack_feedback
+
+    return 0 if pack_feedback(Path(arguments.folder), arguments.lesson, arguments.system) else 1
 
 
 def _show(arguments: Namespace) -> None:

@@ -6,8 +6,10 @@ import tomllib
 
 import pytest
 from bundled import modules, packages
+from dockerfile import copied, installed, pip
 
-from autograder.bundle.make import _copy_code, _write_texts
+from autograder.bundle.make import _copy_code, _write_texts, _zip
+from autograder.cli.teach import DEFAULT_BUNDLE
 
 
 @pytest.fixture
@@ -21,6 +23,27 @@ def students(tmp_path):
 def test_pip_tells_it_by_its_version(students):
     project = tomllib.loads((students / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] == "attention-by-hand" and project["version"].endswith("+students")
+
+
+def test_the_students_image_installs_the_bundle_and_nothing_of_the_teachers(students, tmp_path_factory):
+    context, root = tmp_path_factory.mktemp("context"), tmp_path_factory.mktemp("image")
+    _zip(students, context / DEFAULT_BUNDLE)
+    (context / "nbgrader_config.py").write_text("c = get_config()\n")
+    place = copied("students", context, root)
+    bundle, *others = installed("students")
+    assert bundle == f"./{DEFAULT_BUNDLE}" and others == ["nbgrader", "jupyterhub"]
+    assert (root / "etc/jupyter/nbgrader_config.py").exists()
+    pip(
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--no-build-isolation",
+        "--target",
+        root / "site",
+        place / bundle,
+    )
+    assert (root / "site/autograder/__main__.py").exists()
+    assert not (root / "site/autograder/grading").exists() and not (root / "site/autograder/lessons").exists()
 
 
 def test_a_teacher_s_command_says_that_this_is_not_the_teacher_s_package(students):

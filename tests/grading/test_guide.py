@@ -69,7 +69,8 @@ def test_every_command_of_the_ten_minutes_does_what_it_says(request, tmp_path):
     assert len(said) >= 10
     assert {path.name for path in (place / "submitted").iterdir()} == {"ada", "alan"}
     assert (place / "submitted/alan" / FIRST / "timestamp.txt").read_text() == "2026-11-20 23:59:01 UTC"
-    made = ("attention-by-hand.zip", "report.html", "canvas.csv", "moodle.csv", "grades.csv")
+    made = ["attention-by-hand.zip", "report.html", "canvas.csv", "moodle.csv", "grades.csv"]
+    made.append(f"feedback-{FIRST}-canvas.zip")
     assert all((place / name).stat().st_size > 100 for name in made)
     assert "24" in (place / "canvas.csv").read_text().split("Lovelace")[1]
     for student in ("ada", "alan"):

@@ -23,6 +23,7 @@ from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
 OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that hold no student's data
+OF_ALL = ("report*.html", "feedback-*.zip")  # files of a whole class, which commands write again
 LOGS = ("grading.log", ".nbgrader.log")
 
 
@@ -78,8 +79,9 @@ def forget(folder: Path, student: str) -> list[Path]:
         for path in (folder / ".grading" / "results").glob("*.json"):
             if path.stem not in others_results:  # also those of the student's earlier attempts
                 path.unlink()
-        for path in folder.glob("report*.html"):  # `report` writes it again
-            path.unlink()
+        for pattern in OF_ALL:
+            for path in folder.glob(pattern):
+                path.unlink()
         for name in LOGS:
             _rewrite(folder / name, lambda text: _lines_without(text, student))
         for path in _tables(folder):

@@ -19,6 +19,7 @@ from autograder.grading.demo.hand_in import hand_in, notebook_text
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, WRITTEN, SampleSubmission
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course
+from autograder.grading.pages.feedback_zip import pack_feedback
 from autograder.grading.pages.report import report
 
 pytestmark = needs_sandbox
@@ -54,6 +55,7 @@ def graded(first_course, tmp_path_factory):
         gradebook.db.commit()
     make_feedback(folder, [FIRST])
     report(folder)
+    pack_feedback(folder, FIRST, "canvas")
     (folder / "grading.log").write_text(f"a line of {ADA}\nanother line\n", encoding="utf-8")
     (folder / ".numbers.json").write_text(json.dumps({"901": ADA, "902": BO}), encoding="utf-8")
     return folder
@@ -95,7 +97,7 @@ def test_nothing_of_a_student_who_is_forgotten_is_left(course):
 def test_the_others_keep_what_they_have_and_nobody_comes_back(course):
     before = naming(course, BO)
     forget(course, ADA)
-    assert {*before} - {*naming(course, BO)} == {"report.html"}
+    assert {*before} - {*naming(course, BO)} == {"report.html", f"feedback-{FIRST}-canvas.zip"}
     rows = grade(course)
     assert [row.student for row in rows] == [BO]
     report(course)

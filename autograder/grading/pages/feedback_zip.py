@@ -1,0 +1,109 @@
+"""Packs the feedback pages of a lesson into a zip that Canvas or Moodle takes back.
+
+Both tell by a file's name whose it is, with the numbers that they gave when the submissions were downloaded:
+
+    Canvas   NAME_USER_FILE_x.html, or anon_USER_FILE_x.html where the grading is anonymous: FILE is the number of what
+             the person handed in last
+    Moodle   NAME_USER_assignsubmission_file_/x.html
+
+Sources: infer_comment_context_from_filename in abstract_assignment.rb of Canvas, and importziplib.php of Moodle's
+mod/assign/feedback/file.
+"""
+
+import os
+import zipfile
+from collections import defaultdict
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.grading.collect.attempts import Memory, Seen
+from autograder.grading.collect.names import CANVAS_SAYS, MOODLE_SAYS, Origin
+from autograder.grading.collect.people import FILE, People
+from autograder.grading.collect.students import Class
+from autograder.grading.gradebook.open_course import lessons_of, open_course
+from autograder.grading.submission.find import Submission, find_submissions
+from autograder.printable import printable
+
+SYSTEMS = {CANVAS_SAYS: "Canvas", MOODLE_SAYS: "Moodle"}
+NO_PAGE = "no feedback page yet (`nbgrader generate_feedback` makes it)"
+NOT_COLLECTED = "not collected from this system"
+DOUBTFUL = f"their number may be somebody else's, says {FILE}"
+ANOTHERS = f"their number is not theirs, says {FILE}"
+LONGEST_NAME = 50  # characters
+
+
+def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
+    """Writes DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Names those whose page is not in
+    it, and returns whether there are none.
+
+    Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or there is nothing to pack.
+    """
+    folder = Path(folder).absolute()
+    api = open_course(folder)
+    lessons_of(api, lesson)
+    with api.gradebook as gradebook:
+        people = People(folder, Class(gradebook.students))
+    pages: dict[str, Path] = {}
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for submission in find_submissions(folder, lesson, [lesson]):
+        page = folder / "feedback" / submission.student / lesson / f"{lesson}.html"
+        seen = _last_seen(submission, system)
+        if why := _why_not(submission.student, page, seen, people):
+            left_out[why].append(submission.student)
+        elif seen:
+            name = people.rows_of(submission.student)[seen.system, seen.user]
+            pages[_name(seen, name, lesson)] = page
+    for why, students in left_out.items():
+        print(f"not in the zip, {why}: {printable(', '.join(students))}")
+    if not pages:
+        raise UserError(f"there is no feedback of {lesson} to give back in {SYSTEMS[system]}.")
+    path = folder / f"feedback-{lesson}-{system}.zip"
+    try:
+        _zip(path, pages)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}.") from None
+    number = f"{len(pages)} page{'s'[: len(pages) != 1]}"
+    print(f"{path}: {number} for {SYSTEMS[system]}, {path.stat().st_size / 1e6:.1f} MB")
+    return not left_out
+
+
+def _last_seen(submission: Submission, system: str) -> Seen | None:
+    """Return what was collected last from the system. subtle: Canvas takes the number of no earlier file."""
+    seen = Memory(submission.folder, submission.student).of(submission.lesson)
+    mine = [(one.order, number) for number, one in enumerate(seen) if one.system == system and one.user]
+    return seen[max(mine)[1]] if mine else None
+
+
+def _why_not(student: str, page: Path, seen: Seen | None, people: People) -> str:
+    """Returns why a student's page cannot be packed; empty if it can."""
+    if not page.is_file():
+        return NO_PAGE
+    if seen is None:
+        return NOT_COLLECTED
+    if (seen.system, seen.user) not in people.rows_of(student):
+        return ANOTHERS
+    return DOUBTFUL if people.is_doubtful(Origin(seen.system, seen.user)) else ""
+
+
+def _name(seen: Seen, name: str, lesson: str) -> str:
+    """Return the name of a page. subtle: both systems count the parts between underscores, so none is
+    elsewhere; Canvas takes the first parts that are numbers, and what begins with `anon` for a person
+    without a name.
+    """
+    letters = "".join(filter(str.isalpha, name))[:LONGEST_NAME]
+    who = f"{'student' if letters in ('', 'anon') else letters}_{seen.user}"
+    page = f"{lesson.replace('_', '-')}.html"
+    if seen.system == MOODLE_SAYS:
+        return f"{who}_assignsubmission_file_/{page}"
+    return f"{seen.user if seen.user.startswith('anon_') else who}_{seen.order}_{page}"
+
+
+def _zip(path: Path, pages: dict[str, Path]) -> None:
+    half = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, page in pages.items():
+                archive.write(page, name)
+        os.replace(half, path)
+    finally:
+        half.unlink(missing_ok=True)
