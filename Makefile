@@ -82,7 +82,7 @@ lint: $(STAMP) ## Check the style, the spelling and the types of the code
 lock: $(STAMP) ## Renew requirements.lock (ARGS=--upgrade: newest versions)
 	@echo "Choosing versions (about half a minute) ..."
 	@cp requirements.lock $(VENV)/lock.txt
-	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra dev --extra book --extra cluster --extra postgres \
+	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra teach --extra dev --extra book --extra cluster --extra postgres \
 		--allow-unsafe --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
 		$(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") $(ARGS) \
 		--output-file $(VENV)/lock.txt pyproject.toml

@@ -82,6 +82,7 @@ BY_TYPE = {
     "EOFError": "Your function should work from its arguments, not from the keyboard. Which argument "
     "holds what it needs?",
     "CheckFailed": "Is the line with `check` inside your function?",
+    "SystemExit": "Which line should return the result instead of ending Python?",
     "ModuleNotFoundError": "Can the answer do without that module?",
 }
 QUESTIONS = {
