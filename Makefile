@@ -63,9 +63,10 @@ book: $(STAMP) ## Make the website of the worked lessons, for reading
 	@$(ACTIVATE) python -m sphinx -W --keep-going -q $(ARGS) book book/_build/html
 	@echo "Open book/_build/html/index.html in a browser."
 
-bench: $(STAMP) ## Time what people wait for: a class, checks, the bundle, the model
+bench: $(STAMP) ## Time what people wait for: a class, the first tick, checks, the model
 	@$(ACTIVATE) python tests/bench_grading.py
 	@$(ACTIVATE) python tests/bench_waits.py
+	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench_first_tick.py
 	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench.py
 	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench_model.py
 
