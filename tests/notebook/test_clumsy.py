@@ -60,6 +60,11 @@ SLIPS = {
     "softmax = 3\ncheck(softmax, 'loops.softmax')": "`softmax` is an int now, not your answer",
     "softmax = kept": None,
     "def softmax(scores):\n    exit()\ncheck(softmax)": "SystemExit: exit() ends Python",
+    "import sys\ndef softmax(scores):\n    sys.exit(3)\ncheck(softmax)": "instead of ending Python?",
+    "def softmax(scores):\n    return [float(x) for row in scores for x in row]\ncheck(softmax)": (
+        "How many axes does that tensor have"
+    ),
+    "def softmax(scores):\n    return torch.ones(10**12) * scores\ncheck(softmax)": "4,000.0 GB does not fit into memory",
     "check(torch.softmax)": "missing 1 required positional arguments",
     "softmax = kept\ncheck(softmax)": None,
     "Check(softmax)": "`Check` is not defined. Did you mean `check`?",
