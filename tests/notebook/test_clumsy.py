@@ -64,7 +64,7 @@ SLIPS = {
     "def softmax(scores):\n    return [float(x) for row in scores for x in row]\ncheck(softmax)": (
         "How many axes does that tensor have"
     ),
-    "def softmax(scores):\n    return torch.ones(10**12) * scores\ncheck(softmax)": "4,000.0 GB does not fit into memory",
+    "def softmax(scores):\n    return torch.ones(10**12) * scores\ncheck(softmax)": "4,000.0 GB does not fit",
     "check(torch.softmax)": "missing 1 required positional arguments",
     "softmax = kept\ncheck(softmax)": None,
     "Check(softmax)": "`Check` is not defined. Did you mean `check`?",
