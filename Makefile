@@ -63,9 +63,10 @@ book: $(STAMP) ## Make the website of the worked lessons, for reading
 	@$(ACTIVATE) python -m sphinx -W --keep-going -q $(ARGS) book book/_build/html
 	@echo "Open book/_build/html/index.html in a browser."
 
-bench: $(STAMP) ## Time what people wait for: a class, checks, the bundle, the model
+bench: $(STAMP) ## Time what people wait for: a class, the first tick, checks, the model
 	@$(ACTIVATE) python tests/bench_grading.py
 	@$(ACTIVATE) python tests/bench_waits.py
+	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench_first_tick.py
 	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench.py
 	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench_model.py
 
@@ -82,7 +83,7 @@ lint: $(STAMP) ## Check the style, the spelling and the types of the code
 lock: $(STAMP) ## Renew requirements.lock (ARGS=--upgrade: newest versions)
 	@echo "Choosing versions (about half a minute) ..."
 	@cp requirements.lock $(VENV)/lock.txt
-	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra dev --extra book --extra cluster --extra postgres \
+	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra teach --extra dev --extra book --extra cluster --extra postgres \
 		--allow-unsafe --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
 		$(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") $(ARGS) \
 		--output-file $(VENV)/lock.txt pyproject.toml

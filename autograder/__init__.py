@@ -11,6 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from autograder.errors import UnknownName
 from autograder.imports import no_full_collection
 
 MODULES = {
@@ -42,7 +43,10 @@ class _Figures(ModuleType):
     """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.__name__), name)
+        module = import_module(self.__name__)
+        if not name.startswith("_") and not hasattr(module, name):
+            raise UnknownName(f"figures has no {name!r}; it has {', '.join(module.__all__)}.")
+        return getattr(module, name)
 
     def __dir__(self) -> list[str]:
         return dir(import_module(self.__name__))

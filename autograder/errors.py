@@ -33,6 +33,12 @@ def narrow_lines(text: str) -> list[str]:
     return [part for line in text.splitlines() for part in wrap(line, NARROW, break_long_words=False)]
 
 
+class UnknownName(AttributeError):
+    """A name that a module of ours does not have, in one clear sentence."""
+
+    _render_traceback_ = UserError._render_traceback_
+
+
 class OwnFault(Exception):
     """An error of the autograder that was found in recorded data; its text is the place."""
 

@@ -67,7 +67,12 @@ def quiet() -> Iterator[None]:
     sink, asks = _Sink(), builtins.input
     builtins.input = _nobody
     try:
-        with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), warnings.catch_warnings():
+        with (
+            contextlib.redirect_stdout(sink),
+            contextlib.redirect_stderr(sink),
+            warnings.catch_warnings(),
+            _kernel_goes_on(),
+        ):
             warnings.simplefilter("ignore")
             yield
     finally:
@@ -78,6 +83,27 @@ def quiet() -> Iterator[None]:
 def _nobody(prompt: object = "") -> str:
     """Replace `input` while an answer runs, when there is nobody to ask."""
     raise EOFError("input() waits for someone at the keyboard, and nobody answers here")
+
+
+@contextlib.contextmanager
+def _kernel_goes_on() -> Iterator[None]:
+    """Return in a notebook, `exit()` ends the call that it is in, as in a script, and not the kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None:
+        yield
+        return
+    before = shell.ask_exit
+    shell.ask_exit = _end
+    try:
+        yield
+    finally:
+        shell.ask_exit = before
+
+
+@door
+def _end() -> None:
+    raise SystemExit("exit() ends Python")
 
 
 @contextlib.contextmanager

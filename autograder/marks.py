@@ -1,9 +1,10 @@
 """The marks in a cell's text: ### BEGIN SOLUTION ... ### END SOLUTION and their like.
 
-The marks are nbgrader's own. This module finds regions and removes marks or whole regions; nbgrader's
-preprocessors make the students' version.
+The marks are nbgrader's own. This module finds regions, and replaces or removes marks or whole regions.
 """
 
+import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 SOLUTION = "SOLUTION"
@@ -65,6 +66,18 @@ def replace_marks(text: str, begin: dict[str, list[str]]) -> str:
     for region in reversed(find_regions(text)):
         lines[region.last : region.last + 1] = []
         lines[region.first : region.first + 1] = begin.get(region.kind, [])
+    return "\n".join(lines)
+
+
+def replace_regions(text: str, stubs: Mapping[str, str]) -> str:
+    """Return the text with each region, marks included, replaced by `stubs[kind]`, which is indented as the
+    mark was. Regions of other kinds are left out.
+    """
+    lines = text.split("\n")
+    for region in reversed(find_regions(text)):
+        indent = re.match(r"\s*", lines[region.first])[0]  # type: ignore[index]
+        stub = stubs[region.kind].split("\n") if region.kind in stubs else []
+        lines[region.first : region.last + 1] = [indent + line for line in stub]
     return "\n".join(lines)
 
 

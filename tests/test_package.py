@@ -77,12 +77,6 @@ def test_exercises_are_listed(site, tmp_path):
     assert len(json.loads(done.stdout)) == len(all_exercises()), done.stderr
 
 
-def test_an_answer_is_checked(site, tmp_path):
-    (tmp_path / "answer.py").write_text(ANSWER)
-    done = autograder(site, tmp_path, "check", "loops.softmax", "answer.py", "--json")
-    assert done.returncode == 0 and json.loads(done.stdout)["points"] == 7, done.stderr
-
-
 def test_notebook_tools_work(site, tmp_path):
     ask = "import torch\nfrom autograder import check, draw, figures, hint, progress\n"
     ask += "hint('loops.softmax')\nprint(draw(lambda x: torch.exp(x), torch.ones(2)))\nprogress()"
@@ -91,11 +85,30 @@ def test_notebook_tools_work(site, tmp_path):
     assert "Hint 1 of 3" in done.stdout and "exp" in done.stdout and "Progress: 0 of" in done.stdout
 
 
-def test_a_learners_folder_is_made(site, tmp_path):
-    made = (
-        "from pathlib import Path\nfrom autograder.lab import SETTINGS, folder\nfolder.made(Path('mine'))\n"
+ONLY_FOR_LEARNERS = """
+import sys
+from pathlib import Path
+sys.modules |= {"nbgrader": None, "sqlalchemy": None}
+"""
+
+
+def test_an_answer_is_checked_and_what_teachers_need_is_said_without_nbgrader(site, tmp_path):
+    (tmp_path / "answer.py").write_text(ANSWER)
+    commands = [["check", "loops.softmax", "answer.py"], ["course", "mine"]]
+    ask = f"from autograder.cli import main\nprint([main(words) for words in {commands}])"
+    done = run(site, tmp_path, "-c", ONLY_FOR_LEARNERS + ask)
+    assert done.stdout.endswith("[0, 2]\n") and "7 of 7 points" in done.stdout, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line == (
+        f'autograder: this command needs nbgrader; `"{sys.executable}" -m pip install "attention-by-hand[teach]"` '
+        "installs it."
     )
-    done = run(site, tmp_path, "-c", made + "print(len(list(SETTINGS.rglob('*.json'))))")
+
+
+def test_a_learners_folder_is_made(site, tmp_path):
+    made = "from autograder.lab import SETTINGS, folder\nfolder.made(Path('mine'))\n"
+    made += "print(len(list(SETTINGS.rglob('*.json'))))"
+    done = run(site, tmp_path, "-c", ONLY_FOR_LEARNERS + made)
     assert done.stdout == "3\n", done.stderr
     for kind in ("notebooks", "solutions"):
         names = {path.stem for path in (tmp_path / "mine" / kind).glob("*.ipynb")}

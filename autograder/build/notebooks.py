@@ -1,12 +1,13 @@
 """Makes notebooks from the cells of a lesson, without running anything.
 
     teacher_notebook   all marks and nbgrader's metadata: the `source` of an nbgrader course
-    student_notebook   the students' version, made from the teacher's by nbgrader's own preprocessors
+    student_notebook   the students' version, exactly as nbgrader makes it from the teacher's; learners need no nbgrader
     reading_notebook   the self-learners' version once it is executed: answers in place, no marks
 
 The same cells always give the same bytes.
 """
 
+import hashlib
 from collections.abc import Callable
 
 import nbformat
@@ -16,12 +17,21 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.build.lesson import Cell, Lesson, check_complete, naming, read_cells
 from autograder.build.pictures import embed
 from autograder.build.repository import repository, with_address
-from autograder.marks import HIDDEN_TESTS, MARK_SCHEME, replace_marks, without_regions
+from autograder.marks import (
+    HIDDEN_TESTS,
+    MARK_SCHEME,
+    SOLUTION,
+    replace_marks,
+    replace_regions,
+    without_regions,
+)
 
 KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+# What stands in place of an answer, as nbgrader writes it.
+CODE_STUB, TEXT_STUB = "# YOUR CODE HERE\nraise NotImplementedError()", "YOUR ANSWER HERE"
 HEADINGS = {MARK_SCHEME: ["", "**How it is marked**", ""]}
 
 
@@ -38,20 +48,32 @@ def teacher_notebook(lesson: Lesson) -> NotebookNode:
 
 def student_notebook(lesson: Lesson) -> NotebookNode:
     """Return the lesson without answers, hidden tests, marking schemes and outputs."""
-    from nbgrader import preprocessors as nbgrader
-
     notebook = teacher_notebook(lesson)
-    for step in (
-        nbgrader.LockCells(),
-        nbgrader.ClearSolutions(),
-        nbgrader.ClearOutput(),
-        nbgrader.ClearHiddenTests(),
-        nbgrader.ClearMarkScheme(enforce_metadata=False),
-        nbgrader.ComputeChecksums(),
-        nbgrader.CheckCellMetadata(),
-    ):
-        notebook, _ = step.preprocess(notebook, {})
+    for cell in notebook.cells:
+        is_code = cell.cell_type == "code"
+        cell.source = replace_regions(cell.source, {SOLUTION: CODE_STUB if is_code else TEXT_STUB})
+        if "nbgrader" in cell.metadata:
+            _lock(cell)
     return notebook
+
+
+def _lock(cell: NotebookNode) -> None:
+    """Keeps a cell from being deleted, and a check from being edited; its checksum shows nbgrader a change."""
+    given = cell.metadata["nbgrader"]
+    cell.metadata["deletable"] = False
+    if given["locked"]:
+        cell.metadata["editable"] = False
+    parts = [
+        cell.source,
+        cell.cell_type,
+        given["grade"],
+        given["solution"],
+        given["locked"],
+        given["grade_id"],
+    ]
+    points = [float(given["points"])] if given["grade"] else []
+    checksum = hashlib.md5("".join(map(str, parts + points)).encode()).hexdigest()
+    given |= {"checksum": checksum, "cell_type": cell.cell_type}
 
 
 def reading_notebook(lesson: Lesson) -> NotebookNode:

@@ -22,6 +22,8 @@ from autograder.printable import printable
 
 HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where the README's commands make `.venv`
 OWN_PYTHON = (".venv/bin/python", ".venv/Scripts/python.exe")
+FOR_TEACHERS = ("nbgrader", "sqlalchemy")  # of the extra `teach`
+TEACH = '"attention-by-hand[teach]"'
 OF_STUDENTS = (
     "(This Python has the package that students get. A teacher's commands are in the course's repository, which has "
     "the same name and needs a Python of its own.)"
@@ -92,6 +94,8 @@ def _lacks(error: Exception) -> str:
     name = (isinstance(error, ModuleNotFoundError) and error.name) or "autograder"
     if (package := name.partition(".")[0]) == "autograder":
         return ""
+    if package in FOR_TEACHERS:
+        return f"this command needs {package}; {installs(TEACH)}"
     own = next((HOME / place for place in OWN_PYTHON if (HOME / place).is_file()), None)
     if own is not None and Path(sys.prefix) != HOME / ".venv":
         mend = f'the course has a Python of its own: `"{own}" -m autograder`.'

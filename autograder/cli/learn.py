@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from autograder.cli import add_command
+from autograder.cli import TEACH, add_command
 from autograder.errors import UserError
 from autograder.printable import printable_lines
 from autograder.verdict import as_written
@@ -118,12 +118,14 @@ def _model(arguments: Namespace) -> None:
 
 
 def _doctor(arguments: Namespace) -> int:
-    from autograder.doctor import MISSING, examine, format_findings
+    from autograder.doctor import MISSING, examine, format_findings, installs
 
     found = examine()
     print(format_findings("For learners", found, "Lessons and checks work here."), flush=True)
     if find_spec("autograder.grading"):  # not in the students' bundle
-        if sys.platform == "linux":
+        if not find_spec("nbgrader"):
+            print(f"\nFor teachers\nCourses and grading need more: {installs(TEACH)}")
+        elif sys.platform == "linux":
             from autograder.grading.course import doctor
 
             found += (teachers := doctor.examine())

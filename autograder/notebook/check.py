@@ -25,6 +25,7 @@ from autograder.notebook.running import is_validating, running_notebook
 from autograder.notebook.show import show_failure, show_note, show_picture, show_verdict
 from autograder.notebook.slips import explain_names, meant
 from autograder.notebook.stale import stale
+from autograder.notebook.worked import offer_worked
 from autograder.probe import probe
 from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.exercise import Exercise
@@ -45,6 +46,7 @@ class CheckFailed(Exception):
 
     has_card = False
     verdict: Verdict | None = None
+    answer: object = None
 
     def _render_traceback_(self) -> list[str]:
         return [STOPPED] if self.has_card else str(self).splitlines()
@@ -90,6 +92,7 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
             failed.has_card = show_failure(str(failed).splitlines())
         if failed.verdict is not None:
             show_picture(failed.verdict)
+            offer_worked(find(failed.verdict.exercise), failed.answer, failed.verdict)
         raise
 
 
@@ -147,9 +150,10 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
     if verdict.state in (RIGHT, PARTLY_RIGHT) and not is_validating():
         show_verdict(verdict)
         show_picture(verdict)
+        offer_worked(exercise, answer, verdict)
         return verdict.points if running_notebook() is None else Points(verdict.points)
     failed = CheckFailed(text_of(verdict) + _what_comes_next(verdict))
-    failed.verdict = verdict
+    failed.verdict, failed.answer = verdict, answer
     raise failed
 
 

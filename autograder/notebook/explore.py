@@ -17,7 +17,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UserError
-from autograder.faults import door, entry_point
+from autograder.faults import door, entry_point, is_own_fault
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -51,7 +51,27 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
         ) from None
     except ValueError:  # a function in C may have no signature
         pass
-    return Explorer(draw, choices, start)
+    try:
+        return Explorer(draw, choices, start)
+    except Exception as error:
+        if is_own_fault(error) or hasattr(error, "_render_traceback_"):
+            raise
+        raise UserError(
+            f"explore calls its function with {_in_words(start)}, and there it stops: {_told(error)}."
+        ) from None
+
+
+def _in_words(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r:.60}" for name, value in values.items())
+
+
+def _told(error: Exception) -> str:
+    """Return the error, and the learner's line that it comes from."""
+    from autograder.probe.guard import describe
+
+    found = describe(error)
+    line = f" (line {found['line']}: {found['code']})" if found["line"] else ""
+    return f"{found['type']}: {found['text']}{line}"
 
 
 def _start(name: str, choice: Choice) -> Any:

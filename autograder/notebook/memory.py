@@ -59,9 +59,8 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
     try:
         write_whole(file, json.dumps(rows, indent=1))
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        raise UserError(
-            f"{file} cannot be written ({getattr(error, 'strerror', error)}); name another file."
-        ) from None
+        why = getattr(error, "strerror", "no file can have this name")
+        raise UserError(f"{file} cannot be written ({why}); name another file.") from None
 
 
 def carry_in(file: Path, folder: Path = Path()) -> None:

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from types import TracebackType
 from typing import Any
 
+import autograder
 from autograder.errors import narrow_lines
 from autograder.exercises import all_exercises, exercises_of, find_by_name
 from autograder.notebook.running import running_notebook
@@ -70,6 +71,8 @@ def _why(error: NameError, trace: TracebackType, names: dict[str, Any]) -> str:
     name = error.name or ""
     if find_by_name(name):
         return f"`{name}` is not defined yet. Run the cell that defines it, then run this one again."
+    if near := get_close_matches(name.lower(), autograder.MODULES, n=1, cutoff=0.8):
+        return f"`{name}` is not defined. Did you mean `{near[0]}`?"
     if OUR_CALL.match(linecache.getline(frame.f_code.co_filename, line)):
         return f"`{name}` is not defined. {meant(name, names)}"
     return ""

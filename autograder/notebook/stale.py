@@ -16,7 +16,7 @@ def stale(answer: Any, name: str) -> str | None:
     to date.
     """
     shell = running_notebook()
-    made_of = _source(answer)
+    made_of = source_of_cell(answer)
     if shell is None or made_of is None or getattr(answer, "__name__", "") != name:
         return None
     cells = [text for text in shell.user_ns.get("In", ()) if text.strip()]
@@ -35,7 +35,7 @@ def stale(answer: Any, name: str) -> str | None:
     return None
 
 
-def _source(answer: Any) -> str | None:
+def source_of_cell(answer: Any) -> str | None:
     """Return the text of the cell that an answer was defined in."""
     code = getattr(
         getattr(answer, "__init__", None) if isinstance(answer, type) else answer, "__code__", None

@@ -5,8 +5,8 @@ from axe_playwright_python.sync_playwright import Axe
 MOST = 20  # how many elements are named for one violation
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]
-# Of thousands of words in code, those of one kind look alike: the first visible one of each kind represents
-# the
+WIDTHS = ["button-name", "link-name", "scrollable-region-focusable", "target-size"]
+# Of thousands of words in code, those of one kind look alike: the first visible one of each kind represents the
 # others, which are hidden while axe runs. About a single letter axe is never sure.
 ONE_OF_EACH = """(hide) => {
     const seen = new Set();
@@ -20,18 +20,18 @@ ONE_OF_EACH = """(hide) => {
 
 
 def assert_accessible(
-    page, *parts: str, without: tuple[str, ...] = (), whole: bool = False, colours=False
+    page, *parts: str, without: tuple[str, ...] = (), whole: bool = False, again=False
 ) -> None:
     """Raise AssertionError where the page violates WCAG 2 at levels A and AA, and names the elements.
 
     With selectors only those parts are looked at, less what is in `without`: the user interface around them
     is not ours (JupyterLab, nbgrader). `whole` adds axe's rules for whole pages: landmarks, headings in
-    order. `colours` is for another theme of a page that was looked at: only the rules that depend on it,
-    which saves half of the time.
+    order. `again` is for another theme or width of a page that was looked at: only the rules that depend on
+    them, which saves half of the time.
     """
     rules = {"type": "tag", "values": WCAG + ["best-practice"] * whole}
-    if colours:
-        rules = {"type": "rule", "values": COLOURS}
+    if again:
+        rules = {"type": "rule", "values": COLOURS + WIDTHS}
     # Without preload, or axe fetches style sheets on its own, some from where there are none.
     options = {"runOnly": rules, "resultTypes": ["violations"], "preload": False}
     context = {"include": [[part] for part in parts or ("html",)], "exclude": [[part] for part in without]}

@@ -51,7 +51,7 @@ def both_themes(notebook, name: str, seen=None) -> None:
     for dark in (True, False):
         notebook.use_theme(dark)
         photograph(seen or notebook.page, f"lab-{name}-{'dark' if dark else 'light'}")
-        assert_accessible(notebook.page, *(OURS[:1] if seen else OURS), colours=dark)
+        assert_accessible(notebook.page, *(OURS[:1] if seen else OURS), again=dark)
 
 
 def assert_every_control_has_a_name(explorer) -> None:

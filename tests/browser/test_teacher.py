@@ -176,4 +176,4 @@ def test_a_page_can_be_read_by_everyone_on_every_screen(pages, new_page, name, d
         page.goto(pages[name])
         photograph(page, f"page-{name}-{screen}-{'dark' if dark else 'light'}", full_page=True)
         assert_no_sideways_scroll(page)
-        assert_accessible(page, whole=True, colours=dark)
+        assert_accessible(page, whole=True, again=dark)

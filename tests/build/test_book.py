@@ -1,6 +1,7 @@
 """The reading edition: `make book` gives pages that hold everything, fold what they should, and load nothing
 from elsewhere. Looked at here is the HTML; tests/browser looks at it as a reader sees it."""
 
+import gzip
 import re
 import shutil
 import subprocess
@@ -275,8 +276,15 @@ def test_the_course_can_be_downloaded_and_each_notebook_installs_it(folder, page
         assert (
             'find_spec("autograder") is None' in first.source and f"%pip install {wheel.name}" in first.source
         )
-    sizes = [(folder / image["src"]).stat().st_size for image in pages["index.html"].article.find_all("img")]
-    assert len(sizes) > len(LESSONS) and sum(sizes) < 700_000
+
+
+def test_a_first_visit_of_the_first_page_loads_less_than_a_megabyte(folder, pages):
+    """As servers send it: compressed, with the font of the icons."""
+    parts = pages["index.html"].select("script[src], link[rel=stylesheet], link[rel=preload], img")
+    names = {(part.get("src") or part["href"]).partition("?")[0] for part in parts}
+    names |= {"index.html", "_static/vendor/fontawesome/webfonts/fa-solid-900.woff2"}
+    sizes = [len(gzip.compress((folder / name).read_bytes())) for name in names]
+    assert len(sizes) > len(LESSONS) and sum(sizes) < 800_000
 
 
 def test_two_builds_are_made_from_the_same_sources(folder, tmp_path):

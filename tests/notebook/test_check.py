@@ -1,12 +1,18 @@
 """check and hint as a learner meets them: in a real kernel, and as nbgrader reads their outputs."""
 
+from types import SimpleNamespace
+
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbclient import NotebookClient
 from nbgrader.utils import determine_grade
 
+from autograder.exercises import find
 from autograder.grading.gradebook.graded_notebook import stated_points
+from autograder.judge import unable_to_run
+from autograder.notebook import worked
+from autograder.schema.mistake import source_of
 
 SETUP = "import math, torch\nfrom autograder import check, hint"
 RIGHT = """
@@ -27,6 +33,7 @@ def softmax(scores):
     grown = torch.exp(scores)
     return grown / grown.sum(dim=0, keepdim=True)
 check(softmax)"""
+AGAIN = f"# the same, with a comment{WRONG}"
 STUB = """
 def softmax(scores):
     raise NotImplementedError()
@@ -52,6 +59,7 @@ CELLS = [
     RIGHT,
     UNSTABLE,
     WRONG,
+    AGAIN,
     STUB,
     BROKEN,
     PARTIAL,
@@ -121,10 +129,9 @@ def test_a_wrong_answer_raises_and_shows_only_its_own_few_lines(outputs, cell):
 
 @pytest.mark.parametrize("cell", [WRONG, STUB, BROKEN, "check(print)"])
 def test_what_a_check_says_is_a_card_that_fits_every_window_with_the_same_words_as_text(outputs, cell):
-    card, *pictures, error = outputs[
-        cell
-    ]  # the picture, if there is one, is below the card, as for a right answer
-    assert all("image/png" in picture.data for picture in pictures)
+    # The picture and the worked answer, if there are any, are below the card, as for a right answer.
+    card, *below, error = outputs[cell]
+    assert all("image/png" in one.data or "<details" in one.data["text/html"] for one in below)
     words = " ".join(card.data["text/plain"].split())
     assert words == " ".join(error.evalue.split())
     html = BeautifulSoup(card.data["text/html"], "html.parser")
@@ -133,7 +140,7 @@ def test_what_a_check_says_is_a_card_that_fits_every_window_with_the_same_words_
 
 
 def test_what_an_error_says_is_text_and_never_a_page(outputs):
-    html = BeautifulSoup(outputs[MARKUP][-2].data["text/html"], "html.parser")
+    html = BeautifulSoup(outputs[MARKUP][0].data["text/html"], "html.parser")
     assert "<img src=x>" in html.get_text() and html.find("img") is None
 
 
@@ -168,8 +175,36 @@ def test_what_cannot_be_checked_is_said_in_a_sentence(outputs):
     assert "there is no exercise 'loops.nothing'" in text(outputs["check(softmax, 'loops.nothing')"])
 
 
+def folds(cell_outputs):
+    pages = [one.get("data", {}).get("text/html", "") for one in cell_outputs]
+    return [BeautifulSoup(page, "html.parser").details for page in pages if "<details" in page]
+
+
+def test_the_worked_answer_is_one_click_away_after_three_tries_beside_the_learners_own(outputs):
+    """Return a stub, and the same with a comment, are no tries."""
+    assert [folds(outputs[cell]) for cell in (RIGHT, UNSTABLE, WRONG, AGAIN, STUB, PARTIAL)] == [[]] * 6
+    (fold,) = folds(outputs[BROKEN])
+    assert fold.summary.get_text() == "Stuck? A worked answer, beside yours" and not fold.has_attr("open")
+    yours, worked = (block.get_text() for block in fold.select("pre"))
+    assert yours == BROKEN.strip() and worked == source_of(find("loops.softmax").worked).strip()
+    assert "<img src=x>" in folds(outputs[MARKUP])[0].get_text() and folds(outputs[MARKUP])[0].img is None
+
+
+def test_students_of_a_graded_course_are_shown_no_worked_answer(monkeypatch):
+    shown = []
+    monkeypatch.setattr(worked, "running_notebook", lambda: True)
+    monkeypatch.setattr(worked, "source_of_cell", lambda answer: answer)
+    monkeypatch.setattr(worked, "show", lambda *texts: shown.append(texts))
+    exercise = find("loops.softmax")
+    for edition, times in ((SimpleNamespace(id="recorded", worked=None), 0), (exercise, 2)):
+        shown.clear()
+        for text in ("x = 1", "x = 2", "x = 2  # again", "x = 3", "x = 4"):
+            worked.offer_worked(edition, text, unable_to_run(exercise, ""))
+        assert len(shown) == times
+
+
 def test_hints_come_one_after_the_other(outputs):
-    shown = text(outputs[CELLS[9]])
+    shown = text(outputs[CELLS[10]])
     assert "Hint 1 of 3" in shown and "Hint 2 of 3" in shown
     assert "There is no exercise 'nothing'. The exercises of this lesson are" in text(
         outputs["hint('nothing')"]

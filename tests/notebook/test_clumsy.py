@@ -60,6 +60,15 @@ SLIPS = {
     "softmax, kept = softmax(x), softmax\ncheck(softmax)": "`softmax` is a tensor of shape (2, 2) now",
     "softmax = 3\ncheck(softmax, 'loops.softmax')": "`softmax` is an int now, not your answer",
     "softmax = kept": None,
+    "def softmax(scores):\n    exit()\ncheck(softmax)": "SystemExit: exit() ends Python",
+    "import sys\ndef softmax(scores):\n    sys.exit(3)\ncheck(softmax)": "instead of ending Python?",
+    "def softmax(scores):\n    return [float(x) for row in scores for x in row]\ncheck(softmax)": (
+        "How many axes does that tensor have"
+    ),
+    "def softmax(scores):\n    return torch.ones(10**12) * scores\ncheck(softmax)": "4,000.0 GB does not fit",
+    "check(torch.softmax)": "missing 1 required positional arguments",
+    "softmax = kept\ncheck(softmax)": None,
+    "Check(softmax)": "`Check` is not defined. Did you mean `check`?",
     "thread = threading.Thread(target=lambda: check(softmax)); thread.start(); thread.join()": (
         "this check was called in a thread. Call it in a cell of its own."
     ),
@@ -89,6 +98,8 @@ SLIPS = {
     "progress(load=3)": "`load` cannot be of type int",
     "progress(load='nowhere.json')": "nowhere.json cannot be used",
     "progress(save='')": "cannot be written",
+    "progress(save='/')": "/ cannot be written (no file can have this name)",
+    "progess()": "Did you mean `progress`?",
     "progress(softmax)": "too many positional arguments",
     # draw and compare
     "draw()": "Write it like this: draw(attention, q, k, v)",
@@ -108,6 +119,7 @@ SLIPS = {
     "explore(softmax)": "explore needs something to choose",
     "explore(lambda scale: scale, scale=1)": "scale should be four numbers",
     "explore(lambda by: by, scale=[1, 2])": "which it does not take",
+    "explore(lambda by: 1 / by, by=[0, 1])": "there it stops: ZeroDivisionError: division by zero (line 1: explore(",
     "explore(lambda scale: scale, scale=[1, 2])": "should return a figure",
     # mine and figures
     "mine()": "missing a required argument: 'exercise'",
@@ -118,6 +130,7 @@ SLIPS = {
     "figures.weights()": "missing a required argument: 'values'. Write it like this: weights(values, tokens)",
     "figures.weights(w, tokns=['a'])": "(did you mean `tokens`?)",
     "figures.weights('w', ['a', 'b'])": "weights cannot draw this",
+    "figures.weigths(w)": "figures has no 'weigths'; it has",
     "figures.table(w, 3, 4)": "table cannot draw this",
 }
 NOT_OF_OURS = re.compile(rf"Traceback|{re.escape(str(PACKAGE))}|{re.escape(OUR_ERROR)}|-->|<module>")

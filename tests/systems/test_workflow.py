@@ -52,7 +52,17 @@ def test_continuous_integration_runs_every_part_side_by_side():
     job = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8"))["jobs"]["test"]
     parts = re.findall(r"^    (\w+)\)", CI, re.MULTILINE)
     assert ["whole", *job["strategy"]["matrix"]["part"]] == parts
-    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run ${{ matrix.part }}"]
+    *prepared, last = [step["run"] for step in job["steps"] if "run" in step]
+    assert last == ".ci/run ${{ matrix.part }}" and all(line.startswith("sudo sysctl ") for line in prepared)
+
+
+@pytest.mark.parametrize("file", ["book", "learner", "test"])
+def test_a_job_that_installs_takes_the_build_for_the_cpu_and_keeps_what_it_downloads(file):
+    text = (ROOT / f".github/workflows/{file}.yml").read_text(encoding="utf-8")
+    (job,) = [job for job in yaml.safe_load(text)["jobs"].values() if "setup-python" in str(job)]
+    (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    assert python["cache"] == "pip" and (ROOT / python["cache-dependency-path"]).is_file()
+    assert "https://download.pytorch.org/whl/cpu" in str(job)
 
 
 def test_contributing_says_the_limit():

@@ -2,7 +2,7 @@
 
 import os
 
-from autograder.doctor import LIMITED, MISSING, WORKS, Finding, installs
+from autograder.doctor import LIMITED, MISSING, WORKS, Finding
 from autograder.grading.sandbox.sandbox import chosen_bwrap, why_no_sandbox
 
 NO_GROUPS = (
@@ -40,15 +40,7 @@ for name in ("null", "full", "random", "urandom", "tty"):
 
 def examine() -> list[Finding]:
     """Try everything that grading needs."""
-    return [_nbgrader(), _sandbox(), *_inside(), _limits()]
-
-
-def _nbgrader() -> Finding:
-    try:
-        import nbgrader  # noqa: F401 (only whether it is there)
-    except ImportError:
-        return Finding("nbgrader", MISSING, installs("nbgrader"))
-    return Finding("nbgrader", WORKS)
+    return [_sandbox(), *_inside(), _limits()]
 
 
 def _sandbox() -> Finding:

@@ -18,7 +18,7 @@ def raised(context: CaseContext, error: Encoded) -> Finding:
     if error["type"] == "OutOfTime":
         question = "Which loop never ends, or does far too much?"
         return context.finding(RUNS, f"There was {error['text']}.", question, detail=detail)
-    words = _taken(error) or _refusal(context, error) or _without_self(context, error)
+    words = _taken(error) or _too_large(error) or _refusal(context, error) or _without_self(context, error)
     observation, question = words or (formatting.format_error(error), _question_about(error))
     return context.finding(RUNS, observation, question, detail=detail)
 
@@ -29,6 +29,15 @@ def _taken(error: Encoded) -> tuple[str, str] | None:
         return None
     return f"`self.{error['text']}` takes the place of nn.Module's own `{error['text']}`.", (
         "Which other name can you give to this attribute?"
+    )
+
+
+def _too_large(error: Encoded) -> tuple[str, str] | None:
+    found = re.search(r"you tried to allocate (\d+) bytes", error.get("text", ""))
+    if not found:
+        return None
+    return f"A tensor of {int(found[1]) / 1e9:,.1f} GB does not fit into memory.", (
+        "How many entries does it have, and how many does the result need?"
     )
 
 
@@ -85,6 +94,7 @@ BY_TYPE = {
     "EOFError": "Your function should work from its arguments, not from the keyboard. Which argument "
     "holds what it needs?",
     "CheckFailed": "Is the line with `check` inside your function?",
+    "SystemExit": "Which line should return the result instead of ending Python?",
     "ModuleNotFoundError": "Can the answer do without that module?",
 }
 QUESTIONS = {
@@ -105,6 +115,7 @@ QUESTIONS = {
     "dimensions, but self is": AXES,
     "number of subscripts": AXES,
     "number of dimensions": AXES,
+    "0-d tensor": AXES,
     "too many indices": "How many axes does that tensor have, and how many do you index?",
     "index": "How long is the axis that you index, and how far does the index run?",
     "is_causal hint": "`is_causal` is only a hint. Which argument does the masking?",

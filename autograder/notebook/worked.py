@@ -1,0 +1,57 @@
+"""After a few honest tries, the worked answer is one click away, beside the learner's own.
+
+A try is an answer that was judged and is not right yet, with other code than the tries before it in this session: to
+check the same again, to write a comment, or not to begin is none. What students of a graded course get has no worked
+answer, and so never shows one.
+"""
+
+import ast
+import html
+
+from autograder.notebook.running import running_notebook
+from autograder.notebook.show import show
+from autograder.notebook.stale import source_of_cell
+from autograder.schema.exercise import Exercise
+from autograder.schema.mistake import source_of
+from autograder.verdict import NOT_STARTED, RIGHT, Verdict
+
+TRIES = 3
+TITLE = "Stuck? A worked answer, beside yours"
+_tried: dict[str, set[str]] = {}  # by exercise, the code of every try
+
+
+def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
+    """Return in a notebook, counts a try, and from the third on shows a fold with both answers; elsewhere
+    nothing.
+    """
+    if running_notebook() is None or exercise.worked is None or verdict.state in (RIGHT, NOT_STARTED):
+        return
+    yours = source_of_cell(answer)
+    tries = _tried.setdefault(exercise.id, set())
+    if yours is not None:
+        tries.add(_code(yours))
+    if yours is not None and len(tries) >= TRIES:
+        show(_fold(yours, source_of(exercise.worked)), f"A worked answer is in solutions/{exercise.lesson}.")
+
+
+def _code(text: str) -> str:
+    """Return what a cell says to Python, without its comments and layout."""
+    try:
+        return ast.dump(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError):  # a command of IPython's
+        return text
+
+
+def _fold(yours: str, worked: str) -> str:
+    texts = "".join(_text(title, text) for title, text in (("yours", yours), ("worked", worked)))
+    return (
+        f'<details style="margin: 4px 0"><summary>{TITLE}</summary>'
+        f'<div style="display: flex; flex-wrap: wrap; gap: 4px 24px">{texts}</div></details>'
+    )
+
+
+def _text(title: str, code: str) -> str:
+    return (
+        f'<div style="flex: 1 1 320px; min-width: 0"><strong>{title}</strong>'
+        f'<pre style="white-space: pre-wrap; overflow-wrap: anywhere">{html.escape(code.strip())}</pre></div>'
+    )
