@@ -22,7 +22,8 @@ from autograder.errors import UserError
 from autograder.exercises import find, format_lesson
 from autograder.faults import entry_point
 from autograder.judge import cases_of, judge
-from autograder.notebook.memory import recall
+from autograder.notebook.check import verdict_on
+from autograder.notebook.memory import recall, remember, was_judged
 from autograder.notebook.running import running_notebook
 from autograder.notebook.saved import code_cells, is_answer
 from autograder.probe import probe
@@ -93,8 +94,9 @@ class Mine:
     @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
         """Which of these parts are the learner's: those that `mine` was asked for and gave; of the others, those of
-        this notebook, each whose latest check was passed. A part that is right by now, but was not when `mine` was
-        asked, is named in a sentence."""
+        this notebook, each whose latest check was passed. One that was defined again since then is checked again, and
+        named in a sentence if it fails. A part that is right by now, but was not when `mine` was asked, is named in a
+        sentence, too."""
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
 
     def _is_own(self, exercise: Exercise) -> bool:
@@ -107,7 +109,7 @@ class Mine:
                     "asks `mine` for it."
                 )
             return self._given[exercise.id]
-        return recall().get(exercise.id, ("", 0.0))[0] == RIGHT
+        return recall().get(exercise.id, ("", 0.0))[0] == RIGHT and _is_still_right(exercise)
 
     def _answer(self, exercise: Exercise) -> Callable | None:
         file = _notebook(exercise)
@@ -120,6 +122,26 @@ class Mine:
 
 
 mine = Mine()
+
+
+def _is_still_right(exercise: Exercise) -> bool:
+    """Whether the answer of this notebook passes its check as it is defined now; true if it is not defined yet."""
+    shell = running_notebook()
+    answer = shell.user_ns.get(exercise.name) if shell is not None else None
+    if answer is None or was_judged(exercise.id, answer):
+        return True
+    try:
+        verdict = verdict_on(answer, exercise)
+    except UserError as error:  # it is no function any more
+        print(error)
+        return False
+    remember(verdict, answer=answer)
+    if not verdict.passed:
+        print(
+            f"Your {exercise.name} has changed since its latest check, which it does not pass now: run "
+            f"check({exercise.name}) to see why."
+        )
+    return verdict.passed
 
 
 def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
