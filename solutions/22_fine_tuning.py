@@ -698,7 +698,7 @@ got the other, and nothing told you.
 The small model first learns to count on: *a b c ?* gives *d e f g*. Then it is taught to count **backwards**
 after a question that counts backwards, with LoRA of rank 1, 4 and 16, and with all weights. Measure two
 losses on fresh samples, on the new task and on the old one, which is no longer trained. The simplest rivals
-are to stop earlier, and to mix in examples of the old task (**rehearsal**):
+are to stop earlier, to take smaller steps, and to mix in examples of the old task (**rehearsal**):
 """
 
 
@@ -740,6 +740,7 @@ variants = {
     "rank 4": (4, 3e-3),
     "rank 16": (16, 3e-3),
     "all weights": (None, 1e-3),
+    "all, a tenth the rate": (None, 1e-4),
     "rank 4, rehearsed": (4, 3e-3, True),
 }
 results = {
@@ -753,7 +754,14 @@ for name, runs in results.items():
         for at in range(3)
     ]
     for steps, cell in zip(marks, cells, strict=True):
-        print(f"{name:18s} after {steps:3d} steps:  {cell}")
+        print(f"{name:21s} after {steps:3d} steps:  {cell}")
+charts = {
+    f"loss on the {task} task": {
+        name: [[losses[at] for losses in run] for run in runs] for name, runs in results.items()
+    }
+    for at, task in enumerate(("new", "old"))
+}
+figures.panels(charts, marks, title="What is learned, and what is forgotten", log_x=True)
 
 # %% [markdown]
 r"""
@@ -815,26 +823,25 @@ else:
 OTHERS = ("What is the capital of France?", "Who are you?", "What is two plus two?")
 
 
-def asked_in_chat(question):
-    """The ids of a question in the model's own chat form; special tokens by their ids."""
-    return [
-        tokenizer.start,
-        *tokenizer.encode(f"user\n{question}"),
-        tokenizer.end,
-        *tokenizer.encode("\n"),
-        tokenizer.start,
-        *tokenizer.encode("assistant\n"),
-    ]
+def asked_in_chat(*turns):
+    """The ids of a conversation in the model's own chat form, user and assistant by turns."""
+    ids = []
+    for at, said in enumerate(turns):
+        role = ("user", "assistant")[at % 2]
+        ids += [tokenizer.start, *tokenizer.encode(f"{role}\n{said}")]
+        ids += [tokenizer.end, *tokenizer.encode("\n")]
+    return [*ids, tokenizer.start, *tokenizer.encode("assistant\n")]
 
 
-def prompt_of(word):
-    return asked_in_chat(f"What is the opposite of {word}?")
+def opposite_of(word):
+    return f"What is the opposite of {word}?"
 
 
 def example_of(pair):
     """(ids, answer) of one question and its answer in the new form."""
     word, opposite = pair.split()
-    prompt, answer = prompt_of(word), [*tokenizer.encode(f"{word} | {opposite}"), tokenizer.end]
+    prompt = asked_in_chat(opposite_of(word))
+    answer = [*tokenizer.encode(f"{word} | {opposite}"), tokenizer.end]
     return prompt + answer, [False] * len(prompt) + [True] * len(answer)
 
 
@@ -847,9 +854,9 @@ def batch_from(pairs):
     return ids, answer_targets(ids, answer)
 
 
-def replies(model, question, most=16):
+def replies(model, *turns, most=16):
     """What the model answers, always its likeliest token."""
-    prompt = asked_in_chat(question)
+    prompt = asked_in_chat(*turns)
     ids = [*prompt]
     for _ in range(most):
         with torch.no_grad():
@@ -860,8 +867,8 @@ def replies(model, question, most=16):
     return tokenizer.decode(ids[len(prompt) :])
 
 
-def says(model, word):
-    return replies(model, f"What is the opposite of {word}?")
+def words_of(answer):
+    return [word.strip('.,;:!?"') for word in answer.split()]
 
 
 def loss_of_text(model, text):
@@ -874,8 +881,14 @@ def loss_of_text(model, text):
 # %%
 if real is not None:
     known, held_out = PAIRS.split(", "), HELD_OUT.split(", ")
-    asked = [pair.split()[0] for pair in held_out[:4]]
-    before = {word: says(real, word) for word in asked}
+    asked = dict(pair.split() for pair in held_out[:6])
+    shown = []  # three examples in the prompt, and no training
+    for pair in known[:3]:
+        word, opposite = pair.split()
+        shown += [opposite_of(word), f"{word} | {opposite}"]
+    before = {word: replies(real, opposite_of(word)) for word in asked}
+    prompted = {word: replies(real, *shown, opposite_of(word)) for word in asked}
+    others_prompted = {question: replies(real, *shown, question) for question in OTHERS}
     others_before = {question: replies(real, question) for question in OTHERS}
     loss_before, elsewhere_before = (
         loss_on(real, batch_from(held_out)),
@@ -906,11 +919,21 @@ picture
 
 # %%
 if real is not None:
-    for word in asked:
-        print(f"opposite of {word}?  before: {before[word]!r}\n    after: {says(real, word)!r}")
-    for question in OTHERS:
-        print(f"{question}  before: {others_before[question]!r}")
-        print(f"    after: {replies(real, question)!r}")
+    after = {word: replies(real, opposite_of(word)) for word in asked}
+    others_after = {question: replies(real, question) for question in OTHERS}
+    ways = {
+        "before": (before, others_before),
+        "three examples in the prompt": (prompted, others_prompted),
+        "after training": (after, others_after),
+    }
+    for at, question in [*((0, word) for word in asked), *((1, question) for question in OTHERS)]:
+        print(f"opposite of {question}?" if at == 0 else question)
+        for way, answers in ways.items():
+            print(f"    {way}: {answers[at][question]!r}")
+    for way, (answers, _) in ways.items():
+        form = sum(answers[word].startswith(f"{word} |") for word in asked)
+        right = sum(opposite in words_of(answers[word]) for word, opposite in asked.items())
+        print(f"{way}: the new form {form} of {len(asked)}, the right word {right} of {len(asked)}")
     print(
         f"loss of a target in held-out answers: {loss_before:.2f} before,",
         f"{loss_on(real, batch_from(held_out)):.2f} after",
@@ -920,7 +943,7 @@ if real is not None:
         f"{loss_of_text(real, ELSEWHERE):.3f} after",
     )
     plain = merged(real)
-    ids = torch.tensor([prompt_of("tall")])
+    ids = torch.tensor([asked_in_chat(opposite_of("tall"))])
     with torch.no_grad():
         told, same = real(ids), plain(ids)
     print(
