@@ -1134,6 +1134,8 @@ does the change begin?
   GPU with 48 GB.
 - **Many adapters, one model.** A server keeps one base and hundreds of updates, and applies the right one to each
   request.
+- **Questions as targets.** That only answers are learned is usual, and not settled: Shi et al. (2024) found that
+  learning the questions as well can be better where questions are long, answers short, or examples few.
 - **Forgetting.** Biderman et al. (2024) measured that LoRA learns less than full fine-tuning, and forgets
   less.
 
@@ -1144,6 +1146,8 @@ does the change begin?
 - Dettmers et al.: *LLM.int8()*, 2022, [arXiv:2208.07339](https://arxiv.org/abs/2208.07339). Blocks, and what
   outliers do.
 - Dettmers et al.: *QLoRA*, 2023, [arXiv:2305.14314](https://arxiv.org/abs/2305.14314). Training on four-bit weights.
+- Shi et al.: *Instruction Tuning With Loss Over Instructions*, 2024,
+  [arXiv:2405.14394](https://arxiv.org/abs/2405.14394). When the question should be learned, too.
 - Biderman et al.: *LoRA Learns Less and Forgets Less*, 2024, [arXiv:2405.09673](https://arxiv.org/abs/2405.09673).
   What section 6 asks, on large models.
 - *Fixing Gradient Accumulation*, 2024,

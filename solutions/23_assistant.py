@@ -1512,6 +1512,9 @@ def vote(answers):
 **Another bound.** Give `policy_loss` a wider upper bound, `high=0.5`. Does the entropy fall more slowly? Yu
 et al. (2025) found so on a large model.
 
+**Learn the questions, too.** Give the tokens of the question targets as well, not only those of the answer. Shi et al.
+(2024) found that this can help where answers are short and examples few, which is your case. Does it, on three seeds?
+
 **A task of your own.** Write a fifth kind of question with one right answer, and teach it. How many examples does it
 need? Does it cost the others anything?
 
@@ -1555,7 +1558,8 @@ need? Does it cost the others anything?
 - The other work named above: Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Wang et
   al. 2022, [arXiv:2203.11171](https://arxiv.org/abs/2203.11171); Ash and Adams 2020,
   [arXiv:1910.08475](https://arxiv.org/abs/1910.08475); Zheng et al. 2023,
-  [arXiv:2306.05685](https://arxiv.org/abs/2306.05685).
+  [arXiv:2306.05685](https://arxiv.org/abs/2306.05685); Shi et al. 2024,
+  [arXiv:2405.14394](https://arxiv.org/abs/2405.14394).
 """
 
 # %% [markdown]

@@ -35,6 +35,6 @@ WRONG = {
     "parts in reverse": {"(parts *": "(parts.flip(1) *"},
     "the first part alone": {".sum(dim=-1)": ".sum(dim=-1)[:, :1]"},
     "a list": {".sum(dim=-1)": ".sum(dim=-1).tolist()"},
-    "the scale of the first part": {"hidden.square()": "parts[:, 0].square()"},
+    "a mean over the parts": {".sum(dim=-1)": ".sum(dim=-1).mean(dim=1)"},
     "each of its own size": {".sum(dim=-1)": ".sum(dim=-1) / parts.norm(dim=-1)"},
 }
