@@ -660,8 +660,8 @@ The whole of section 2 stands in the weights, on each of the three seeds. The pr
 before in nearly every row. Layer 1 copies: whichever of the 24 letters it looks at, that letter's own logit rises most.
 And its queries look for just what the previous-token head has passed on. What another head of layer 0 has passed on
 they find seldom, and before training everything is near chance, one row in 24. On seed 1 a second head of layer 0 looks
-back in about half of its rows, and yet the cut above cost nothing there. So weights show what a head *can* do. Whether
-it is used, only a run shows.
+back in about half of its rows, and yet cutting it cost almost nothing above. So weights show what a head *can* do.
+Whether it is used, only a run shows.
 
 ## 4. The same heads in a real model
 
@@ -794,9 +794,10 @@ else:
 r"""
 Without eight heads of 270, three per cent, the model has lost most of its ability to copy, but not all: the
 first block, which it cannot know, costs more than the second block does without these heads. (It costs more than
-a blind guess: the model gives these tokens less than an equal share.) Most draws of eight other heads cost little, even
-in the same layers. There is one exception in nine draws: on text 2 the third draw costs far more. Has chance
-hit something? Take its eight heads away one by one:
+a blind guess: the model gives these tokens less than an equal share.) On an ordinary text, which does not repeat,
+nothing shows without the eight: what a head is worth depends on the text. Most draws of eight other heads cost little,
+even in the same layers. There is one exception in nine draws: on text 2 the third draw costs far more. Has chance hit
+something? Take its eight heads away one by one:
 """
 
 # %%
@@ -1286,15 +1287,15 @@ else:
 # %% [markdown]
 r"""
 Compare the two texts of a pair first. What the table and layers 0 to 22 have written has opposite signs in them, and
-nearly the same size: it prefers one of the two words, whichever country was asked for. That is no answer. It fits
+about the same size: it prefers one of the two words, whichever country was asked for. That is no answer. It fits
 section 6, where *is* held nothing about the country before layer 23.
 
 From there on, head 4 of layer 23 writes the largest mean share of all parts. Taken away, it costs about twice as much
 as it has written: later parts read what it has fetched, and write more of the same. The other three cost less than
 their shares, one of them next to nothing; so later parts also make up for what is missing. Four others of the same
-layers do not come near. And the networks of the last layers write as much as this head in several texts, for *Rome*
-most of the answer. So *Paris* was not simply fetched: what is known of the country was, and much of the word was made
-of it afterwards.
+layers cost nothing, in each of three draws. And the networks of the last layers write more than this head in several
+texts, for *Rome* about half of the answer. So *Paris* was not simply fetched: what is known of the country was, and
+much of the word was made of it afterwards.
 
 ## Explore
 

@@ -772,9 +772,12 @@ Now read the second ones. Each way destroys the old task, and the longer it goes
 does no better than training all weights; here it does worse. "LoRA forgets less" is often said, and was
 measured on large models that learned program code and mathematics (Biderman et al. 2024). It is no law. That
 the old weights are *kept* does not mean that the model still *uses* them, as long as the update is switched
-on. Stopping earlier helps a little. What helps more is in the last row, which shows the model the old task next
-to the new one. Both are kept, with the same rank and the same number of steps, but with twice as many examples
-in each. Rates differ too: LoRA has three times the rate of all weights, and a smaller rate is a rival to try.
+on. Rates differ too: LoRA has three times the rate of all weights.
+
+Now the plain rivals. Stopping earlier helps a little. Smaller steps help more: all weights at a tenth of the rate have
+nearly learned the new task after 450 steps, and lose about a third of what they lose at the full rate, or less. But
+the old task is lost all the same. Only the last row keeps it, which shows the model the old task next to the new one:
+both are there in the end, with the same rank and the same number of steps, but with twice as many examples in each.
 
 LoRA has one advantage in any case. Take the update away, and the old model is back, to the last bit.
 
@@ -854,7 +857,7 @@ def batch_from(pairs):
     return ids, answer_targets(ids, answer)
 
 
-def replies(model, *turns, most=16):
+def replies(model, *turns, most=12):
     """What the model answers, always its likeliest token."""
     prompt = asked_in_chat(*turns)
     ids = [*prompt]
@@ -887,8 +890,8 @@ if real is not None:
         word, opposite = pair.split()
         shown += [opposite_of(word), f"{word} | {opposite}"]
     before = {word: replies(real, opposite_of(word)) for word in asked}
-    prompted = {word: replies(real, *shown, opposite_of(word)) for word in asked}
-    others_prompted = {question: replies(real, *shown, question) for question in OTHERS}
+    prompted = {word: replies(real, *shown, opposite_of(word), most=6) for word in asked}
+    others_prompted = {question: replies(real, *shown, question, most=6) for question in OTHERS}
     others_before = {question: replies(real, question) for question in OTHERS}
     loss_before, elsewhere_before = (
         loss_on(real, batch_from(held_out)),
@@ -956,10 +959,13 @@ else:
 # %% [markdown]
 r"""
 After twenty steps on forty examples, each of which it saw four times, the model answers in the new form,
-about words that it was never trained on. Now read the other questions. The model no longer answers them: it
-treats a question that has nothing to do with opposites as if it were one. Five seeds all did so. The loss of a
-text that has nothing to do with it has risen a little, and shows almost nothing of this. So look where the
-training took place, at questions in a chat, and not only at a text of another kind.
+about words that it was never trained on. But look at the rival, which needs no training at all: three examples in the
+prompt. It gives the form, too, and about as many right words. What training buys is a shorter prompt.
+
+Now read the other questions. The trained model no longer answers them: it treats a question that has nothing to do with
+opposites as if it were one. Five seeds all did so. The loss of a text that has nothing to do with it has risen a
+little, and shows almost nothing of this. So look where the training took place, at questions in a chat, and not only at
+a text of another kind.
 
 Section 6 has a remedy, rehearsal. For that, half of each batch would be ordinary questions with the model's own
 old answers. See *On your own*.
