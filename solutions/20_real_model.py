@@ -906,8 +906,8 @@ weights, as in the file. Three short texts, because one says little:
 
 # %%
 TEXTS = {
-    "a harbour": """The harbour was quiet in the early morning. A few fishing boats came back, and the
-gulls followed them in wide circles. On the quay an old man mended his nets. He had done this work
+    "a harbour": """The harbour was quiet in the early morning. A few fishing boats came back, and
+the gulls followed them in wide circles. On the quay an old man mended his nets. He had done this work
 for more than fifty years, and his hands knew every knot. When the children came by on their way to
 school, he told them how, in a winter storm, a lighthouse had saved his life.""",
     "a recipe": """Wash the lentils and put them into a large pot with three cups of water. Add a
@@ -984,7 +984,7 @@ ASKED = {
 
 
 def forms_of(question, answer):
-    """The prompts, as ids, by which a stranger might get this answer; and how many messages each has."""
+    """The prompts, as ids, by which a stranger might get this answer."""
     first, second = FORGED[answer]
     turns = [("user", first), ("assistant", answer), ("user", second), ("assistant", answer)]
     turns = [*turns, ("user", question)]

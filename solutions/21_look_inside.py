@@ -647,8 +647,8 @@ with torch.no_grad():
         back, copies, finds = circuits(model, first)
         print(
             f"seed {seed}: the previous-token head looks one place back in {back:.2f} of the rows",
-            f"(another of layer 0: at most {max(row[0] for row in others):.2f});\n    layer 1 copies",
-            f"its letter in {copies:.2f} (before training {untrained[0][1]:.2f}), and looks for",
+            f"(another of layer 0: at most {max(row[0] for row in others):.2f});\n   ",
+            f"layer 1 copies its letter in {copies:.2f} (before training {untrained[0][1]:.2f}), and looks for",
             f"a letter that the previous-token head has passed on in {finds:.2f}",
             f"(that another has: at most {max(row[2] for row in others):.2f};",
             f"before training: at most {max(row[2] for row in untrained):.2f})",
@@ -759,8 +759,8 @@ def chosen_by_chance(generator, layers=None):
 
 ORDINARY = (
     "Two brothers kept a small shop near the station. In the morning they sold bread and coffee to "
-    "people who were late for work, and in the evening newspapers to the same people, who were tired "
-    "by then and wanted to read. On Sundays they closed at noon and walked along the river."
+    "people who were late for work, and in the evening newspapers to the same people, who were "
+    "tired by then and wanted to read. On Sundays they closed at noon and walked along the river."
 )
 if real is not None:
     for seed in (1, 2, 3):
@@ -1201,7 +1201,8 @@ right capital minus that of the other one. First by layers, in each text; the pi
 # %%
 def parts_at_the_end(model, ids):
     """(B, 301, D): what the table, and each layer's heads and network, add; and the last state."""
-    names = [f"layers.{layer}.{part}" for layer in range(30) for part in ("attention.mixed", "down_proj")]
+    two = "attention.mixed", "down_proj"
+    names = [f"layers.{layer}.{part}" for layer in range(30) for part in two]
     found = outputs_of(model, ["token_embedding", *names, "layers.29"], ids)
     parts = [found["token_embedding"][:, -1:]]
     for mixed, network, layer in zip(names[::2], names[1::2], model.layers, strict=True):

@@ -1007,11 +1007,12 @@ for seed, (model, _) in enumerate(hacked):
 
 # %% [markdown]
 r"""
-For ten rounds the three words are put into alphabetical order at any price, and soon they are other words than
-those of the question. Then the model finds out that longer answers have more neighbours. They are made of the same
-word again and again: each word stands in alphabetical order with itself. Nothing in the curve of the reward gives
-this away. It *looks* like the best run of the lesson. Only the answers show it, and a measure that is not the
-reward. A penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward
+Read seed 0 first. For ten rounds the three words are put into alphabetical order at any price, and soon they are other
+words than those of the question. Then the model finds out that longer answers have more neighbours. They are made of
+the same word again and again: each word stands in alphabetical order with itself. Nothing in the curve of the reward
+gives this away. It *looks* like the best run of the lesson. Only the answers show it, and a measure that is not the
+reward. Then compare the other seeds: a trick is found by chance, and another seed may find it sooner, later, or find
+another one. A penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward
 cures it.
 """
 
@@ -1271,9 +1272,10 @@ figures.curves(passed, KS, title=title, xlabel="k", ylabel="pass@k", log_x=True)
 # %% [markdown]
 r"""
 Compare the two ends of the curves. In our run the rewarded model is ahead by a hair, if at all, on the left, with a
-single try. On the right, with 32 tries, the *old* model is ahead. It is less sure, tries more different answers,
-and finds a right one more often. Where curves cross like that, nothing was learned that was not there before: right
-answers have become likelier, and others were lost. Imitation does the same. Shao et al. (2024, section 5.2) and Yue
+single try. On the right, with 32 tries, the *old* model is ahead on two seeds and level on the third. It is less sure,
+tries more different answers, and finds a right one more often. (The intervals still overlap: forty questions are few.)
+Where curves cross like that, nothing shows that anything was learned that was not there before: right answers have
+become likelier, and others were lost. Imitation does the same. Shao et al. (2024, section 5.2) and Yue
 et al. (2025) found such curves on large models, with a far larger gain on the left; and that is no small thing,
 since people rarely ask 32 times.
 """
