@@ -958,14 +958,15 @@ else:
 
 # %% [markdown]
 r"""
-After twenty steps on forty examples, each of which it saw four times, the model answers in the new form,
-about words that it was never trained on. But look at the rival, which needs no training at all: three examples in the
-prompt. It gives the form, too, and about as many right words. What training buys is a shorter prompt.
+After twenty steps on forty examples, each of which it saw four times, the model answers in the new form, about words
+that it was never trained on. But look at the rival, which needs no training at all: three examples in the prompt. It
+has the form as surely, and about as many right words.
 
 Now read the other questions. The trained model no longer answers them: it treats a question that has nothing to do with
-opposites as if it were one. Five seeds all did so. The loss of a text that has nothing to do with it has risen a
-little, and shows almost nothing of this. So look where the training took place, at questions in a chat, and not only at
-a text of another kind.
+opposites as if it were one. Five seeds all did so. Examples in the prompt do much the same, but only while they are in
+the prompt: without them the old model is back. So what training buys here is a shorter prompt, and this is its price.
+The loss of a text that has nothing to do with it has risen a little, and shows almost nothing of this. So look where
+the training took place, at questions in a chat, and not only at a text of another kind.
 
 Section 6 has a remedy, rehearsal. For that, half of each batch would be ordinary questions with the model's own
 old answers. See *On your own*.
