@@ -648,7 +648,8 @@ with torch.no_grad():
         print(
             f"seed {seed}: the previous-token head looks one place back in {back:.2f} of the rows",
             f"(another of layer 0: at most {max(row[0] for row in others):.2f});\n   ",
-            f"layer 1 copies its letter in {copies:.2f} (before training {untrained[0][1]:.2f}), and looks for",
+            f"layer 1 copies its letter in {copies:.2f} (before training {untrained[0][1]:.2f}),",
+            "and looks for",
             f"a letter that the previous-token head has passed on in {finds:.2f}",
             f"(that another has: at most {max(row[2] for row in others):.2f};",
             f"before training: at most {max(row[2] for row in untrained):.2f})",
