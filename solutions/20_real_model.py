@@ -908,8 +908,8 @@ weights, as in the file. Three short texts, because one says little:
 TEXTS = {
     "a harbour": """The harbour was quiet in the early morning. A few fishing boats came back, and
 the gulls followed them in wide circles. On the quay an old man mended his nets. He had done this
-work for more than fifty years, and his hands knew every knot. When the children came by on their way to
-school, he told them how, in a winter storm, a lighthouse had saved his life.""",
+work for more than fifty years, and his hands knew every knot. When the children came by on their
+way to school, he told them how, in a winter storm, a lighthouse had saved his life.""",
     "a recipe": """Wash the lentils and put them into a large pot with three cups of water. Add a
 bay leaf and a peeled onion, and let them simmer for half an hour. Meanwhile, cut the carrots into
 thin slices and fry them in a little oil until they are soft. Stir everything together, and add
