@@ -87,7 +87,7 @@ def _nobody(prompt: object = "") -> str:
 
 @contextlib.contextmanager
 def _kernel_goes_on() -> Iterator[None]:
-    """Return in a notebook, `exit()` ends the call that it is in, as in a script, and not the kernel."""
+    """Let `exit()` end the call that it is in, as in a script, and not the notebook's kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is None:

@@ -147,7 +147,31 @@ def patching() -> Picture:
     )
 
 
+@styled
+def shares() -> Picture:
+    """Return a logit as a sum: every part of the last hidden state passes the same norm, with the same scale."""
+    figure = card(6.0, 3.3, "One logit is a sum over all parts")
+    ax = canvas(figure, 0, 0, 6.0, 3.3)
+    for k, name in enumerate(("table", "head 0.0", "\u2026", "network 29")):
+        y = 2.45 - 0.5 * k
+        ax.text(0.95, y, name, ha="center", va="center", fontsize=9.5, color=INK)
+        arrow(ax, (1.55, y), (2.05, y), HEADS_DARK[k])
+        box(ax, 2.75, y, "\u00d7 scale", "", HEADS_DARK[k], 1.1, 0.36)
+        arrow(ax, (3.32, y), (3.65, y), HEADS_DARK[k])
+        box(ax, 4.3, y, "\u00b7 direction", "", HEADS_DARK[k], 1.2, 0.36)
+        arrow(ax, (4.92, y), (5.2, y), HEADS_DARK[k])
+        ax.text(5.25, y, "a share", va="center", fontsize=9.5, color=INK)
+    arrow(ax, (1.7, 0.4), (2.75, 0.72), GREY)
+    ax.text(1.65, 0.4, "the whole state", ha="right", va="center", fontsize=9.5, color=GREY)
+    ax.text(3.0, 0.4, "gives one scale for all of them", va="center", fontsize=9.5, color=GREY)
+    return Picture(
+        figure,
+        "Four rows: the table, head 0 of layer 0, and so on to the network of layer 29. Each part is multiplied by one "
+        "scale, which comes from the whole state, and by the direction. This gives its share of the logit.",
+    )
+
+
 def pictures() -> dict[str, Picture]:
     """Return the pictures of the lesson, by name."""
-    drawn = (forward_hook, induction, heads_add_up, lens, patching)
+    drawn = (forward_hook, induction, heads_add_up, lens, patching, shares)
     return {one.__name__: one() for one in drawn}

@@ -109,7 +109,7 @@ def llama_flow() -> Picture:
     figure = card(6.4, 2.9, "A layer, and thirty of them")
     ax = canvas(figure, 0, 0, 6.4, 2.9)
     arrow(ax, (0.2, 2.0), (6.2, 2.0), INK)
-    for left, norm, name, colour in ((0.5, "norm1", "attention", ORANGE), (2.75, "norm2", "SwiGLU", BLUE)):
+    for left, norm, name, colour in ((0.5, "norm1", "attention", ORANGE), (3.0, "norm2", "SwiGLU", BLUE)):
         arrow(ax, (left, 2.0), (left, 1.5), GREY)
         box(ax, left, 1.2, norm, "", GREEN, 0.8, 0.5)
         arrow(ax, (left + 0.41, 1.2), (left + 0.68, 1.2), GREY)

@@ -17,7 +17,8 @@ In this lesson you will **build**
 2. the score that finds **induction heads**, the heads that copy,
 3. what every single head adds, and a layer without some of its heads,
 4. the **logit lens**: what the model would say after each layer,
-5. **activation patching**: one hidden state of another run, put into this one.
+5. **activation patching**: one hidden state of another run, put into this one,
+6. **logit attribution**: how much of an answer each of 301 parts has written.
 
 First you grow two heads that work together in your own small model and watch them form; then you find the same
 heads in SmolLM2, and trace *Paris* through its layers.
@@ -591,6 +592,78 @@ r"""
 This is what an explanation of a model looks like: *two* parts, what each does, what passes between them, and a rival
 for every cut.
 
+In a model this small you can also read it off the **weights**, without running it (Elhage et al. 2021). A head's
+**OV circuit** says what it writes when it looks at a letter: the letter's embedding times $W_V$, then $W_O$, then the
+table of logits. Its **QK circuit** says which key a query looks for: $W_Q$ on one side, $W_K$ on the other. Both are
+tables, with a row for each letter or position. In how many rows is the entry that you expect the largest?
+"""
+
+
+# %%
+def written(layer, head, x):
+    """(n, width) -> (n, width): what a head writes that looks at x only."""
+    values = layer.attention.v_proj.weight.unflatten(0, (n_heads, -1))[head]
+    columns = layer.attention.out_proj.weight.unflatten(1, (n_heads, -1))[:, head]
+    return x @ values.T @ columns.T
+
+
+def matched(layer, head, queries, keys):
+    """(n, m): the scores of these queries and keys in a head."""
+    q, k = (
+        part.weight.unflatten(0, (n_heads, -1))[head]
+        for part in (layer.attention.q_proj, layer.attention.k_proj)
+    )
+    return (queries @ q.T) @ (keys @ k.T).T
+
+
+def as_expected(table, offset=0):
+    """The share of rows whose largest entry is on the diagonal, or so far beside it."""
+    rows = torch.arange(max(0, -offset), len(table))
+    return (table[rows].argmax(dim=-1) == rows + offset).float().mean().item()
+
+
+def circuits(model, head):
+    """Three shares, of which the first and the third go through this head of layer 0."""
+    below, above = model.layers
+    letters, places = model.token_embedding.weight, model.positions.weight
+    future = torch.ones(longest, longest).triu(diagonal=1).bool()
+    looks_back = matched(below, head, places, places).masked_fill(future, -torch.inf)
+    copied = sum(written(above, one, letters) for one in range(n_heads))
+    left = written(below, head, letters)  # what the head tells a letter about the one before it
+    finds = sum(matched(above, one, letters, left) for one in range(n_heads))
+    return (
+        as_expected(looks_back, -1),
+        as_expected(copied @ model.head.weight.T),
+        as_expected(finds),
+    )
+
+
+with torch.no_grad():
+    for seed, (model, seen) in enumerate(runs):
+        first = int(seen[-1][2][0].argmax())
+        torch.manual_seed(seed)
+        untrained = [circuits(Copier(), head) for head in range(n_heads)]
+        others = [circuits(model, head) for head in range(n_heads) if head != first]
+        back, copies, finds = circuits(model, first)
+        print(
+            f"seed {seed}: the previous-token head looks one place back in {back:.2f} of the rows",
+            f"(another of layer 0: at most {max(row[0] for row in others):.2f});\n   ",
+            f"layer 1 copies its letter in {copies:.2f} (before training {untrained[0][1]:.2f}),",
+            "and looks for",
+            f"a letter that the previous-token head has passed on in {finds:.2f}",
+            f"(that another has: at most {max(row[2] for row in others):.2f};",
+            f"before training: at most {max(row[2] for row in untrained):.2f})",
+        )
+
+# %% [markdown]
+r"""
+The whole of section 2 stands in the weights, on each of the three seeds. The previous-token head prefers the position
+before in nearly every row. Layer 1 copies: whichever of the 24 letters it looks at, that letter's own logit rises most.
+And its queries look for just what the previous-token head has passed on. What another head of layer 0 has passed on
+they find seldom, and before training everything is near chance, one row in 24. On seed 1 a second head of layer 0 looks
+back in about half of its rows, and yet cutting it cost almost nothing above. So weights show what a head *can* do.
+Whether it is used, only a run shows.
+
 ## 4. The same heads in a real model
 
 **The question.** All this was on a toy that was trained to copy. Does a language model that has read millions
@@ -648,7 +721,7 @@ if real is not None:
         names,
         [str(head) for head in range(9)],
         "What the 270 heads of SmolLM2 look at",
-        note="mean weight on a repeated block of random tokens",
+        note="mean weight on a repeated block of random tokens; darkest at 1",
     )
 else:
     picture = None
@@ -685,6 +758,11 @@ def chosen_by_chance(generator, layers=None):
     return picked
 
 
+ORDINARY = (
+    "Two brothers kept a small shop near the station. In the morning they sold bread and coffee to "
+    "people who were late for work, and in the evening newspapers to the same people, who were "
+    "tired by then and wanted to read. On Sundays they closed at noon and walked along the river."
+)
 if real is not None:
     for seed in (1, 2, 3):
         chance = torch.Generator().manual_seed(seed)
@@ -707,6 +785,9 @@ if real is not None:
         f"guessing one of {real.sizes.vocab_size:,} tokens costs",
         f"{math.log(real.sizes.vocab_size):.1f}",
     )
+    ordinary = torch.tensor([tokenizer.encode(ORDINARY)])
+    whole, cut = (loss_without(real, heads, ordinary, 0, 9) for heads in ([], strongest))
+    print(f"an ordinary text: whole model {whole:.2f}; without the eight induction heads {cut:.2f}")
 else:
     print(MISSING)
 
@@ -714,9 +795,10 @@ else:
 r"""
 Without eight heads of 270, three per cent, the model has lost most of its ability to copy, but not all: the
 first block, which it cannot know, costs more than the second block does without these heads. (It costs more than
-a blind guess: the model gives these tokens less than an equal share.) Most draws of eight other heads cost little, even
-in the same layers. There is one exception in nine draws: on text 2 the third draw costs far more. Has chance
-hit something? Take its eight heads away one by one:
+a blind guess: the model gives these tokens less than an equal share.) On an ordinary text, which does not repeat,
+nothing shows without the eight: what a head is worth depends on the text. Most draws of eight other heads cost little,
+even in the same layers. There is one exception in nine draws: on text 2 the third draw costs far more. Has chance hit
+something? Take its eight heads away one by one:
 """
 
 # %%
@@ -1040,7 +1122,182 @@ Two things do not follow. That *is* held nothing before: it held nothing *about 
 the same question, and what they have in common cannot show. And that the finished word *Paris* was fetched: the
 patch shows where something passes, not in which form, and later layers may still work on it.
 
-Now you can ask one more question. Which heads do the fetching? See *On your own* below.
+## 7. Who writes the answer?
+
+**The question.** Patching shows where something passes. Which part of the model *writes* the word? The last hidden
+state is a sum. The table, 270 heads and 30 networks have each added a vector to it, and a logit is a product of that
+sum with the word's row of the table. So every part has its share in the logit. Only the last norm is in the way,
+because it divides by a number that depends on all parts together. Take that number as it is. This is **direct logit
+attribution** (Elhage et al. 2021).
+
+![Each part of the last hidden state is multiplied by the same scale and by the direction, and gives its share of the
+logit](../images/shares.svg)
+
+By hand, with two parts, (3, 0) and (1, 2), no weight in the norm, and the direction (1, -1) of *yes* minus *no*. The
+state is (4, 2), its mean square 10, so the norm divides by $\sqrt{10} = 3.16$. The first part's share is $3 / 3.16 =
+0.95$, the second's $(1 - 2) / 3.16 = -0.32$. Together they are 0.63, which is what norm and table make of the state:
+"""
+
+# %%
+parts, direction = torch.tensor([[3.0, 0.0], [1.0, 2.0]]), torch.tensor([1.0, -1.0])
+root = parts.sum(dim=0).square().mean().sqrt()
+by_hand = (parts @ direction / root).tolist()
+print(f"the norm divides by {root:.2f}; the shares are", *(f"{share:.2f}" for share in by_hand))
+print(f"together {sum(by_hand):.2f};", end=" ")
+print(f"norm and table: {F.rms_norm(parts.sum(dim=0), (2,)) @ direction:.2f}")
+
+# %% [markdown]
+r"""
+**The formula.** With the whole state $h$, the norm's weight $g$ and epsilon $\epsilon$, and a direction $u$, for
+instance one row of the table minus another:
+
+$$s = \frac{1}{\sqrt{\operatorname{mean}(h^2) + \epsilon}}, \qquad
+\text{share}_k = \sum_d \text{part}_{k, d} \; s \, g_d \, u_d$$
+
+- if the parts add up to $h$, the shares add up to $\operatorname{norm}(h) \cdot u$
+
+### Exercise: `logit_attribution`
+
+The scale comes from `hidden`, because `parts` may be only some of its parts.
+"""
+
+
+# %% exercise: inside.logit_attribution
+def logit_attribution(parts, hidden, norm, direction):
+    """How much each part of a hidden state adds to norm(hidden) along a direction.
+
+    The norm's scale is that of the whole hidden state, for all parts alike.
+
+    Shapes:
+        parts: (B, K, D), some or all of the vectors that add up to `hidden`
+        hidden: (B, D)
+        norm: nn.RMSNorm(D), with `weight` and `eps`
+        direction: (B, D), one for each text
+        returns: (B, K)
+
+    >>> parts = torch.tensor([[[3.0, 0.0], [1.0, 2.0]]])
+    >>> norm, direction = nn.RMSNorm(2, eps=1e-5), torch.tensor([[1.0, -1.0]])
+    >>> logit_attribution(parts, parts.sum(dim=1), norm, direction).tolist()[0][1] < 0
+    True
+
+    Elhage et al. 2021.
+    """
+    ### BEGIN SOLUTION
+    mean_square = hidden.square().mean(dim=-1, keepdim=True)
+    read = direction * norm.weight * torch.rsqrt(mean_square + norm.eps)  # (B, D)
+    return (parts * read[:, None]).sum(dim=-1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.** *Each part through the norm.* Then every part is made equally long, and the shares no longer add
+up to anything.
+
+**See it run.** All 301 parts of SmolLM2 at the last token, on the eight texts of the four pairs, along the row of the
+right capital minus that of the other one. First by layers, in each text; the picture then shows the mean:
+"""
+
+
+# %%
+def parts_at_the_end(model, ids):
+    """(B, 301, D): what the table, and each layer's heads and network, add; and the last state."""
+    two = "attention.mixed", "down_proj"
+    names = [f"layers.{layer}.{part}" for layer in range(30) for part in two]
+    found = outputs_of(model, ["token_embedding", *names, "layers.29"], ids)
+    parts = [found["token_embedding"][:, -1:]]
+    for mixed, network, layer in zip(names[::2], names[1::2], model.layers, strict=True):
+        heads = head_outputs(found[mixed], layer.attention.out_proj, 9)
+        parts += [heads[:, -1], found[network][:, -1:]]
+    return torch.cat(parts, dim=1), found["layers.29"][:, -1]
+
+
+def differences(heads=()):
+    """(8,): the logit difference of the right capital and the other one, without these heads."""
+    found = []
+    for countries, answers in pairs.items():
+        texts = [tokenizer.encode(f"The capital of {country} is") for country in countries]
+        words = torch.tensor([tokenizer.encode(answer)[0] for answer in answers])
+        ids, ends = torch.tensor(texts), torch.tensor([len(text) for text in texts])
+        with torch.no_grad(), without(real, list(heads), 9):
+            found.append(logit_difference(real(ids), ends, words, words.flip(0)))
+    return torch.cat(found)
+
+
+if real is not None:
+    whole, shares = differences(), []
+    for countries, answers in pairs.items():
+        ids = torch.tensor([tokenizer.encode(f"The capital of {one} is") for one in countries])
+        rows = real.token_embedding.weight[[tokenizer.encode(one)[0] for one in answers]]
+        with torch.no_grad():
+            parts, hidden = parts_at_the_end(real, ids)
+            shares.append(logit_attribution(parts, hidden, real.norm, rows - rows.flip(0)))
+    shares = torch.cat(shares)  # (8, 301)
+    print(f"the shares add up: {torch.allclose(shares.sum(dim=1), whole, atol=1e-2)}")
+    layers = shares[:, 1:].unflatten(1, (30, 10))  # nine heads and the network
+    heads, networks = layers[..., :9].sum(dim=-1), layers[..., 9]
+    countries = [country for pair in pairs for country in pair]
+    for at, country in enumerate(countries):
+        print(
+            f"{country}: difference {whole[at]:.1f}; table and layers 0 to 22",
+            f"{shares[at, 0] + layers[at, :23].sum():.1f};",
+            f"heads of layer 23 {heads[at, 23]:.1f}, of 24 to 29 {heads[at, 24:].sum():.1f};",
+            f"networks of 23 to 29 {networks[at, 23:].sum():.1f}",
+        )
+    mean = layers.mean(dim=0)  # (30, 10)
+    picture = heat(
+        {"right capital minus the other, mean of eight texts": mean.T},
+        [*map(str, range(9)), "network"],
+        "What each part writes into the answer",
+        note="blue for, red against; darkest at 2",
+        high=2.0,
+    )
+else:
+    print(MISSING)
+    picture = None
+picture
+
+# %% [markdown]
+r"""
+A share is not yet a proof, because a head may also work through later parts, and later parts may make up for it. So
+take the four heads with the largest shares away, one at a time and all together. The rivals are four other heads of
+the same layers, drawn three times:
+"""
+
+# %%
+if real is not None:
+    largest = mean[:, :9].flatten().topk(4).indices.tolist()
+    writers = [(at // 9, at % 9) for at in largest]
+    share_of = lambda chosen: sum(mean[layer, head].item() for layer, head in chosen)
+    cost_of = lambda chosen: (whole - differences(chosen)).mean().item()
+    for one in writers:
+        print(f"head {one[0]}.{one[1]}: share {share_of([one]):.2f}, costs {cost_of([one]):.2f}")
+    together = f"shares {share_of(writers):.2f}, cost {cost_of(writers):.2f} of {whole.mean():.2f}"
+    print("all four together:", together)
+    chance = torch.Generator().manual_seed(0)
+    for _ in range(3):
+        chosen = []
+        for layer, _ in writers:
+            taken = [*writers, *chosen]
+            free = [(layer, head) for head in range(9) if (layer, head) not in taken]
+            chosen.append(free[int(torch.randint(len(free), (1,), generator=chance))])
+        named = ", ".join(f"{layer}.{head}" for layer, head in chosen)
+        print(f"four others ({named}): shares {share_of(chosen):.2f}, cost {cost_of(chosen):.2f}")
+else:
+    print(MISSING)
+
+# %% [markdown]
+r"""
+Compare the two texts of a pair first. What the table and layers 0 to 22 have written has opposite signs in them, and
+about the same size: it prefers one of the two words, whichever country was asked for. That is no answer. It fits
+section 6, where *is* held nothing about the country before layer 23.
+
+From there on, head 4 of layer 23 writes the largest mean share of all parts. Taken away, it costs about twice as much
+as it has written: later parts read what it has fetched, and write more of the same. The other three cost less than
+their shares, one of them next to nothing; so later parts also make up for what is missing. Four others of the same
+layers cost nothing, in each of three draws. And the networks of the last layers write more than this head in several
+texts, for *Rome* about half of the answer. So *Paris* was not simply fetched: what is known of the country was, and
+much of the word was made of it afterwards.
 
 ## Explore
 
@@ -1083,7 +1340,7 @@ r"""
 <details><summary>An answer</summary>
 
 In head 6 of layer 18, most words in the second half look at the word *after* their first occurrence. Head 0 of
-layer 16 and head 1 of layer 11 look at the word before. Most others look at the first token, with some colour
+layer 16 and head 1 of layer 11 mostly look at the word before. Most others look at the first token, with some colour
 here and there that no short sentence describes. That is the honest state of the art. Some heads have a name,
 and most have none.
 
@@ -1157,67 +1414,66 @@ r"""
 
 Not graded, and harder than they look.
 
-**Who fetches Paris?** Some head of layer 23 carries the answer to *is*. Ablate one head of the layers 22, 23
-and 24 at a time on *The capital of France is*, and look at the logit difference of Paris and Tokyo. Which
-head costs most? Then check it on the other three pairs of countries.
+**Capitals, or countries?** Section 7 found a head that writes much of the capital. Does it also write *French* after
+*The language of France is*? Try the same heads on languages, and then on a question in which no country occurs.
 
 <details><summary>An answer</summary>
 
 ```python
-france = torch.tensor([tokenizer.encode("The capital of France is")])
-words = [torch.tensor(tokenizer.encode(word)) for word in (" Paris", " Tokyo")]
-with torch.no_grad():
-    for layer in (22, 23, 24):
-        row = []
-        for head in range(9):
-            with without(real, [(layer, head)], 9):
-                row.append(logit_difference(real(france), torch.tensor([5]), *words).item())
-        print(layer, [round(one, 1) for one in row])
+pairs = {("France", "Japan"): (" French", " Japanese"), ("Italy", "Spain"): (" Italian", " Spanish")}
+
+
+def differences(heads=()):
+    found = []
+    for countries, answers in pairs.items():
+        texts = [tokenizer.encode(f"The language of {country} is") for country in countries]
+        words = torch.tensor([tokenizer.encode(answer)[0] for answer in answers])
+        ids, ends = torch.tensor(texts), torch.tensor([len(text) for text in texts])
+        with torch.no_grad(), without(real, list(heads), 9):
+            found.append(logit_difference(real(ids), ends, words, words.flip(0)))
+    return torch.cat(found)
+
+
+for head in writers:
+    print(head, (differences() - differences([head])).mean().item())
 ```
 
-A head that costs a lot in one pair and nothing in the others has told you something about the pair, not about
-capitals.
+A head that costs a lot in one question and nothing in another has told you something about the question.
 
 </details>
 
-**Without cutting.** You can also read directly what a head adds to the residual stream. Multiply it by a
-word's row of the table, and you have what this head adds to that word's logit (**direct logit attribution**;
-the last norm is left out here). Write `added_by_heads(mixed, out_proj, n_heads, direction)`, which returns
-how much each head adds at the last token along `direction`, for instance the row of *Paris* minus the row of
-*Tokyo*.
+**Steer it.** Patching replaces a whole state; a **steering vector** is only added to it (Turner et al. 2023). Write
+`steered(model, name, vector, *inputs)`, which returns what the model returns if `vector` is added to the output of the
+part of that name. Then add the state of *is* after layer 23 in the text on Japan, less that in the text on France, to
+a text on a third country. The rivals are random vectors of the same length.
 """
 
 
 # %%
-def try_added_by_heads(added_by_heads):
-    """Raises AssertionError with a sentence if `added_by_heads` is not right."""
-    torch.manual_seed(3)
-    out_proj, mixed = nn.Linear(6, 5, bias=False), torch.randn(2, 4, 6)
-    direction = torch.randn(5)
-    said = added_by_heads(mixed, out_proj, 3, direction)
-    assert said.shape == (2, 3), f"expected (batch, heads) = (2, 3), got {tuple(said.shape)}"
-    whole = out_proj(mixed)[:, -1] @ direction
-    assert torch.allclose(said.sum(dim=1), whole, atol=1e-5), "the heads should add up to the layer"
-    mixed[:, :, 2:4] = 0  # head 1 falls silent
-    said = added_by_heads(mixed, out_proj, 3, direction)
-    assert said[:, 1].abs().max() == 0, "a head whose features are zero should add nothing"
-    return "right: what each head adds along one direction"
+def try_steered(steered):
+    """Raises AssertionError with a sentence if `steered` is not right."""
+    number = torch.tensor(5.0)
+    for name, expected in (("0", 14.0), ("1", 14.0), ("", 14.0)):
+        said = steered(tiny, name, torch.tensor(3.0), number).item()
+        assert said == expected, f"3 added after part {name!r} of `tiny`: {expected}, not {said}"
+    assert tiny(number).item() == 11.0, "the model itself was changed: is a hook still there?"
+    return "right: one vector more"
 
 
-# def added_by_heads(mixed, out_proj, n_heads, direction): ...
-# try_added_by_heads(added_by_heads)
+# def steered(model, name, vector, *inputs): ...
+# try_steered(steered)
 
 # %% [markdown]
 r"""
 <details><summary>An answer</summary>
 
 ```python
-def added_by_heads(mixed, out_proj, n_heads, direction):
-    return head_outputs(mixed, out_proj, n_heads)[:, -1] @ direction
+def steered(model, name, vector, *inputs):
+    output = outputs_of(model, [name], *inputs)[name]
+    return run_patched(model, {name: output + vector}, *inputs)
 ```
 
-It needs no second run, but it sees only what goes straight to the end. A head may also work through a later
-one.
+With your two tools it needs two runs of the model; one hook would do it in one.
 
 </details>
 
@@ -1255,6 +1511,8 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
   circuit, and how to argue for it.
 - Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2024,
   [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why the first token gets so much weight.
+- Turner et al.: *Steering Language Models With Activation Engineering*, 2023,
+  [arXiv:2308.10248](https://arxiv.org/abs/2308.10248). Vectors that are added instead of put in place.
 - Goldowsky-Dill et al.: *Localizing Model Behavior with Path Patching*, 2023,
   [arXiv:2304.05969](https://arxiv.org/abs/2304.05969). Which path a piece of information takes.
 

@@ -698,7 +698,7 @@ got the other, and nothing told you.
 The small model first learns to count on: *a b c ?* gives *d e f g*. Then it is taught to count **backwards**
 after a question that counts backwards, with LoRA of rank 1, 4 and 16, and with all weights. Measure two
 losses on fresh samples, on the new task and on the old one, which is no longer trained. The simplest rivals
-are to stop earlier, and to mix in examples of the old task (**rehearsal**):
+are to stop earlier, to take smaller steps, and to mix in examples of the old task (**rehearsal**):
 """
 
 
@@ -740,6 +740,7 @@ variants = {
     "rank 4": (4, 3e-3),
     "rank 16": (16, 3e-3),
     "all weights": (None, 1e-3),
+    "all, a tenth the rate": (None, 1e-4),
     "rank 4, rehearsed": (4, 3e-3, True),
 }
 results = {
@@ -753,7 +754,14 @@ for name, runs in results.items():
         for at in range(3)
     ]
     for steps, cell in zip(marks, cells, strict=True):
-        print(f"{name:18s} after {steps:3d} steps:  {cell}")
+        print(f"{name:21s} after {steps:3d} steps:  {cell}")
+charts = {
+    f"loss on the {task} task": {
+        name: [[losses[at] for losses in run] for run in runs] for name, runs in results.items()
+    }
+    for at, task in enumerate(("new", "old"))
+}
+figures.panels(charts, marks, title="What is learned, and what is forgotten", log_x=True)
 
 # %% [markdown]
 r"""
@@ -764,9 +772,12 @@ Now read the second ones. Each way destroys the old task, and the longer it goes
 does no better than training all weights; here it does worse. "LoRA forgets less" is often said, and was
 measured on large models that learned program code and mathematics (Biderman et al. 2024). It is no law. That
 the old weights are *kept* does not mean that the model still *uses* them, as long as the update is switched
-on. Stopping earlier helps a little. What helps more is in the last row, which shows the model the old task next
-to the new one. Both are kept, with the same rank and the same number of steps, but with twice as many examples
-in each. Rates differ too: LoRA has three times the rate of all weights, and a smaller rate is a rival to try.
+on. Rates differ too: LoRA has three times the rate of all weights.
+
+Now the plain rivals. Stopping earlier helps a little. Smaller steps help more: all weights at a tenth of the rate have
+nearly learned the new task after 450 steps, and lose about a third of what they lose at the full rate, or less. But
+the old task is lost all the same. Only the last row keeps it, which shows the model the old task next to the new one:
+both are there in the end, with the same rank and the same number of steps, but with twice as many examples in each.
 
 LoRA has one advantage in any case. Take the update away, and the old model is back, to the last bit.
 
@@ -815,26 +826,25 @@ else:
 OTHERS = ("What is the capital of France?", "Who are you?", "What is two plus two?")
 
 
-def asked_in_chat(question):
-    """The ids of a question in the model's own chat form; special tokens by their ids."""
-    return [
-        tokenizer.start,
-        *tokenizer.encode(f"user\n{question}"),
-        tokenizer.end,
-        *tokenizer.encode("\n"),
-        tokenizer.start,
-        *tokenizer.encode("assistant\n"),
-    ]
+def asked_in_chat(*turns):
+    """The ids of a conversation in the model's own chat form, user and assistant by turns."""
+    ids = []
+    for at, said in enumerate(turns):
+        role = ("user", "assistant")[at % 2]
+        ids += [tokenizer.start, *tokenizer.encode(f"{role}\n{said}")]
+        ids += [tokenizer.end, *tokenizer.encode("\n")]
+    return [*ids, tokenizer.start, *tokenizer.encode("assistant\n")]
 
 
-def prompt_of(word):
-    return asked_in_chat(f"What is the opposite of {word}?")
+def opposite_of(word):
+    return f"What is the opposite of {word}?"
 
 
 def example_of(pair):
     """(ids, answer) of one question and its answer in the new form."""
     word, opposite = pair.split()
-    prompt, answer = prompt_of(word), [*tokenizer.encode(f"{word} | {opposite}"), tokenizer.end]
+    prompt = asked_in_chat(opposite_of(word))
+    answer = [*tokenizer.encode(f"{word} | {opposite}"), tokenizer.end]
     return prompt + answer, [False] * len(prompt) + [True] * len(answer)
 
 
@@ -847,9 +857,9 @@ def batch_from(pairs):
     return ids, answer_targets(ids, answer)
 
 
-def replies(model, question, most=16):
+def replies(model, *turns, most=12):
     """What the model answers, always its likeliest token."""
-    prompt = asked_in_chat(question)
+    prompt = asked_in_chat(*turns)
     ids = [*prompt]
     for _ in range(most):
         with torch.no_grad():
@@ -860,8 +870,8 @@ def replies(model, question, most=16):
     return tokenizer.decode(ids[len(prompt) :])
 
 
-def says(model, word):
-    return replies(model, f"What is the opposite of {word}?")
+def words_of(answer):
+    return [word.strip('.,;:!?"') for word in answer.split()]
 
 
 def loss_of_text(model, text):
@@ -874,8 +884,14 @@ def loss_of_text(model, text):
 # %%
 if real is not None:
     known, held_out = PAIRS.split(", "), HELD_OUT.split(", ")
-    asked = [pair.split()[0] for pair in held_out[:4]]
-    before = {word: says(real, word) for word in asked}
+    asked = dict(pair.split() for pair in held_out[:6])
+    shown = []  # three examples in the prompt, and no training
+    for pair in known[:3]:
+        word, opposite = pair.split()
+        shown += [opposite_of(word), f"{word} | {opposite}"]
+    before = {word: replies(real, opposite_of(word)) for word in asked}
+    prompted = {word: replies(real, *shown, opposite_of(word), most=6) for word in asked}
+    others_prompted = {question: replies(real, *shown, question, most=6) for question in OTHERS}
     others_before = {question: replies(real, question) for question in OTHERS}
     loss_before, elsewhere_before = (
         loss_on(real, batch_from(held_out)),
@@ -906,11 +922,21 @@ picture
 
 # %%
 if real is not None:
-    for word in asked:
-        print(f"opposite of {word}?  before: {before[word]!r}\n    after: {says(real, word)!r}")
-    for question in OTHERS:
-        print(f"{question}  before: {others_before[question]!r}")
-        print(f"    after: {replies(real, question)!r}")
+    after = {word: replies(real, opposite_of(word)) for word in asked}
+    others_after = {question: replies(real, question) for question in OTHERS}
+    ways = {
+        "before": (before, others_before),
+        "three examples in the prompt": (prompted, others_prompted),
+        "after training": (after, others_after),
+    }
+    for at, question in [*((0, word) for word in asked), *((1, question) for question in OTHERS)]:
+        print(f"opposite of {question}?" if at == 0 else question)
+        for way, answers in ways.items():
+            print(f"    {way}: {answers[at][question]!r}")
+    for way, (answers, _) in ways.items():
+        form = sum(answers[word].startswith(f"{word} |") for word in asked)
+        right = sum(opposite in words_of(answers[word]) for word, opposite in asked.items())
+        print(f"{way}: the new form {form} of {len(asked)}, the right word {right} of {len(asked)}")
     print(
         f"loss of a target in held-out answers: {loss_before:.2f} before,",
         f"{loss_on(real, batch_from(held_out)):.2f} after",
@@ -920,7 +946,7 @@ if real is not None:
         f"{loss_of_text(real, ELSEWHERE):.3f} after",
     )
     plain = merged(real)
-    ids = torch.tensor([prompt_of("tall")])
+    ids = torch.tensor([asked_in_chat(opposite_of("tall"))])
     with torch.no_grad():
         told, same = real(ids), plain(ids)
     print(
@@ -932,11 +958,15 @@ else:
 
 # %% [markdown]
 r"""
-After twenty steps on forty examples, each of which it saw four times, the model answers in the new form,
-about words that it was never trained on. Now read the other questions. The model no longer answers them: it
-treats a question that has nothing to do with opposites as if it were one. Five seeds all did so. The loss of a
-text that has nothing to do with it has risen a little, and shows almost nothing of this. So look where the
-training took place, at questions in a chat, and not only at a text of another kind.
+After twenty steps on forty examples, each of which it saw four times, the model answers in the new form, about words
+that it was never trained on. But look at the rival, which needs no training at all: three examples in the prompt. It
+has the form as surely, and about as many right words.
+
+Now read the other questions. The trained model no longer answers them: it treats a question that has nothing to do with
+opposites as if it were one. Five seeds all did so. Examples in the prompt do much the same, but only while they are in
+the prompt: without them the old model is back. So what training buys here is a shorter prompt, and this is its price.
+The loss of a text that has nothing to do with it has risen a little, and shows almost nothing of this. So look where
+the training took place, at questions in a chat, and not only at a text of another kind.
 
 Section 6 has a remedy, rehearsal. For that, half of each batch would be ordinary questions with the model's own
 old answers. See *On your own*.
@@ -1111,6 +1141,8 @@ does the change begin?
   GPU with 48 GB.
 - **Many adapters, one model.** A server keeps one base and hundreds of updates, and applies the right one to each
   request.
+- **Questions as targets.** That only answers are learned is usual, and not settled: Shi et al. (2024) found that
+  learning the questions as well can be better where questions are long, answers short, or examples few.
 - **Forgetting.** Biderman et al. (2024) measured that LoRA learns less than full fine-tuning, and forgets
   less.
 
@@ -1121,6 +1153,8 @@ does the change begin?
 - Dettmers et al.: *LLM.int8()*, 2022, [arXiv:2208.07339](https://arxiv.org/abs/2208.07339). Blocks, and what
   outliers do.
 - Dettmers et al.: *QLoRA*, 2023, [arXiv:2305.14314](https://arxiv.org/abs/2305.14314). Training on four-bit weights.
+- Shi et al.: *Instruction Tuning With Loss Over Instructions*, 2024,
+  [arXiv:2405.14394](https://arxiv.org/abs/2405.14394). When the question should be learned, too.
 - Biderman et al.: *LoRA Learns Less and Forgets Less*, 2024, [arXiv:2405.09673](https://arxiv.org/abs/2405.09673).
   What section 6 asks, on large models.
 - *Fixing Gradient Accumulation*, 2024,

@@ -245,7 +245,9 @@ gets a row of its own, most of a batch is padding. How is nothing wasted, and wh
 
 Put all documents in a row, with a **separator** after each, and cut what you get into rows of equal length. That
 is **packing**. Now one row holds pieces of several documents, and a token could attend to a text that has
-nothing to do with it. A **document mask** forbids that:
+nothing to do with it. A **document mask** forbids that. (A document that is cut goes on in the next row, where its
+beginning cannot be seen. *nanochat* begins every row with a document and cuts off what does not fit, which throws away
+about a third of the tokens; with fewer texts than that, you keep the cut ones.)
 
 ![Three documents of two, one and three tokens, each followed by a separator, are laid in a row and cut into two
 rows of four; beside them the mask of the first row, two triangles, one for each document](../images/packed_rows.svg)
@@ -592,7 +594,8 @@ r"""
 **See it run.** First, the proof that padding changes nothing: the logits of a short prompt by itself, and beside
 a long one. Then the model is taught to answer, on 320 examples, by your `answer_targets` and
 `accumulated_step` of lesson 22. Its rival has never read anything: a newborn model, taught in the same way. Three
-seeds of each:
+seeds of each. What has a target is the answer and the token that *ends* it: a model that was never taught to end
+would go on until it is cut off.
 """
 
 # %%
@@ -967,7 +970,11 @@ size the honest report is: rewards bought nothing that three seeds can show. Sha
 go further than imitating right answers on school mathematics, with a far larger model.
 
 The curves say what happened meanwhile. The **entropy** tells how unsure the model is, the **KL** how far it has gone
-from its start, and the share of tokens outside the bounds how often `policy_loss` could have held one back.
+from its start, and the share of tokens outside the bounds how often `policy_loss` could have held one back. That is
+rare, for a simple reason: in the first of the two steps nothing has moved yet, every ratio is 1, and no bound matters.
+Whoever takes one step on each batch of answers needs neither ratio nor bounds. *nanochat* does just that, leaves out
+the penalty as well, and trains on the log-probabilities times the advantages. The bounds are the price of using
+answers several times, which pays where drawing them is dear.
 """
 
 # %% [markdown]
@@ -975,7 +982,7 @@ r"""
 ### A reward that is hacked
 
 Suppose that the checker for sorting were sloppy. It gives a point for each pair of neighbours in alphabetical
-order, which sounds sensible. What does the model make of it, without a penalty?
+order, which sounds sensible. What does the model make of it, without a penalty? Three seeds:
 """
 
 # %%
@@ -984,24 +991,28 @@ def neighbours(question, said):
     return float(sum(words[k] <= words[k + 1] for k in range(len(words) - 1)))
 
 
-hacked, seen = rewarded(start[0], 0, reward=neighbours, kinds=("sort",), price=0.0, rate=0.001)
-print("points:", " ".join(f"{at['reward']:.1f}" for at in seen))
-print("tokens:", " ".join(f"{at['tokens']:.1f}" for at in seen))
-print(f"right to the letter, of {how_many['sort']} sorting questions:",
-      right_by_kind(start[0])[1], "before,", right_by_kind(hacked)[1], "after")
+sloppy = {"reward": neighbours, "kinds": ("sort",), "price": 0.0, "rate": 0.001}
+hacked = [rewarded(model, seed, **sloppy) for seed, model in enumerate(start)]
+for seed, (model, seen) in enumerate(hacked):
+    print(f"seed {seed}, points:", " ".join(f"{at['reward']:.1f}" for at in seen))
+    print("        tokens:", " ".join(f"{at['tokens']:.1f}" for at in seen))
+    print(f"        right to the letter, of {how_many['sort']} sorting questions:",
+          right_by_kind(start[seed])[1], "before,", right_by_kind(model)[1], "after")
 
 # %%
-sorting = [one for one in tests if one[0] == "sort"][:5]
-for (_, question, _), text in zip(sorting, answers_of(hacked, sorting)):
-    print(f"{question} -> {text}")
+sorting = [one for one in tests if one[0] == "sort"][:3]
+for seed, (model, _) in enumerate(hacked):
+    for (_, question, _), text in zip(sorting, answers_of(model, sorting)):
+        print(f"seed {seed}: {question} -> {text}")
 
 # %% [markdown]
 r"""
-For ten rounds the three words are put into alphabetical order at any price, and soon they are other words than
-those of the question. Then the model finds out that longer answers have more neighbours. They are made of the same
-word again and again: each word stands in alphabetical order with itself. Nothing in the curve of the reward gives
-this away. It *looks* like the best run of the lesson. Only the answers show it, and a measure that is not the
-reward. A penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward
+Read seed 0 first. For ten rounds the three words are put into alphabetical order at any price, and soon they are other
+words than those of the question. Then the model finds out that longer answers have more neighbours. They are made of
+the same word again and again: each word stands in alphabetical order with itself. Nothing in the curve of the reward
+gives this away. It *looks* like the best run of the lesson. Only the answers show it, and a measure that is not the
+reward. Then compare the other seeds: a trick is found by chance, and another seed may find it sooner, later, or find
+another one. A penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward
 cures it.
 """
 
@@ -1154,7 +1165,8 @@ show_shares(measured(longer))
 
 # %% [markdown]
 r"""
-First find the rivals. Whatever lies within their intervals has learned nothing about that kind of question. Then
+First find the rivals. What does not lie clear of them has not been shown to have learned anything about that kind of
+question: in our run that is every row of *whose*, where the answer to the nearest example does about as well. Then
 find pairs of rows whose intervals lie apart. Those are the differences that you may report. (The three seeds answer
 the same questions, so the intervals are somewhat too narrow: questions are not independent if they are asked three
 times. And of *add* only few different questions are held out.)
@@ -1251,16 +1263,19 @@ names = ("taught, had read", "rewards", "imitation")
 passed = {name: [curve(model) for model in stages[name]] for name in names}
 for name, runs in passed.items():
     for seed, run in enumerate(runs):
-        print(f"{name:18s} seed {seed}, pass@k:", " ".join(f"{share:.2f}" for share in run))
+        low, high = wilson_interval(round(run[-1] * len(few)), len(few))
+        shares = " ".join(f"{share:.2f}" for share in run)
+        print(f"{name:18s} seed {seed}, pass@k: {shares}; the last from {low:.2f} to {high:.2f}")
 title = "At least one of k answers is right"
 figures.curves(passed, KS, title=title, xlabel="k", ylabel="pass@k", log_x=True)
 
 # %% [markdown]
 r"""
 Compare the two ends of the curves. In our run the rewarded model is ahead by a hair, if at all, on the left, with a
-single try. On the right, with 32 tries, the *old* model is ahead. It is less sure, tries more different answers,
-and finds a right one more often. Where curves cross like that, nothing was learned that was not there before: right
-answers have become likelier, and others were lost. Imitation does the same. Shao et al. (2024, section 5.2) and Yue
+single try. On the right, with 32 tries, the *old* model is ahead on two seeds and level on the third. It is less sure,
+tries more different answers, and finds a right one more often. (The intervals still overlap: forty questions are few.)
+Where curves cross like that, nothing shows that anything was learned that was not there before: right answers have
+become likelier, and others were lost. Imitation does the same. Shao et al. (2024, section 5.2) and Yue
 et al. (2025) found such curves on large models, with a far larger gain on the left; and that is no small thing,
 since people rarely ask 32 times.
 """
@@ -1499,6 +1514,9 @@ def vote(answers):
 **Another bound.** Give `policy_loss` a wider upper bound, `high=0.5`. Does the entropy fall more slowly? Yu
 et al. (2025) found so on a large model.
 
+**Learn the questions, too.** Give the tokens of the question targets as well, not only those of the answer. Shi et al.
+(2024) found that this can help where answers are short and examples few, which is your case. Does it, on three seeds?
+
 **A task of your own.** Write a fifth kind of question with one right answer, and teach it. How many examples does it
 need? Does it cost the others anything?
 
@@ -1517,25 +1535,33 @@ need? Does it cost the others anything?
   their own bases overtake them at large k.
 - **Hacked rewards** are the rule, not the exception (Gao et al. 2022). Keep a measure that is not the reward, and
   read what the model says.
+- **Answers with more than one right form**, a summary or a letter, cannot be checked to the letter. People judge
+  them, or a larger model does, which has its own habits: it likes long answers, and its own style (Zheng et al. 2023).
 - **Intervals** are still missing in most tables. Miller (2024) shows what to report.
 
 ## Read more
 
-- Shao et al.: *DeepSeekMath*, 2024, [arXiv:2402.03300](https://arxiv.org/abs/2402.03300). Groups of answers. - Yu
-et al.: *DAPO*, 2025, [arXiv:2503.14476](https://arxiv.org/abs/2503.14476). Two bounds, and the mean over tokens. -
-DeepSeek-AI: *DeepSeek-R1*, 2025, [arXiv:2501.12948](https://arxiv.org/abs/2501.12948). - Schulman: *Approximating
-KL Divergence*, 2020, [joschu.net](http://joschu.net/blog/kl-approx.html). Where the   penalty comes from. - Chen et
-al.: *Evaluating Large Language Models Trained on Code*, 2021,
-[arXiv:2107.03374](https://arxiv.org/abs/2107.03374). pass@k. - Yue et al.: *Does Reinforcement Learning Really
-Incentivize Reasoning Capacity in LLMs Beyond the Base Model?*, 2025,
-[arXiv:2504.13837](https://arxiv.org/abs/2504.13837). - Wilson: *Probable Inference, the Law of Succession, and
-Statistical Inference*, 1927,
-[doi:10.1080/01621459.1927.10502953](https://doi.org/10.1080/01621459.1927.10502953). - Miller: *Adding Error Bars
-to Evals*, 2024, [arXiv:2411.00640](https://arxiv.org/abs/2411.00640). - Gao et al.: *Scaling Laws for Reward Model
-Overoptimization*, 2022,   [arXiv:2210.10760](https://arxiv.org/abs/2210.10760). Hacked rewards, measured. - The
-other work named above: Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Wang et al.
-2022, [arXiv:2203.11171](https://arxiv.org/abs/2203.11171); Ash and Adams 2020,
-[arXiv:1910.08475](https://arxiv.org/abs/1910.08475).
+- Shao et al.: *DeepSeekMath*, 2024, [arXiv:2402.03300](https://arxiv.org/abs/2402.03300). Groups of answers.
+- Yu et al.: *DAPO*, 2025, [arXiv:2503.14476](https://arxiv.org/abs/2503.14476). Two bounds, and the mean over tokens.
+- DeepSeek-AI: *DeepSeek-R1*, 2025, [arXiv:2501.12948](https://arxiv.org/abs/2501.12948). Reasoning from rewards that
+  a program checks.
+- Schulman: *Approximating KL Divergence*, 2020, [joschu.net](http://joschu.net/blog/kl-approx.html). Where the penalty
+  comes from.
+- Chen et al.: *Evaluating Large Language Models Trained on Code*, 2021,
+  [arXiv:2107.03374](https://arxiv.org/abs/2107.03374). pass@k.
+- Yue et al.: *Does Reinforcement Learning Really Incentivize Reasoning Capacity in LLMs Beyond the Base Model?*, 2025,
+  [arXiv:2504.13837](https://arxiv.org/abs/2504.13837). The curves of section 5, for large models.
+- Wilson: *Probable Inference, the Law of Succession, and Statistical Inference*, 1927,
+  [doi:10.1080/01621459.1927.10502953](https://doi.org/10.1080/01621459.1927.10502953). The interval.
+- Miller: *Adding Error Bars to Evals*, 2024, [arXiv:2411.00640](https://arxiv.org/abs/2411.00640). What to report, and
+  how to compare two models.
+- Gao et al.: *Scaling Laws for Reward Model Overoptimization*, 2022,
+  [arXiv:2210.10760](https://arxiv.org/abs/2210.10760). Hacked rewards, measured.
+- The other work named above: Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Wang et
+  al. 2022, [arXiv:2203.11171](https://arxiv.org/abs/2203.11171); Ash and Adams 2020,
+  [arXiv:1910.08475](https://arxiv.org/abs/1910.08475); Zheng et al. 2023,
+  [arXiv:2306.05685](https://arxiv.org/abs/2306.05685); Shi et al. 2024,
+  [arXiv:2405.14394](https://arxiv.org/abs/2405.14394).
 """
 
 # %% [markdown]

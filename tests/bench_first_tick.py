@@ -116,7 +116,7 @@ def to_the_first_tick(server: Jupyter, page: Page, system: str) -> None:
 
 @contextmanager
 def new_page(size: tuple[int, int] = (1280, 900)) -> Iterator[Page]:
-    """Return a page in a browser of its own."""
+    """Yield a page in a browser of its own."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     expect.set_options(timeout=WAIT)

@@ -140,7 +140,7 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
         show_note("An older version is checked", warning, "Fix that cell, run it, and check again.")
     verdict = verdict_on(answer, exercise, hidden)
     if not hidden and running_notebook() is not None:
-        remember(verdict)
+        remember(verdict, answer=answer)
         if verdict.state == RIGHT:
             verdict = replace(
                 verdict, message="\n".join(filter(None, (verdict.message, next_after(exercise))))

@@ -22,12 +22,15 @@ STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
 _UNWRITTEN: dict[
     str, tuple[str, float]
 ] = {}  # state and points of this session's checks, if the folder is not writable
+_JUDGED: dict[str, Any] = {}  # by exercise id, the answer itself that this session judged last
 FIELDS = ("exercise", "state", "points", "max_points")
 LARGEST_FILE = 1_000_000  # bytes of a file with all verdicts: a thousand times its usual size
 
 
-def remember(verdict: Verdict, folder: Path = Path()) -> None:
-    """Store the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails."""
+def remember(verdict: Verdict, folder: Path = Path(), answer: Any = None) -> None:
+    """Store the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails. Only this session
+    knows the answer that was judged."""
+    _JUDGED[verdict.exercise] = answer
     try:
         text = json.dumps({field: getattr(verdict, field) for field in FIELDS})
         _UNWRITTEN.pop(verdict.exercise, None)
@@ -41,6 +44,11 @@ def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
     found = {exercise.id: _read(_path(folder, exercise.id), exercise) for exercise in all_exercises()}
     known = {name: verdict for name, verdict in found.items() if verdict is not None}
     return known | _UNWRITTEN if folder == Path() else known
+
+
+def was_judged(exercise_id: str, answer: Any) -> bool:
+    """Return whether this session's latest verdict on the exercise is on this very object."""
+    return _JUDGED.get(exercise_id) is answer
 
 
 def only_in_this_session() -> bool:

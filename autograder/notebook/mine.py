@@ -25,7 +25,8 @@ from autograder.errors import UserError
 from autograder.exercises import find, format_lesson
 from autograder.faults import entry_point
 from autograder.judge import cases_of, judge
-from autograder.notebook.memory import recall
+from autograder.notebook.check import verdict_on
+from autograder.notebook.memory import recall, remember, was_judged
 from autograder.notebook.running import running_notebook
 from autograder.notebook.saved import code_cells, is_answer
 from autograder.probe import probe
@@ -96,9 +97,10 @@ class Mine:
 
     @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
-        """Return a table of which of these parts are the learner's: those that `mine` returned; of the
-        others, those of this notebook whose latest check was passed. A sentence names a part that is right by
-        now, but was not when `mine` was called.
+        """Return a table of which of these parts are the learner's: those that `mine` returned; of the others,
+        those of this notebook whose latest check was passed. An answer that was defined again since then is
+        checked again, and a sentence names it if it fails. A sentence also names a part that is right by now,
+        but was not when `mine` was called.
         """
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
 
@@ -112,7 +114,7 @@ class Mine:
                     "asks `mine` for it."
                 )
             return self._given[exercise.id]
-        return recall().get(exercise.id, ("", 0.0))[0] == RIGHT
+        return recall().get(exercise.id, ("", 0.0))[0] == RIGHT and _is_still_right(exercise)
 
     def _answer(self, exercise: Exercise) -> Callable | None:
         file = _notebook(exercise)
@@ -125,6 +127,28 @@ class Mine:
 
 
 mine = Mine()
+
+
+def _is_still_right(exercise: Exercise) -> bool:
+    """Return whether the answer of this notebook passes its check as it is defined now; true if it is not
+    defined yet.
+    """
+    shell = running_notebook()
+    answer = shell.user_ns.get(exercise.name) if shell is not None else None
+    if answer is None or was_judged(exercise.id, answer):
+        return True
+    try:
+        verdict = verdict_on(answer, exercise)
+    except UserError as error:  # it is no function any more
+        print(error)
+        return False
+    remember(verdict, answer=answer)
+    if not verdict.passed:
+        print(
+            f"Your {exercise.name} has changed since its latest check, which it does not pass now: run "
+            f"check({exercise.name}) to see why."
+        )
+    return verdict.passed
 
 
 def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:

@@ -1,8 +1,8 @@
 """After a few honest tries, the worked answer is one click away, beside the learner's own.
 
 A try is an answer that was judged and is not right yet, with other code than the tries before it in this session: to
-check the same again, to write a comment, or not to begin is none. What students of a graded course get has no worked
-answer, and so never shows one.
+check the same again, to write a comment, or not to begin is none. The students' bundle has no worked answers, and so never
+shows one.
 """
 
 import ast
@@ -21,9 +21,7 @@ _tried: dict[str, set[str]] = {}  # by exercise, the code of every try
 
 
 def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
-    """Return in a notebook, counts a try, and from the third on shows a fold with both answers; elsewhere
-    nothing.
-    """
+    """Count a try in a notebook, and show both answers in a fold from the third on; do nothing elsewhere."""
     if running_notebook() is None or exercise.worked is None or verdict.state in (RIGHT, NOT_STARTED):
         return
     yours = source_of_cell(answer)
@@ -35,7 +33,7 @@ def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
 
 
 def _code(text: str) -> str:
-    """Return what a cell says to Python, without its comments and layout."""
+    """Return the code of a cell, without its comments and layout."""
     try:
         return ast.dump(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError):  # a command of IPython's

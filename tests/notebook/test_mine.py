@@ -3,16 +3,15 @@ graded."""
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
 from autograder import check
 from autograder.build.lesson import ROOT
-from autograder.judge import Verdict
 from autograder.notebook import mine as module
-from autograder.notebook.memory import remember
+from autograder.notebook.memory import recall
 from autograder.notebook.mine import Mine, needed
-from autograder.verdict import Aspect
 
 RIGHT = """def masked_mean(x, padding):
     weights = padding[..., None].to(x.dtype)
@@ -30,7 +29,8 @@ def ready_made(x, padding):
 def own(tmp_path, monkeypatch):
     """mine in a learner's notebook in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(module, "running_notebook", lambda: "a notebook")
+    shell = SimpleNamespace(user_ns={})
+    monkeypatch.setattr(module, "running_notebook", lambda: shell)
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     return Mine()
 
@@ -153,6 +153,25 @@ def test_needed_leaves_out_what_the_answer_does_not_name():
     assert source == "import a, b\nc = 1\nd = c\n\ndef f():\n    return a.g(d)".replace("\n\n", "\n")
 
 
-def test_the_table_knows_the_answers_of_this_notebook_by_their_latest_check(own):
-    remember(Verdict("llama.swiglu", "right", (Aspect("values", 9.0, 9.0),)))
-    assert [is_own for _, is_own in own.table("llama.swiglu", "llama.Llama").rows] == [True, False]
+def test_the_table_checks_again_what_was_defined_again_after_its_check(own, capsys, monkeypatch):
+    names = module.running_notebook().user_ns
+    monkeypatch.setattr("autograder.notebook.check.running_notebook", module.running_notebook)
+
+    def run(text):
+        exec(HELPERS + text, names)
+
+    def is_own():
+        return own.table(EXERCISE).rows[0][1]
+
+    assert not is_own()
+    run(RIGHT)
+    check(names["masked_mean"])
+    assert is_own() and recall()[EXERCISE][0] == "right"
+    capsys.readouterr()
+    run(RIGHT.replace("dim=1).clamp", "dim=0).clamp"))
+    assert not is_own() and recall()[EXERCISE][0] != "right"
+    assert "Your masked_mean has changed since its latest check" in capsys.readouterr().out
+    run(RIGHT)
+    check(names["masked_mean"])
+    run("masked_mean = 3")
+    assert not is_own() and "`masked_mean` is an int now" in capsys.readouterr().out

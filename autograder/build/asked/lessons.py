@@ -105,8 +105,8 @@ def _headings(subject: LessonSubject) -> Iterator[str]:
     numbers = [int(number) for _, text in subject.headings for number in re.findall(r"^(\d+)\. ", text)]
     if numbers != list(range(1, len(numbers) + 1)):
         yield f"the numbers of its sections are {', '.join(map(str, numbers))}."
-    for line in re.findall(r".*\S #{2,4} .*|.*[.?!] \d\. [A-Z].*", subject.prose):
-        yield f'a heading or a numbered point does not begin its line: "{line[:WIDTH]}".'
+    for line in re.findall(r".*\S #{2,4} .*|.*[.?!] \d\. [A-Z].*|.*[.?!] - [*A-Z].*|.*\. -$", subject.prose):
+        yield f'a heading, a point or a numbered point does not begin its line: "{line[:WIDTH]}".'
 
 
 @adds_to(LESSON_RULES, f"for each exercise a section with these, in order: {'; '.join(IDEA)}")

@@ -109,16 +109,18 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
     # well.
     found, right = named_items(after), named_items(expected)
     for key, given in states_as_given(context.case).items():
-        owner, _, trace = key.rpartition(".")
-        before = right[key] if trace in TRACES else encode(given)
+        owner, dot, trace = key.rpartition(".")
+        # subtle: an argument may itself be called "parts" or "hooks"; a trace stands after the name of a module.
+        is_trace = trace in TRACES and (dot != "" or trace == RESEEDED)
+        before = right[key] if is_trace else encode(given)
         if key not in found or difference(before, found[key], EXACT) is not None:
             thing = "a tensor" if isinstance(given, torch.Tensor) else "something"
             writes = (
                 "After the call the caller's `{}` has changed.",
                 f"Which line writes into {thing} that was passed in?",
             )
-            observation, question = TRACES.get(trace, writes)
-            observation = observation.format(context.name_of(owner if trace in TRACES else key))
+            observation, question = TRACES[trace] if is_trace else writes
+            observation = observation.format(context.name_of(owner if is_trace else key))
             return context.finding(
                 CHANGED, observation, question, aspect=SIDE_EFFECTS, step="after", mistake="LOOP-19"
             )
