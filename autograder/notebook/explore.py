@@ -53,7 +53,7 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
         pass
     try:
         return Explorer(draw, choices, start)
-    except Exception as error:
+    except Exception as error:  # the learner's function may raise anything
         if is_own_fault(error) or hasattr(error, "_render_traceback_"):
             raise
         raise UserError(

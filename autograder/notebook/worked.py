@@ -1,8 +1,7 @@
 """After a few honest tries, the worked answer is one click away, beside the learner's own.
 
 A try is an answer that was judged and is not right yet, with other code than the tries before it in this session: to
-check the same again, to write a comment, or not to begin is none. The students' bundle has no worked answers, and so never
-shows one.
+check the same again, to write a comment, or not to begin is none. The students' bundle has no worked answers.
 """
 
 import ast

@@ -13,7 +13,7 @@ def steps(name: str) -> list[tuple[str, str]]:
     """Return the instructions of docker/NAME.Dockerfile: their words, and what follows."""
     text = (ROOT / "docker" / f"{name}.Dockerfile").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
+    return [tuple(line.split(" ", 1)) for line in lines]
 
 
 def copied(name: str, context: Path, root: Path) -> Path:

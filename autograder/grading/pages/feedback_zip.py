@@ -28,7 +28,7 @@ SYSTEMS = {CANVAS_SAYS: "Canvas", MOODLE_SAYS: "Moodle"}
 NO_PAGE = "no feedback page yet (`nbgrader generate_feedback` makes it)"
 NOT_COLLECTED = "not collected from this system"
 DOUBTFUL = f"their number may be somebody else's, says {FILE}"
-ANOTHERS = f"their number is not theirs, says {FILE}"
+NOT_THEIRS = f"their number is not theirs, says {FILE}"
 LONGEST_NAME = 50  # characters
 
 
@@ -81,7 +81,7 @@ def _why_not(student: str, page: Path, seen: Seen | None, people: People) -> str
     if seen is None:
         return NOT_COLLECTED
     if (seen.system, seen.user) not in people.rows_of(student):
-        return ANOTHERS
+        return NOT_THEIRS
     return DOUBTFUL if people.is_doubtful(Origin(seen.system, seen.user)) else ""
 
 

@@ -11,7 +11,7 @@ import ast
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from threading import Lock
 
@@ -105,14 +105,14 @@ class _Reader:
         waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
             node, parent, is_place, function, known = waiting.pop()
-            inside: list[ast.AST] = []
+            inside: Sequence[ast.AST] = ()
             loop: dict[str, list[str]] = {}
             match node:
                 case ast.Call(ast.Name(name), [thing, attr, *rest]) if name in LOOKUPS and (
                     names := _constants(attr, known)
                 ):
-                    looked_up = [ast.Attribute(thing, one, LOOKUPS[name]) for one in names]
-                    node = ast.Tuple([*looked_up, *rest, *node.keywords])
+                    looked_up: list[ast.expr] = [ast.Attribute(thing, one, LOOKUPS[name]) for one in names]
+                    node = ast.Tuple([*looked_up, *rest, *(one.value for one in node.keywords)])
                 case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), attr)):
                     yield from self._of_magic(node, in_magic or not attr.startswith("run_"))
                     continue
