@@ -23,7 +23,7 @@ def _stream(ax, x, top, bottom, start="x", end="output"):
 
 
 def _branch(ax, x, y, parts, away=1.35, wide=1.2):
-    """Leaves the residual line at (x, y), passes the boxes (name, colour) and is added. Returns the plus's
+    """Leave the residual line at (x, y), passes the boxes (name, colour) and is added. Returns the plus's
     y."""
     side = x + away
     ax.plot([x, side], [y, y], color=GREY, linewidth=1.6)

@@ -40,7 +40,7 @@ def measured() -> dict[str, Lesson]:
 
 
 def measure(name: str, lesson: Lesson) -> Picture:
-    """Runs the lesson, and returns what it measured."""
+    """Run the lesson, and returns what it measured."""
     return runpy.run_path(str(lesson.source))[name.partition("_")[2]]
 
 

@@ -92,7 +92,7 @@ def _sharing(ax, low, name, n_heads, count):
 
 @styled
 def sharing_order(n_heads=6, n_kv_heads=3) -> Picture:
-    """Copies of key heads in two orders: each beside itself, or the whole row again."""
+    """Copy of key heads in two orders: each beside itself, or the whole row again."""
     group = n_heads // n_kv_heads
     figure = card(6.0, 2.5)
     ax = canvas(figure, 0, 0, 6.0, 2.5)

@@ -49,7 +49,7 @@ sys.path = [path for path in sys.path if path not in more]
 
 @contextmanager
 def step(name: str) -> Iterator[list[str]]:
-    """Prints what a step took; to the list in its block goes what else there is to say of it."""
+    """Print what a step took; to the list in its block goes what else there is to say of it."""
     start, more = time.perf_counter(), []
     yield more
     print(f"{name:34} {time.perf_counter() - start:7.1f} s  {', '.join(more)}", flush=True)
@@ -68,7 +68,7 @@ def _megabytes(path: Path) -> float:
 
 
 def visit(pages: Path) -> None:
-    """Opens the website's first page, and the one that says how to start."""
+    """Open the website's first page, and the one that says how to start."""
     weight = "performance.getEntriesByType('resource').reduce((sum, one) => sum + one.transferSize, 0)"
     with files(pages) as address, new_page() as page:
         for number, name in enumerate(("index.html", "start.html"), start=1):
@@ -79,7 +79,7 @@ def visit(pages: Path) -> None:
 
 
 def set_up(home: Path, wheel: Path) -> Path:
-    """Calls the first two lines of the page in `home`, and returns its Python."""
+    """Call the first two lines of the page in `home`, and returns its Python."""
     shutil.copy(wheel, home)
     with step("python -m venv .venv"):
         subprocess.run([sys.executable, "-m", "venv", ".venv"], cwd=home, check=True)
@@ -96,7 +96,7 @@ def set_up(home: Path, wheel: Path) -> Path:
 
 
 def to_the_first_tick(server: Jupyter, page: Page, system: str) -> None:
-    """Walks from an empty browser to the tick."""
+    """Walk from an empty browser to the tick."""
     with step(f"{system}: the lab shows lesson 01"):
         page.goto(server.url(""))
         expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()

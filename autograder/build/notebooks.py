@@ -58,7 +58,7 @@ def student_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def _lock(cell: NotebookNode) -> None:
-    """Keeps a cell from being deleted, and a check from being edited; its checksum shows nbgrader a change."""
+    """Keep a cell from being deleted, and a check from being edited; its checksum shows nbgrader a change."""
     given = cell.metadata["nbgrader"]
     cell.metadata["deletable"] = False
     if given["locked"]:

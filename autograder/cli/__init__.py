@@ -51,10 +51,10 @@ def main(argv: list[str] | None = None) -> int:
         os.chdir(os.sep)  # subtle: in a folder that was deleted, PyTorch's MKL ends the process
     arguments = _arguments(argv)
     try:
-        if arguments.lessons:
+        if arguments.own_lessons:
             from autograder.exercises.own import use_named
 
-            use_named(arguments.lessons)
+            use_named(arguments.own_lessons)
         return arguments.command(arguments) or 0
     except UserError as error:
         print(f"autograder: {printable(str(error))}", file=sys.stderr)
@@ -121,7 +121,11 @@ def _parser() -> _Parser:
         prog="python -m autograder", description="Attention by Hand: exercises, checks, courses."
     )
     parser.add_argument(
-        "--lessons", metavar="FOLDER", type=Path, help="lessons of your own, in this folder or course"
+        "--lessons",
+        metavar="FOLDER",
+        dest="own_lessons",
+        type=Path,
+        help="lessons of your own, in this folder or course",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # a student bundle has fewer

@@ -49,7 +49,7 @@ def use(folder: Path | None) -> None:
 
 
 def use_named(folder: Path) -> None:
-    """Uses the lessons in this folder, or those that the course in it keeps. Raises UserError if there are none."""
+    """Use the lessons in this folder, or those that the course in it keeps. Raise UserError if there are none."""
     found = next((place.absolute() for place in (folder, folder / COPY) if is_own(place)), None)
     if found is None:
         raise UserError(

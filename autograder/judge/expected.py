@@ -52,7 +52,7 @@ def _once(make: Callable[P, T]) -> Callable[P, T]:
 
 
 class Expected:
-    """Records of the reference and of the mistakes of one exercise on given cases, each made once, on demand.
+    """Record of the reference and of the mistakes of one exercise on given cases, each made once, on demand.
 
     A mistake is given by its number. A run of all cases is expensive: `output` takes one case and the output
     only, so that most mistakes can be ruled out without a run. If there is a run already, it takes the record

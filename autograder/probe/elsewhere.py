@@ -63,7 +63,7 @@ class _There(torch.Tensor):
 
 
 class OtherDevice(TorchDispatchMode):
-    """Runs kernels on what the tensors of the device hold, and puts the results on the device as well."""
+    """Run kernels on what the tensors of the device hold, and puts the results on the device as well."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -97,7 +97,7 @@ class Hub:
         return json.loads(text) if text else None
 
     def until(self, path: str, is_good) -> None:
-        """Asks until the answer is good."""
+        """Ask until the answer is good."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
@@ -114,7 +114,7 @@ class Hub:
         self.until(f"hub/api/users/{user}", lambda answer: answer["servers"].get("", {}).get("ready"))
 
     def save(self, path: str, notebook: dict) -> None:
-        """Saves a notebook of the student."""
+        """Save a notebook of the student."""
         body = {"type": "notebook", "format": "json", "content": notebook}
         self.ask(f"user/{STUDENT}/api/contents/{path}", "PUT", json.dumps(body).encode())
 

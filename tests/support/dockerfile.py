@@ -46,7 +46,7 @@ def installed(name: str) -> list[str]:
 
 
 def pip(*words: object) -> None:
-    """Runs pip without the network."""
+    """Run pip without the network."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

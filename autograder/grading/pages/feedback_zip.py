@@ -33,7 +33,7 @@ LONGEST_NAME = 50  # characters
 
 
 def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
-    """Writes DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Names those whose page is not in
+    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Names those whose page is not in
     it, and returns whether there are none.
 
     Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or there is nothing to pack.
@@ -75,7 +75,7 @@ def _last_seen(submission: Submission, system: str) -> Seen | None:
 
 
 def _why_not(student: str, page: Path, seen: Seen | None, people: People) -> str:
-    """Returns why a student's page cannot be packed; empty if it can."""
+    """Return why a student's page cannot be packed; empty if it can."""
     if not page.is_file():
         return NO_PAGE
     if seen is None:
