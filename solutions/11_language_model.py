@@ -1215,7 +1215,8 @@ nearly 1 a few rounds later:
 
 # %%
 strength, rounds = 0.2, [0.2]
-print(f"1.5 * 1 - 0.5 * 1 = {1.5 - 0.5:g};", f"1.5 * 0.2 = {1.5 * 0.2:.1f}, 0.5 * 0.2**3 = {0.5 * 0.2**3:g}")
+print(f"1.5 * 1 - 0.5 * 1 = {1.5 - 0.5:g}")
+print(f"1.5 * 0.2 - 0.5 * 0.2**3 = {1.5 * 0.2:.1f} - {0.5 * 0.2**3:g}")
 for _ in range(6):
     strength = 1.5 * strength - 0.5 * strength**3
     rounds.append(strength)
@@ -1281,7 +1282,7 @@ def stable_then_decay(step, steps):
 
 
 def attempt(how, seed, steps=180):
-    """The losses of a small GPT on the text, whose matrices one optimiser moves, and AdamW the rest."""
+    """The losses of a small GPT: one optimiser moves its matrices, and AdamW the rest."""
     kind, peak, rate = how
     model = fresh(size, 32, 32, 4, 128, 1, seed=seed).to(device)
     named = dict(model.named_parameters())
@@ -1352,7 +1353,8 @@ N, D = sum(parameter.numel() for parameter in gpt.parameters()), some.numel()
 print(f"one step of ours: N = {N:,}, D = {D:,}, 6ND = {6 * N * D / 1e9:.2f} billion operations")
 total = counted.get_total_flops()
 print(f"counted: {total / 1e9:.2f} billion, {total / (6 * N * D):.0%} of it")
-print(f"GPT-3, 175 billion parameters, 300 billion tokens: 6ND = {6 * 175e9 * 300e9:.2g} operations")
+flops = 6 * 175e9 * 300e9
+print(f"GPT-3, 175 billion parameters, 300 billion tokens: 6ND = {flops:.2g} operations")
 print(f"memory with AdamW: ours {16 * N / 1e6:.1f} MB, GPT-3 {16 * 175e9 / 1e12:.1f} TB")
 
 # %% [markdown]
@@ -1535,8 +1537,9 @@ def try_orthogonalised(orthogonalised):
         assert found.shape == matrix.shape, f"{tuple(matrix.shape)} became {tuple(found.shape)}"
         assert found.isfinite().all(), "the strengths grow without end: is the norm divided out?"
         left = torch.linalg.svdvals(found)
-        assert (left - 1).abs().max() < 1e-3, f"a strength is {left.min():.2f} and not 1: more rounds?"
-        assert torch.allclose(found, u @ vt, atol=1e-2), "the strengths are 1, but the directions have changed"
+        assert (left - 1).abs().max() < 1e-3, f"a strength is {left.min():.2f}: more rounds?"
+        same = torch.allclose(found, u @ vt, atol=1e-2)
+        assert same, "the strengths are 1, but the directions have changed"
     return "right: all strengths are 1, and the directions are those of the matrix"
 
 

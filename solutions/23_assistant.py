@@ -1007,12 +1007,12 @@ for seed, (model, _) in enumerate(hacked):
 
 # %% [markdown]
 r"""
-Read seed 0 first. For ten rounds the three words are put into alphabetical order at any price, and soon they are other
-words than those of the question. Then the model finds out that longer answers have more neighbours. They are made of
-the same word again and again: each word stands in alphabetical order with itself. Nothing in the curve of the reward
-gives this away. It *looks* like the best run of the lesson. Only the answers show it, and a measure that is not the
-reward. Then compare the other seeds: a trick is found by chance, and another seed may find it sooner, later, or find
-another one. A penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward
+Read seed 0 first. For twelve rounds the three words are put into alphabetical order at any price, and soon
+they are other words than those of the question. Then the model finds out that longer answers have more
+neighbours. They are made of the same word again and again: each word stands in alphabetical order with
+itself. Nothing in the curve of the reward gives this away. It *looks* like the best run of the lesson. Only
+the answers show it, and a measure that is not the reward. The other two seeds find the same trick sooner. A
+penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward
 cures it.
 """
 

@@ -1,5 +1,6 @@
 """The cells that are run, and how."""
 
+import re
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import dependencies
+from autograder.build.lesson import find_lessons, read_cells
 from autograder.dependencies import closure, exercise_modules
 from autograder.grading.submission import unit
 from autograder.grading.submission.unit import GRADERS, unit_of
@@ -87,13 +89,32 @@ from nbformat.v4 import new_code_cell, new_notebook
 import autograder.grading.grade_new, autograder.grading.gradebook.nbgrader_steps
 from autograder.grading.judging.run import HowToRun, run_here
 from autograder.grading.submission.unit import Step, Unit, unit_of
-unit = unit_of(new_notebook(cells=[new_code_cell("def softmax(x):\\n    return x.softmax(-1)")]), new_notebook())
-unit = Unit([*unit.steps, Step(1, "check", "loops.softmax")], unit.suspicion)
+cells = [new_code_cell(text) for text in sys.argv[1:]]
+unit = unit_of(new_notebook(cells=cells), new_notebook())
+unit = Unit([*unit.steps, Step(len(cells), "check", "loops.softmax")], unit.suspicion)
 assert run_here(unit, HowToRun("secret", sandboxed=False)).verdicts
 print(*(name for name in sys.modules if name.partition(".")[0] == "autograder"))
 """
+ANSWER = """
+import sys
+def softmax(x):
+    return x.softmax(-1)
+ours = [name for name in sys.modules if name.partition(".")[0] == "autograder"]
+real = [name for name in ours if type(sys.modules[name]).__name__ != "_Nothing"]
+with open({path!r}, "w") as file:
+    file.write(" ".join(real))
+"""
 
 
-def test_all_that_grading_loads_is_found_in_its_imports():
-    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) <= closure(GRADERS) | exercise_modules()
+def test_all_that_grading_loads_is_found_in_its_imports(tmp_path):
+    """In the grader's process, and in that of an answer in which every lesson's imports of the package have run."""
+    imports = set()
+    for lesson in find_lessons(None):
+        for cell in filter(lambda cell: cell.is_code, read_cells(lesson)):
+            imports |= set(re.findall(r"^from autograder\.notebook.*", cell.text, re.MULTILINE))
+    loaded = tmp_path / "loaded"
+    words = ["\n".join(sorted(imports)), ANSWER.format(path=str(loaded))]
+    done = subprocess.run([sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=True)
+    within = loaded.read_text().split()
+    assert {"autograder.notebook.sentence", "autograder.notebook.real_model.plain"} <= set(within)
+    assert {*done.stdout.split(), *within} <= closure(GRADERS) | exercise_modules()
