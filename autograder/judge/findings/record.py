@@ -103,15 +103,14 @@ def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -
 def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding | None:
     if context.case.new:
         return None
-    # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as
-    # changed. What
-    # is left behind on a module is compared with what the reference leaves: a case may do something to it as
-    # well.
+    # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as changed.
+    # What is left behind on a module is compared with what the reference leaves: a case may do something to it
+    # as well.
     found, right = named_items(after), named_items(expected)
     for key, given in states_as_given(context.case).items():
         owner, dot, trace = key.rpartition(".")
         # subtle: an argument may itself be called "parts" or "hooks"; a trace stands after the name of a module.
-        is_trace = trace in TRACES and (dot != "" or trace == RESEEDED)
+        is_trace = trace in TRACES and (dot != "" or trace in (RESEEDED, SETTINGS))
         before = right[key] if is_trace else encode(given)
         if key not in found or difference(before, found[key], EXACT) is not None:
             thing = "a tensor" if isinstance(given, torch.Tensor) else "something"
