@@ -37,8 +37,7 @@ is_vmap_wrapper = torch._C._functorch.is_functorch_wrapped_tensor
 unwrapped = torch._C._functorch.get_unwrapped
 
 # subtle: checks change settings of the whole process (random streams, default type, prints), and graders and
-# notebooks
-# may check in several threads.
+# notebooks may check in several threads.
 ONE_AT_A_TIME = threading.RLock()
 
 # subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a

@@ -117,8 +117,7 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
     given."""
     kind = _defined(spec.code, {})[spec.kind] if spec.code else getattr(nn, spec.kind)
     # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before and
-    # whatever
-    # other threads draw.
+    # whatever other threads draw.
     with OwnRandomNumbers():
         module = kind(**spec.init)
     load_weights(module, spec.weights, dtype or next((w.dtype for w in spec.weights.values()), None))

@@ -36,8 +36,7 @@ def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextM
 
 
 # subtle: both are classes, not generators. contextlib's own code would run at the end of the block, and a
-# ring within
-# that would leave the limit in place for ever.
+# ring within that would leave the limit in place for ever.
 
 
 class _ByTimers(AbstractContextManager[None]):

@@ -209,8 +209,7 @@ def _kernel(kernel: Any) -> tuple[str, bool]:
 
 def _is_matrix_product(shapes: Sequence[Sequence[int]]) -> bool:
     # subtle: a vector times a matrix may arrive as a matrix of one row, an outer product as one that sums
-    # over
-    # a single entry; it is a product of two matrices only if all three sizes are above 1.
+    # over a single entry; it is a product of two matrices only if all three sizes are above 1.
     factors = [shape for shape in shapes if len(shape) >= 2][-2:]
     return len(factors) == 2 and min(*factors[0][-2:], factors[1][-1]) > 1
 

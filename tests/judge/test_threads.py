@@ -22,7 +22,7 @@ from autograder.grading.check_files import check_files
 from autograder.grading.judging.untrusted_records import checked_records
 from autograder.judge import Expected, judge
 from autograder.probe import probe
-from autograder.probe.build import arguments, states, states_as_given
+from autograder.probe.build import states_as_given
 from autograder.values.compare import same_value
 from autograder.values.encode import encode
 
@@ -62,7 +62,7 @@ def test_right_answers_in_one_command_pass(tmp_path):
 def test_what_a_case_gives_is_made_without_the_random_numbers_of_the_process(exercise_id):
     case = next(case for case in expected_of(exercise_id, *PUBLIC).cases if "Module(" in repr(case))
     before = torch.get_rng_state()
-    first = encode(states(case, *arguments(case)))
+    first = encode(states_as_given(case))
     assert torch.equal(torch.get_rng_state(), before)
     torch.rand(3)
     assert same_value(encode(states_as_given(case)), first)

@@ -28,8 +28,7 @@ from autograder.grading.submission.find import find_submissions
 from autograder.printable import printable
 
 # Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls,
-# and
-# doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
+# and doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
 BEGINS = r"(?:^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
 SKIPPED = r"[\x00-\x08\x0e-\x1b\x1f \"\x7f-\x84\x86-\xa0\xad\u1680\u2000-\u200f\u202a-\u202f\u205f-\u2069\u3000\ufeff]*"
 FORMULA = re.compile(rf"({BEGINS})(?={SKIPPED}[=+@\-＝＋＠－﹦﹢﹫﹣−])")

@@ -102,8 +102,7 @@ class LimitedReading(NotebookExporter):
         self._converter = self.parent
         require_settings(self._converter)
         # Nothing beside a notebook is used in grading; modules and archives are not even copied. subtle: the
-        # exchange
-        # leaves out what `ignore` names as well, and needs its own.
+        # exchange leaves out what `ignore` names as well, and needs its own.
         self._converter.coursedir = copy(self._converter.coursedir)
         self._converter.coursedir.ignore = [*self._converter.coursedir.ignore, *NOTHING_BESIDE]
         begin = self._converter.init_destination

@@ -26,8 +26,7 @@ STYLES = set(LISTED_STYLES.split())
 PLAIN = {"class", "style", "title", "alt", "align", "open"}
 SIZED = {"colspan", "rowspan", "width", "height"}
 # subtle: the pages' own classes (Bootstrap's) can lay a text over the whole page. These cannot: of code that
-# is
-# coloured, of a table of pandas, and of our own pictures.
+# is coloured, of a table of pandas, and of our own pictures.
 CLASSES = {"highlight", "dataframe", "wide", "graphs", *STANDARD_TYPES.values()} - {""}
 DEEPEST = 100
 TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?=[\s/>])")
@@ -38,8 +37,7 @@ STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
 COLOUR = re.compile(r"#\w+|rgba?\([^()]*\)")
 SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z%]*)", re.IGNORECASE)
 # The largest sizes by their unit, so that what follows can be reached; no other unit stays. subtle: a text
-# that is
-# larger than the text around it would multiply with every tag within another.
+# that is larger than the text around it would multiply with every tag within another.
 LARGEST = {"": 400, "px": 400, "pt": 300, "em": 25, "rem": 25, "ex": 50, "ch": 100, "%": 100}
 LARGEST_OF = {
     "font-size": {"px": 72, "pt": 54, "rem": 4, "em": 1, "%": 100},

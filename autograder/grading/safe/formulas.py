@@ -50,8 +50,7 @@ FUNCTION = re.compile(r"[^\W\d_]{2,}")
 THIN = '<mspace width="0.167em"/>'
 
 # In one row all brackets grow with the highest matrix: each matrix has a row of its own, with its brackets. A
-# mark
-# alone in braces, as in 524{,}288, stands without gaps.
+# mark alone in braces, as in 524{,}288, stands without gaps.
 ROWS = (
     (
         re.compile(r"<mo>[(\[{|]</mo><mtable>(?:(?!<mtable>).)*?</mtable><mo>[)\]}|]</mo>"),

@@ -53,8 +53,7 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
         *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"),
     ]
     # subtle: a shared mapping of /dev/zero is memory that no process is charged with. /dev/full reads the
-    # same and
-    # cannot be mapped.
+    # same and cannot be mapped.
     words += ["--proc", "/proc", "--dev", "/dev", "--dev-bind", "/dev/full", "/dev/zero"]
     # subtle: before the folders of the host, which may be under /tmp.
     for path in SCRATCH_FOLDERS:
@@ -68,8 +67,7 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
         if any(folder.is_relative_to(Path(path).resolve()) for path in readable):
             words += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
     # subtle: if the grader is root on the host, a process in the sandbox is root to the kernel, too, without
-    # any
-    # capability: it owns the kernel's settings under /proc/sys. The device files follow in
+    # any capability: it owns the kernel's settings under /proc/sys. The device files follow in
     # inside/namespaces.py.
     for path in ("/proc", "/dev", "/"):
         words += ["--remount-ro", path]

@@ -38,8 +38,7 @@ GRADERS = (
 )
 STAR = re.compile(r"import\s*(?:\(\s*)?\*")
 # What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython
-# and a
-# shell run what stands in braces, after $ or after a semicolon.
+# and a shell run what stands in braces, after $ or after a semicolon.
 INSTALLS = re.compile(
     r"^([ \t]*)(?:%|![ \t]*)(?:\S+[ \t]+-m[ \t]+)?(?:pip3?|conda|mamba|uv)\b(?:[^\n]*\\\n)*[^\n]*",
     re.MULTILINE,

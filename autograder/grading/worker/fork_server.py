@@ -15,8 +15,7 @@ from autograder.grading.worker.protocol import FORK_REQUEST, WARM
 
 SECONDS_TO_WARM = 300.0
 # subtle: the process that starts it may be killed at any moment. The first line asks to end then, and the
-# next ones
-# check whether that has happened already.
+# next ones check whether that has happened already.
 START = """\
 import sys
 if sys.platform == "linux":
@@ -52,8 +51,7 @@ class ForkServer:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
         # subtle: a new program, not a fork. What this process knows (secrets, answers, the gradebook) is not
-        # in its
-        # memory; and its command line and environment, which students' code can read, say nothing.
+        # in its memory; and its command line and environment, which students' code can read, say nothing.
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-W", "ignore", "-c", START],
             env={name: os.environ[name] for name in NEEDED_TO_START if name in os.environ} | FROM_THE_START,

@@ -7,8 +7,7 @@ import torch
 from autograder.judge.relations.pair import NOTHING, SAME, Pair, Pairs, Relation, Words, nearly_equal
 
 # Largest distance from one of a normalized row's standard deviation; a norm's eps (1e-5) moves it by less if
-# the
-# row's own is above 0.02.
+# the row's own is above 0.02.
 NEARLY = 0.02
 
 

@@ -67,10 +67,8 @@ AF_UNIX, SOL_SOCKET = 1, 1
 OPTIONS = (7, 8, 32, 33, 26, 50, 51, 52, 60)
 SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
 # F_SETLEASE makes others wait for a file, F_NOTIFY watches a folder; F_SET_RW_HINT and F_SET_FILE_RW_HINT
-# store a
-# number in a file; F_SETPIPE_SZ takes of the memory for pipes that all programs of a user share. Before them
-# the
-# record locks: F_GETLK, F_SETLK, F_SETLKW, and the same of open files (F_OFD_*).
+# store a number in a file; F_SETPIPE_SZ takes of the memory for pipes that all programs of a user share.
+# Before them the record locks: F_GETLK, F_SETLK, F_SETLKW, and the same of open files (F_OFD_*).
 COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1026, 1031, 1036, 1038)
 PAGES = (
     3,
