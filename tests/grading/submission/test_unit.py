@@ -107,7 +107,7 @@ with open({path!r}, "w") as file:
 
 
 def test_all_that_grading_loads_is_found_in_its_imports(tmp_path):
-    """In the grader's process, and in that of an answer in which every lesson's imports of the package have run."""
+    """Ask the grader's process, and that of an answer in which every lesson's imports of the package have run."""
     imports = set()
     for lesson in find_lessons(None):
         for cell in filter(lambda cell: cell.is_code, read_cells(lesson)):
