@@ -44,9 +44,8 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="replace"
-            )  # a tick cannot be written in cp1252, Windows' encoding of files
+            # A tick cannot be written in cp1252, Windows' encoding of files.
+            stream.reconfigure(errors="replace")
     if folder_is_gone():
         os.chdir(os.sep)  # subtle: in a folder that was deleted, PyTorch's MKL ends the process
     arguments = _arguments(argv)

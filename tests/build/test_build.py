@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_notebook
+from nbgrader import preprocessors
 
 from autograder import dependencies
 from autograder.build import stale
@@ -274,6 +275,22 @@ def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
                 assert json.dumps(line, ensure_ascii=False)[1:-1] not in received, (cell.id, line)
     for word in ("BEGIN", "END SOLUTION", "hidden=True", "HIDDEN", "MARK SCHEME", "AUTOGRADER_SECRET"):
         assert word not in received
+
+
+def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
+    """Compare with nbgrader's own steps, which a course takes and a learner's package does without."""
+    made = teacher_notebook(lesson)
+    for step in (
+        preprocessors.LockCells(),
+        preprocessors.ClearSolutions(),
+        preprocessors.ClearOutput(),
+        preprocessors.ClearHiddenTests(),
+        preprocessors.ClearMarkScheme(enforce_metadata=False),
+        preprocessors.ComputeChecksums(),
+        preprocessors.CheckCellMetadata(),
+    ):
+        made, _ = step.preprocess(made, {})
+    assert as_text(student_notebook(lesson)) == as_text(made)
 
 
 def test_students_get_no_mistakes(lesson):

@@ -10,12 +10,12 @@ Sources: infer_comment_context_from_filename in abstract_assignment.rb of Canvas
 mod/assign/feedback/file.
 """
 
-import os
 import zipfile
 from collections import defaultdict
 from pathlib import Path
 
 from autograder.errors import UserError
+from autograder.files import replaced
 from autograder.grading.collect.attempts import Memory, Seen
 from autograder.grading.collect.names import CANVAS_SAYS, MOODLE_SAYS, Origin
 from autograder.grading.collect.people import FILE, People
@@ -33,8 +33,8 @@ LONGEST_NAME = 50  # characters
 
 
 def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
-    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Names those whose page is not in
-    it, and returns whether there are none.
+    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Print the names of those whose
+    page is not in it, and return whether there are none.
 
     Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or there is nothing to pack.
     """
@@ -68,7 +68,7 @@ def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
 
 
 def _last_seen(submission: Submission, system: str) -> Seen | None:
-    """Return what was collected last from the system. subtle: Canvas takes the number of no earlier file."""
+    """Return what was collected last from the system: Canvas refuses the number of an earlier file."""
     seen = Memory(submission.folder, submission.student).of(submission.lesson)
     mine = [(one.order, number) for number, one in enumerate(seen) if one.system == system and one.user]
     return seen[max(mine)[1]] if mine else None
@@ -86,9 +86,10 @@ def _why_not(student: str, page: Path, seen: Seen | None, people: People) -> str
 
 
 def _name(seen: Seen, name: str, lesson: str) -> str:
-    """Return the name of a page. subtle: both systems count the parts between underscores, so none is
-    elsewhere; Canvas takes the first parts that are numbers, and what begins with `anon` for a person
-    without a name.
+    """Return the name of a page.
+
+    subtle: both systems split a name at its underscores, so no part of it contains one. Canvas reads the first
+    parts that are numbers, and takes a name that begins with `anon` for an anonymous submission.
     """
     letters = "".join(filter(str.isalpha, name))[:LONGEST_NAME]
     who = f"{'student' if letters in ('', 'anon') else letters}_{seen.user}"
@@ -99,11 +100,6 @@ def _name(seen: Seen, name: str, lesson: str) -> str:
 
 
 def _zip(path: Path, pages: dict[str, Path]) -> None:
-    half = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, page in pages.items():
-                archive.write(page, name)
-        os.replace(half, path)
-    finally:
-        half.unlink(missing_ok=True)
+    with replaced(path) as half, zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, page in pages.items():
+            archive.write(page, name)

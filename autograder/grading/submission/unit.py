@@ -30,11 +30,13 @@ from autograder.grading.submission.suspicious_code import SuspiciousNames, suspi
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 WORD = re.compile(r"\w+")
-# The code that grades: `grade`, nbgrader's own commands, and the process in which an answer runs.
+# The code that grades: `grade`, nbgrader's own commands, the process in which an answer runs, and what the cells of
+# some lessons import there.
 GRADERS = (
     "autograder.grading.grade_new",
     "autograder.grading.gradebook.nbgrader_steps",
     "autograder.grading.worker.inside.server",
+    "autograder.notebook.real_model.plain",
 )
 STAR = re.compile(r"import\s*(?:\(\s*)?\*")
 # What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython

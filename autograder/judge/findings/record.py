@@ -108,18 +108,18 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
     # as well.
     found, right = named_items(after), named_items(expected)
     for key, given in states_as_given(context.case).items():
-        owner, dot, trace = key.rpartition(".")
+        owner, _, trace = key.rpartition(".")
         # subtle: an argument may itself be called "parts" or "hooks"; a trace stands after the name of a module.
-        is_trace = trace in TRACES and (dot != "" or trace in (RESEEDED, SETTINGS))
-        before = right[key] if is_trace else encode(given)
+        told = OF_THE_PROGRAM.get(key) or (TRACES.get(trace) if owner else None)
+        before = right[key] if told else encode(given)
         if key not in found or difference(before, found[key], EXACT) is not None:
             thing = "a tensor" if isinstance(given, torch.Tensor) else "something"
             writes = (
                 "After the call the caller's `{}` has changed.",
                 f"Which line writes into {thing} that was passed in?",
             )
-            observation, question = TRACES[trace] if is_trace else writes
-            observation = observation.format(context.name_of(owner if is_trace else key))
+            observation, question = told or writes
+            observation = observation.format(context.name_of(owner if told else key))
             return context.finding(
                 CHANGED, observation, question, aspect=SIDE_EFFECTS, step="after", mistake="LOOP-19"
             )
@@ -143,6 +143,9 @@ TRACES = {
         "After the call the parts of `{}` are not those that it had.",
         "Which line adds, removes or replaces a part of a module that was passed in?",
     ),
+}
+# The same of the whole program.
+OF_THE_PROGRAM = {
     RESEEDED: (
         "Your call resets the random numbers of the whole program.",
         "Which line sets a seed?",

@@ -110,8 +110,8 @@ def test_all_that_grading_loads_is_found_in_its_imports(tmp_path):
     """Ask the grader's process, and that of an answer in which every lesson's imports of the package have run."""
     imports = set()
     for lesson in find_lessons(None):
-        for cell in filter(lambda cell: cell.is_code, read_cells(lesson)):
-            imports |= set(re.findall(r"^from autograder\.notebook.*", cell.text, re.MULTILINE))
+        code = "\n".join(cell.text for cell in read_cells(lesson) if cell.is_code)
+        imports |= set(re.findall(r"^from autograder\.notebook.*", code, re.MULTILINE))
     loaded = tmp_path / "loaded"
     words = ["\n".join(sorted(imports)), ANSWER.format(path=str(loaded))]
     done = subprocess.run([sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=True)
