@@ -52,6 +52,7 @@ def kernel(python, tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     for name in set(os.environ) - set(_plain(os.environ)):
         monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # other tests look at the bundle's files
     return "student"
 
 
