@@ -4,11 +4,11 @@ cells.
 
 import os
 import re
+import sys
 import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import nbformat
@@ -44,7 +44,8 @@ def ran(name: str) -> Ran:
     from ipykernel.inprocess import InProcessKernelManager
 
     lesson = Lesson(name)
-    cells, notebook, before = read_cells(lesson), reading_notebook(lesson), os.getcwd()
+    cells, notebook = read_cells(lesson), reading_notebook(lesson)
+    place, main = os.getcwd(), sys.modules["__main__"]
     manager = InProcessKernelManager()
     with tempfile.TemporaryDirectory() as folder:
         put_beside(lesson, cells, Path(folder))
@@ -52,7 +53,6 @@ def ran(name: str) -> Ran:
         try:
             manager.start_kernel()
             shell = manager.kernel.shell
-            _start_afresh(shell)
             client = manager.client()
             client.start_channels()
             for cell, made in zip(cells, notebook.cells, strict=True):
@@ -61,15 +61,9 @@ def ran(name: str) -> Ran:
             return Ran(dict(shell.user_ns), notebook)
         finally:
             manager.shutdown_kernel()
-            os.chdir(before)
-
-
-def _start_afresh(shell) -> None:
-    """Give the shell, which is one for all kernels of a process, a new namespace for this lesson."""
-    shell.user_module = ModuleType("__main__")
-    shell.user_ns = vars(shell.user_module)
-    shell.init_user_ns()
-    shell.history_manager.reset()
+            type(manager.kernel.shell).clear_instance()  # else later tests of this process run in a notebook
+            sys.modules["__main__"] = main
+            os.chdir(place)
 
 
 def _executed(client, code: str) -> list[NotebookNode]:

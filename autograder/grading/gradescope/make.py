@@ -62,8 +62,10 @@ def _checked(index: str) -> str:
 
 
 def _pins() -> list[str]:
-    """Return the packages that the course needs, in the versions of this environment."""
-    needed = [one for one in requires(NAME) or [] if "extra ==" not in one]
+    """Return the packages that grading needs, in the versions of this environment."""
+    needed = [
+        one for one in requires(NAME) or [] if re.search(r"extra == .teach", one) or "extra ==" not in one
+    ]
     names = [found[0] for one in needed if (found := re.match(r"[\w.-]+", one))]
     pins = []
     for name in names:
