@@ -16,6 +16,7 @@ from autograder.build.lesson import Lesson
 from autograder.build.outputs import differences
 from autograder.build.stale import stored_notebook
 from autograder.exercises import all_exercises
+from autograder.notebook.running import running_notebook
 from autograder.notebook.sentence import TOKENS, embed, from_loops
 
 pytestmark = pytest.mark.trial
@@ -180,6 +181,11 @@ def test_wrong_answers_are_told_what_is_wrong(lesson, attempt, told):
     with pytest.raises(AssertionError) as failed:
         eval(attempt, solved(lesson))
     assert told in str(failed.value)
+
+
+@about(1)
+def test_a_lesson_leaves_no_notebook_to_the_tests_after_it(names):
+    assert names and running_notebook() is None
 
 
 def numbers_in(text):

@@ -50,9 +50,9 @@ def ran(name: str) -> Ran:
     with tempfile.TemporaryDirectory() as folder:
         put_beside(lesson, cells, Path(folder))
         os.chdir(folder)
+        manager.start_kernel()
+        shell = manager.kernel.shell
         try:
-            manager.start_kernel()
-            shell = manager.kernel.shell
             client = manager.client()
             client.start_channels()
             for cell, made in zip(cells, notebook.cells, strict=True):
@@ -61,7 +61,7 @@ def ran(name: str) -> Ran:
             return Ran(dict(shell.user_ns), notebook)
         finally:
             manager.shutdown_kernel()
-            type(manager.kernel.shell).clear_instance()  # else later tests of this process run in a notebook
+            type(shell).clear_instance()  # else later tests of this process run in a notebook
             sys.modules["__main__"] = main
             os.chdir(place)
 
