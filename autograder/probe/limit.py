@@ -6,7 +6,9 @@ Python: a single call into C, such as `time.sleep`, ends first.
 """
 
 import ctypes
+import importlib._bootstrap
 import signal
+import sys
 import threading
 import time
 import weakref
@@ -17,6 +19,7 @@ from _signal import signal as set_handler
 from contextlib import AbstractContextManager
 from types import FrameType
 
+IMPORTS = importlib._bootstrap._find_and_load.__code__  # type: ignore[attr-defined]
 HAS_TIMERS = all(hasattr(signal, name) for name in ("setitimer", "SIGPROF", "SIGALRM"))
 
 
@@ -28,7 +31,8 @@ class OutOfTime(BaseException):
 
 def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextManager[None]:
     """Raise OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has
-    computed for `seconds`; and again every tenth of that if it is swallowed.
+    computed for `seconds`; and again every tenth of that if it is swallowed. An import in the block ends first: a
+    module that was left halfway could be used by nobody in this process.
     """
     in_main = threading.current_thread() is threading.main_thread()
     limit = _ByTimers if HAS_TIMERS and in_main else _ByWatching
@@ -41,6 +45,7 @@ def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextM
 
 class _ByTimers(AbstractContextManager[None]):
     def __init__(self, seconds: float, waiting: float):
+        self._imports = _imports_in(sys._getframe())
         self._timers = (
             (signal.SIGPROF, signal.ITIMER_PROF, seconds),
             (signal.SIGALRM, signal.ITIMER_REAL, waiting),
@@ -49,7 +54,7 @@ class _ByTimers(AbstractContextManager[None]):
     def __enter__(self) -> None:
         self._before = []
         for number, timer, limit in self._timers:
-            self._before.append(set_handler(number, _ring))
+            self._before.append(set_handler(number, self._ring))
             signal.setitimer(timer, limit, limit / 10)
 
     def __exit__(self, *_: object) -> None:
@@ -57,20 +62,20 @@ class _ByTimers(AbstractContextManager[None]):
             signal.setitimer(timer, 0)
             set_handler(number, handler)
 
-
-def _ring(number: int, frame: FrameType | None) -> None:
-    """Raise OutOfTime, unless the limit is just being set or removed, which must not be interrupted
-    halfway."""
-    while (
-        frame is not None and frame.f_code is _ring.__code__
-    ):  # the other timer's, which this one interrupts
-        frame = frame.f_back
-    if frame is None or frame.f_code not in (_ByTimers.__enter__.__code__, _ByTimers.__exit__.__code__):
-        raise OutOfTime()
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        """Raise OutOfTime, unless the limit is just being set or removed or a module is being imported, which must
+        not be interrupted halfway."""
+        whole = (_ByTimers.__enter__.__code__, _ByTimers.__exit__.__code__)
+        ours = (_ByTimers._ring.__code__, _imports_in.__code__)
+        while frame is not None and frame.f_code in ours:
+            frame = frame.f_back  # the other timer's, which this one interrupts
+        if frame is None or (frame.f_code not in whole and _imports_in(frame) <= self._imports):
+            raise OutOfTime()
 
 
 class _ByWatching(AbstractContextManager[None]):
     def __init__(self, seconds: float, waiting: float):
+        self._imports = _imports_in(sys._getframe())
         self._seconds, self._waiting = seconds, waiting
         self._over, self._rings = threading.Event(), threading.Lock()
         self._block = ctypes.c_ulong(threading.get_ident())
@@ -83,6 +88,8 @@ class _ByWatching(AbstractContextManager[None]):
     def ring_if_late(self, computed: float, waited: float) -> None:
         """Raise OutOfTime in the block if it has taken too long."""
         with self._rings:
+            if _imports_in(sys._current_frames().get(self._block.value)) > self._imports:
+                return
             if not self._over.is_set() and (computed >= self._seconds or waited >= self._waiting):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(self._block, ctypes.py_object(OutOfTime))
 
@@ -106,3 +113,12 @@ def _watch(limit: "weakref.ref[_ByWatching]", over: threading.Event, tick: float
     while not over.wait(tick) and (watched := limit()) is not None:
         watched.ring_if_late(time.process_time() - computed, time.monotonic() - began)
         del watched
+
+
+def _imports_in(frame: FrameType | None) -> int:
+    """Return how many imports this frame and its callers are in."""
+    count = 0
+    while frame is not None:
+        count += frame.f_code is IMPORTS
+        frame = frame.f_back
+    return count

@@ -4,6 +4,8 @@ watches: with the same verdict in the same words, and nothing of it remains when
 
 import contextlib
 import itertools
+import signal
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -85,10 +87,35 @@ def test_a_ring_while_the_limit_is_taken_away_does_not_leave_it_half_done():
     first, or while the first fires.
     """
     leaving = SimpleNamespace(f_code=limit._ByTimers.__exit__.__code__, f_back=None)
-    limit._ring(0, leaving)
-    limit._ring(0, SimpleNamespace(f_code=limit._ring.__code__, f_back=leaving))
+    ring = limit._ByTimers(1, 1)._ring
+    ring(0, leaving)
+    ringing = SimpleNamespace(f_code=ring.__func__.__code__, f_back=leaving)
+    ring(0, ringing)
+    ring(0, SimpleNamespace(f_code=limit._imports_in.__code__, f_back=ringing))
     with pytest.raises(OutOfTime):
-        limit._ring(0, SimpleNamespace(f_code=endless.__code__, f_back=leaving))
+        ring(0, SimpleNamespace(f_code=endless.__code__, f_back=leaving))
+
+
+def test_a_module_that_is_being_imported_is_imported_whole(way, tmp_path, monkeypatch):
+    """Let the limit ring in the middle of an import, which is in an import itself."""
+    (tmp_path / "outer_one.py").write_text("import inner_one\nwhole = True\n")
+    (tmp_path / "inner_one.py").write_text("import ringing\nringing.ring()\nwhole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    block = time_limit(100)
+
+    def ring():
+        if limit.HAS_TIMERS:
+            signal.raise_signal(signal.SIGALRM)
+        else:
+            in_a_thread(lambda: block.ring_if_late(1000, 1000))
+
+    monkeypatch.setitem(sys.modules, "ringing", SimpleNamespace(ring=ring))
+    with pytest.raises(OutOfTime), block:
+        import outer_one
+
+        assert outer_one.whole and sys.modules.pop("outer_one") and sys.modules.pop("inner_one").whole
+        ring()
+        endless(torch.ones(1))
 
 
 def test_nothing_rings_after_the_block(way):
