@@ -1,7 +1,8 @@
 """Writes files whole or not at all."""
 
 import os
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +25,17 @@ def replaced(path: Path) -> Iterator[Path]:
         os.replace(half, path)
     finally:
         half.unlink(missing_ok=True)
+
+
+def zip_folder(folder: Path, file: Path, top: str = "", programs: Collection[str] = ()) -> None:
+    """Zip the files of a folder, below `top`, so that equal contents give equal bytes: sorted, with one date, and with
+    the same rights. Files with the names of `programs` can be run."""
+    with replaced(file) as half, zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = zipfile.ZipInfo(Path(top, path.relative_to(folder)).as_posix(), (2025, 1, 1, 0, 0, 0))
+            name.external_attr = (0o755 if path.name in programs else 0o644) << 16
+            name.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(name, path.read_bytes())
 
 
 def folder_is_gone() -> bool:

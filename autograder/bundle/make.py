@@ -3,11 +3,9 @@
 Only what the notebooks need (needed.py), and the notebooks and exercises of contents.py, go into it.
 """
 
-import os
 import shutil
 import signal
 import tempfile
-import zipfile
 from collections.abc import Collection
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +16,7 @@ from autograder.bundle.contents import Contents, contents_of
 from autograder.bundle.needed import files_of, modules_for, packages_for
 from autograder.bundle.recording import handled_by, record
 from autograder.errors import UserError
+from autograder.files import zip_folder
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TOP = "attention-by-hand"
@@ -39,16 +38,12 @@ def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Pat
         raise UserError(f"{file} exists; name a new file, or remove it first.")
     if not file.parent.is_dir():
         raise UserError(f"there is no folder {file.parent} to write the bundle into.")
-    half = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with handled_by(_leave, signal.SIGTERM), tempfile.TemporaryDirectory() as folder:
             lessons = fill(Path(folder), progress, contents)
-            _zip(Path(folder), half)
-        half.rename(file)
+            zip_folder(Path(folder), file, top=TOP)
     except OSError as error:
         raise UserError(f"{file} cannot be written: {error.strerror or error}.") from None
-    finally:
-        half.unlink(missing_ok=True)
     print(f"{file}: {len(lessons)} lessons, {file.stat().st_size / 1e6:.1f} MB, no answers in it.")
     print("Students unpack it; its README says in three lines how to begin, on every system.")
     return file
@@ -92,12 +87,3 @@ def _write_texts(folder: Path, packages: list[str]) -> None:
         for name, value in known.items():
             text = text.replace(f"@{name}@", value)
         (folder / template.name.removesuffix(".in")).write_text(text, encoding="utf-8")
-
-
-def _zip(folder: Path, file: Path) -> None:
-    """Zip the folder so that equal contents give equal bytes: files sorted, with one date."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            name = zipfile.ZipInfo(f"{TOP}/{path.relative_to(folder).as_posix()}", (2025, 1, 1, 0, 0, 0))
-            name.external_attr, name.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
-            archive.writestr(name, path.read_bytes())

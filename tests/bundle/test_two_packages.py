@@ -8,8 +8,9 @@ import pytest
 from bundled import modules, packages
 from dockerfile import copied, installed, pip
 
-from autograder.bundle.make import _copy_code, _write_texts, _zip
+from autograder.bundle.make import TOP, _copy_code, _write_texts
 from autograder.cli.teach import DEFAULT_BUNDLE
+from autograder.files import zip_folder
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def test_pip_tells_it_by_its_version(students):
 
 def test_the_students_image_installs_the_bundle_and_nothing_of_the_teachers(students, tmp_path_factory):
     context, root = tmp_path_factory.mktemp("context"), tmp_path_factory.mktemp("image")
-    _zip(students, context / DEFAULT_BUNDLE)
+    zip_folder(students, context / DEFAULT_BUNDLE, top=TOP)
     (context / "nbgrader_config.py").write_text("c = get_config()\n")
     place = copied("students", context, root)
     bundle, *others = installed("students")

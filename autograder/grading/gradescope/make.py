@@ -1,9 +1,7 @@
 """Writes autograder.zip: what Gradescope needs to grade one lesson of a course."""
 
-import os
 import re
 import shutil
-import zipfile
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -11,12 +9,12 @@ from tempfile import TemporaryDirectory
 
 from autograder.build.lesson import find_lessons
 from autograder.errors import PACKAGE, UserError
+from autograder.files import zip_folder
 from autograder.grading.course.make import make_course
 from autograder.grading.gradebook.open_course import lessons_of, open_course
 
 CONTAINER = Path(__file__).parent / "container"
 NAME = "attention-by-hand"
-DATE = (2025, 1, 1, 0, 0, 0)
 PROGRAMS = ("run_autograder", "setup.sh")
 NOT_NEEDED = ("__pycache__", "*.pyc", "lab", "bundle", "demo")
 
@@ -44,9 +42,9 @@ def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None 
             options = f"--extra-index-url {_checked(torch_index)} " if torch_index else ""
             (top / name).write_text(text.replace("@OPTIONS@ ", options), encoding="utf-8")
         try:
-            _zip(top, file)
+            zip_folder(top, file, programs=PROGRAMS)
+            file.chmod(0o600)
         except OSError as error:
-            file.unlink(missing_ok=True)
             raise UserError(f"{file} cannot be written: {error.strerror or error}.") from None
     print(f"{file}: {lesson} for Gradescope, {file.stat().st_size / 1e6:.1f} MB.")
     print(
@@ -72,13 +70,3 @@ def _pins() -> list[str]:
         with suppress(PackageNotFoundError):  # the one of another system
             pins.append(f"{name}=={version(name).partition('+')[0]}")
     return sorted(pins)
-
-
-def _zip(folder: Path, file: Path) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            name = zipfile.ZipInfo(path.relative_to(folder).as_posix(), DATE)
-            name.external_attr = (0o755 if path.name in PROGRAMS else 0o644) << 16
-            name.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(name, path.read_bytes())
-    os.chmod(file, 0o600)
