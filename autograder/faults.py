@@ -81,8 +81,9 @@ def raise_own_fault(records: "Iterable[Record]") -> None:
 
 
 class Broken(Exception):
-    """Raised if something that a learner called broke by a fault of our own. A notebook shows only its
-    text."""
+    """Raised if something that a learner called failed through a fault of our own. A notebook shows only its
+    text.
+    """
 
     def _render_traceback_(self) -> list[str]:
         return narrow_lines(str(self))

@@ -194,8 +194,8 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """In its block, anything that draws random numbers without naming a generator draws from one that belongs
-    to the block.
+    """A block in which anything that draws random numbers without naming a generator draws from the block's
+    own.
     """
 
     def __init__(self) -> None:

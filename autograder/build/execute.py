@@ -82,8 +82,8 @@ def _client(notebook, folder: str):
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return the same environment on every machine: fixed hashes, no user's profile, the figures of
-    notebooks.
+    """Return an environment that is the same on every machine: fixed hashes, no user profile, and figures
+    inline.
     """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     new = {

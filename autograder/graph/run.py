@@ -40,7 +40,7 @@ class Trace:
 
     @property
     def stopped(self) -> str:
-        """Where and why the computation ended early, in one sentence; empty if it did not."""
+        """The place and the cause of an early end, in one sentence; empty if the computation was completed."""
         error, step = self.error, self.failed
         if isinstance(error, TooLong):
             return "This takes more steps than can be drawn: try a shorter input."

@@ -137,7 +137,7 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
-        """Record a fused function as the mathematics that it does, if that is known."""
+        """Record a fused function as the operations that it stands for; return False if they are not known."""
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:

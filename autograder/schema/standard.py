@@ -128,8 +128,9 @@ def _double(value: Any) -> Any:
 
 
 def _beyond_single(value: torch.Tensor) -> torch.Tensor:
-    """Numbers that float32 cannot hold, so that a step in float32 shows also where entries are only moved. Whole
-    numbers, as of a mask, and shares, whose sum is one, stay as they are."""
+    """Return numbers that float32 cannot hold, so that a step in float32 shows even where entries are only
+    moved. Whole numbers, such as those of a mask, and rows that sum to one stay as they are.
+    """
     whole = bool((value == value.round()).all())
     shares = value.dim() > 0 and bool((value.sum(dim=-1) == 1.0).all())
     return value if whole or shares else value * BEYOND_SINGLE

@@ -48,7 +48,7 @@ def handed_in(empty_course, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def undisturbed(handed_in, tmp_path_factory):
-    """The same, graded."""
+    """The same course, graded."""
     folder = Path(shutil.copytree(handed_in, tmp_path_factory.mktemp("undisturbed") / "course"))
     grade(folder)
     return folder
@@ -56,13 +56,13 @@ def undisturbed(handed_in, tmp_path_factory):
 
 @pytest.fixture
 def course(handed_in, tmp_path):
-    """A copy that may be disturbed."""
+    """A copy of the course, which a test may disturb."""
     return Path(shutil.copytree(handed_in, tmp_path / "course"))
 
 
 @pytest.fixture
 def ran(course, undisturbed):
-    """A copy whose submissions were run, so that only the recording is left to do."""
+    """A copy of the course whose submissions were run, so that only the recording is left to do."""
     shutil.copytree(undisturbed / ".grading" / "results", course / ".grading" / "results")
     return course
 

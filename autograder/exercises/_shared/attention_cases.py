@@ -27,7 +27,9 @@ def causal(tokens: int) -> torch.Tensor:
 
 
 def left_padded(tokens: int, padding: int) -> torch.Tensor:
-    """Return a causal mask whose first keys are padding: as many queries may attend to nothing."""
+    """Return a causal mask whose first `padding` keys are hidden, so that as many queries may attend to
+    nothing.
+    """
     return causal(tokens) & (torch.arange(tokens) >= padding)
 
 
@@ -168,7 +170,7 @@ def cases_of_every_class(make: Maker, heads: int):
 
 
 def _causal(make, heads):
-    """Yield a causal mask; then, with the same weights, another last token (of one sequence), and another
+    """Yield a causal mask; then, with the same weights, another last token in one sequence, and another
     second sample.
     """
     first = make.case("causal", (2, 5, 5, heads, 3), causal(5))
@@ -207,8 +209,8 @@ def _through(weights, d_model) -> dict:
 
 
 def _weights_shown(make):
-    """Yield a case of one head whose input and values are the identity, so that the output is the matrix of
-    weights.
+    """Yield a case of one head whose input and values are the identity, so that its output is the weight
+    matrix.
     """
     given = {"v_proj.weight": torch.eye(5), "v_proj.bias": torch.zeros(5)} | _through(make.weights(5, 1, 5), 5)
     inputs = [torch.eye(5)[None].clone() for _ in range(1 + make.context)]

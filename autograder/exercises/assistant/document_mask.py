@@ -49,7 +49,7 @@ def cases(draw):
 
 
 def _packed(draw, rows, tokens):
-    """Numbers of documents one after another, a new one at about every third token."""
+    """Return document numbers in packed order; a new document begins at about every third token."""
     begins = draw.integers(0, 2, rows * tokens) == 0
     return begins.long().cumsum(0).reshape(rows, tokens)
 
@@ -62,7 +62,7 @@ SAME, ALLOWED, LAST = "document[:, :, None] == document[:, None, :]", "same.tril
 
 
 def _of(numbers):
-    """The edits that compare other numbers."""
+    """Return the edits after which other numbers than `document` are compared."""
     return {"    same =": f"    numbers = {numbers}\n    same =", SAME: SAME.replace("document", "numbers")}
 
 

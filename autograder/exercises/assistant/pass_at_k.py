@@ -64,7 +64,7 @@ def _case(family, *numbers, expect=ROUGHLY, **more):
 
 
 def _end(family, n, right, k, **more):
-    """A chance that is exactly 0 or 1."""
+    """Return a case in which the chance is exactly 0 or 1."""
     return Case(family, (n, right, k), gradients=False, expect=EXACT, **more)
 
 

@@ -68,7 +68,7 @@ def _case(family, right, n, *z, **more):
 
 
 def _end(family, right, n, **more):
-    """The bound that is exactly 0 or 1."""
+    """Return a case in which one of the two bounds is exactly 0 or 1."""
     bound = "high" if right else "low"
     given = {"right": right, "n": n, "bound": Given("bound",
     "def bound(interval, place):\n    return interval[place]\n")}

@@ -74,7 +74,7 @@ def cases(draw):
 
 
 def _causal(draw, plain, front, long):
-    """Under a causal mask: the keys of a later block are all hidden from the first queries."""
+    """Yield cases with a causal mask, which hides all keys of the later blocks from the first queries."""
     more = {"aspect": CAUSAL, "needs": (*front["needs"], "causal")}
     q, k, v = qkv(draw, (2,), 7, 7, 3, 4)
     yield Case("causal", (q, k, v, 3, True), **more)
@@ -92,7 +92,9 @@ def _causal(draw, plain, front, long):
 
 
 def _far(draw, front):
-    """Scores far from zero: of both signs, all below, and blocks far above or below those before."""
+    """Yield scores far from zero: of both signs, all very low, and blocks far above or below the earlier
+    ones.
+    """
     stable = {"aspect": STABILITY, **front}
     yield Case("scores in the thousands", (*large_scores(draw, (2,), 4, 7, 6, 2), 3), scale=10.0, **stable)
     yield Case("scores about -200 for one query", (*low_scores(draw, (2,), 3, 5, 2), 2), **stable)

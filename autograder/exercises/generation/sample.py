@@ -72,7 +72,9 @@ def cases(draw):
 
 
 def _case(draw, family, logits, *temperature, by_name=False, **more):
-    """Draws that end in the middle of a token that is not too unlikely, so that no rounding moves them to another."""
+    """Return draws that fall in the middle of a token with a fair chance, so that rounding never decides
+    which one it is.
+    """
     probs = torch.softmax(logits.double() / (temperature[0] if temperature else 1.0), dim=-1)
     ends, u = probs.cumsum(dim=-1), []
     for row, end in zip(probs, ends, strict=True):
@@ -86,7 +88,7 @@ def _case(draw, family, logits, *temperature, by_name=False, **more):
 
 
 def _at_the_edges(draw):
-    """Rows that begin and end with tokens that cannot be drawn."""
+    """Return rows whose first and last tokens have probability 0."""
     logits = draw.normal(6, 7)
     logits[:3, :2] = logits[3:, -2:] = -torch.inf
     logits[1:5, 0] = logits[1:5, -1] = -torch.inf
@@ -94,7 +96,8 @@ def _at_the_edges(draw):
 
 
 def _many_at_the_edge(draw):
-    """Sums of so many float32 numbers end below 1, or above."""
+    """Return rows of so many tokens that their probabilities, added up in float32, do not sum to exactly 1.
+    """
     logits = draw.normal(5, 3000)
     logits[:, -1] = -torch.inf
     logits[:, -2] = 3.0

@@ -84,7 +84,9 @@ def _case(family, messages, marks=(1, 2), **more):
 
 
 def _twice(messages, **more):
-    """Two conversations with one encoder, and what it gives afterwards."""
+    """Return a case that encodes two conversations with one encoder, and records what the encoder gives
+    afterwards.
+    """
     given = {"messages": messages, "encode": ENCODE, "start": 1, "end": 2}
     asked = {name: Kept(name) for name in given}
     script = (Call((), asked, keep="first"), Call((), asked, keep="second"),

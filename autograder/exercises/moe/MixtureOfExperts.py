@@ -38,7 +38,9 @@ class MixtureOfExperts(nn.Module):
 
 
 class Reference(nn.Module):
-    """The sum over all experts, most of them with weight 0; an expert's first layer is shown its tokens beside that."""
+    """The sum over all experts, most with weight 0; each expert's first layer is also called with its own
+    tokens alone.
+    """
 
     def __init__(self, d_model, d_ff, n_experts, k):
         super().__init__()
@@ -61,7 +63,9 @@ class Reference(nn.Module):
 
 
 class Dense(MixtureOfExperts):
-    """All experts on the whole batch, without flattening it; most of their results are multiplied by 0."""
+    """The layer without routing: every expert runs on the whole batch, and most of its results are multiplied
+    by 0.
+    """
 
     def forward(self, x):
         chosen, experts = self.router(x).topk(self.k, dim=-1)
@@ -110,7 +114,8 @@ def cases(draw):
 
 
 def _called(draw, several, one_each):
-    """What the first layers of the experts are called with; also where nobody goes to some expert."""
+    """Yield cases that record the arguments of the experts' first layers, also where an expert gets no token.
+    """
     for family, k, unused, needs in (
         ("whom the experts see", 2, (), several),
         ("whom the experts see, one for each token", 1, (), one_each),
@@ -124,7 +129,7 @@ def _called(draw, several, one_each):
 
 
 def _case(draw, family, shape, d_ff, n_experts, k, unused=(), **more):
-    """Random tokens and weights; the experts `unused` are nobody's choice."""
+    """Return random tokens and weights; no token chooses the experts `unused`."""
     batch, tokens, width = shape
     router = draw.normal(n_experts, width, scale=1.5 / width**0.5)
     weights = {"router.weight": router}

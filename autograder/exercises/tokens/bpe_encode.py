@@ -53,7 +53,7 @@ def longest_first(text, merges):
 
 
 def from_the_left(text, merges):
-    """The first pair from the left that was learned, whenever it was."""
+    """Join, from the left, the first pair with a merge, whichever merge that is."""
     ids, known = [], {pair: n for n, pair in enumerate(merges, 256)}
     for byte in text.encode("utf-8"):
         ids.append(byte)
@@ -63,7 +63,7 @@ def from_the_left(text, merges):
 
 
 def by_rank(text, merges, best):
-    """The pair that is learned, and best by (its rank, its count), until there is none."""
+    """Join the pair with the best (rank, count) among those with a merge, until none is left."""
     ids, ranks = list(text.encode("utf-8")), {pair: n for n, pair in enumerate(merges)}
     while found := [pair for pair in pairwise(ids) if pair in ranks]:
         pair = max(dict.fromkeys(found), key=lambda pair: best(ranks[pair], found.count(pair)))
@@ -125,7 +125,7 @@ def _case(family, text, merges, **more):
 
 
 def _learned(text, n_merges):
-    """Pairs that were there when they were taken; which ones is not important."""
+    """Return merges of pairs that occur in the text; which ones does not matter."""
     merges = []
     for _ in range(n_merges):
         ids = reference(text, merges)

@@ -186,7 +186,7 @@ class _Sorter:
     # --- reading --------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
-        """Keep the files of an archive that may have a place."""
+        """Keep the files of an archive that belong to a student, or may."""
         others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
@@ -295,7 +295,7 @@ class _Sorter:
     # --- placing --------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
-        """Put each file that was kept in its place."""
+        """Put each kept file in its place."""
         by_student: dict[str, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
         main = self._only or self._only_lesson()
         for student, lesson, attempt in self._notebooks:

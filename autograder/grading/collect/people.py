@@ -48,7 +48,7 @@ class People:
         self.found = Found()
 
     def student_of(self, origin: Origin) -> str:
-        """Return the student, after `settle`; of a doubtful number, the one whom it may mean."""
+        """Return the student found by `settle`; for a doubtful number, the student it may belong to."""
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:
@@ -64,7 +64,7 @@ class People:
         return origin.key not in self._before and origin.key not in self._sure
 
     def is_somebody(self, student: str) -> bool:
-        """Return whether this is a student of the class, or one that another number means."""
+        """Return whether this is a student of the class, or one to whom another number belongs."""
         return student in self._class.ids or student in {one for _, one in self._rows.values()}
 
     def settle(self, archives: list[list[Origin]]) -> None:

@@ -37,8 +37,8 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
 
 
 def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
-    """Return the position in the old lesson of each cell of the new one that was there: the one of its name,
-    wherever it is, or else of its text or its position.
+    """Map the position of each cell of the new lesson to its position in the old one, if it was there: cells
+    are matched by their names, or else by text or position.
     """
     before, after = _keys(made), _keys(new)
     names = {key: place for place, key in enumerate(before) if isinstance(key, tuple)}

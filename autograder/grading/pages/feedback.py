@@ -131,7 +131,9 @@ def _result(nb: NotebookNode) -> results.Result | None:
 
 
 def _pictures(exercise: str, result: results.Result, whose: str) -> list[NotebookNode]:
-    """Return outputs with the pictures for the check of an exercise; `whose` names it if one fails."""
+    """Return the pictures below the check of an exercise as outputs. `whose` names the student and the check
+    in the log if a picture fails.
+    """
     import pygraphviz  # noqa: F401  imported once, not in every fork
 
     import autograder.notebook.figures  # noqa: F401

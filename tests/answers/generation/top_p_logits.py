@@ -73,7 +73,7 @@ def in_double(logits, p):
 
 
 def counted(logits, p):
-    """As many tokens as it takes, one row at a time; for p = 1 all."""
+    """As many tokens as are needed, one row at a time; all of them for p = 1."""
     out = torch.full_like(logits, -torch.inf)
     values, order = logits.sort(dim=-1, descending=True, stable=True)
     for row, probs in enumerate(values.softmax(-1)):

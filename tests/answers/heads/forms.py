@@ -176,7 +176,7 @@ RUNS = {form.__name__: by_transposes(form) for form in FORMS} | {
 
 
 class Inside(Parts):
-    """nn.MultiheadAttention inside, given the four parts."""
+    """nn.MultiheadAttention with the weights of the four parts."""
 
     def __init__(self, d_model, n_heads):
         super().__init__(d_model, n_heads)

@@ -31,7 +31,7 @@ def stacked(weights):
 
 
 def without_identity(weights):
-    """What stays is half of what was there."""
+    """The residual connection as half of the product so far, without an identity matrix."""
     b, _, n, _ = weights[0].shape
     rolled = torch.eye(n, dtype=weights[0].dtype).repeat(b, 1, 1)
     for w in weights:

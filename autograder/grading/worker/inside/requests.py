@@ -155,7 +155,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
 
 
 def _bytes(numbers: Tensor) -> bytes:
-    """Return the bytes of a tensor, as which they travel."""
+    """Return the bytes of a tensor, the form in which it travels."""
     return numbers.numpy().tobytes()
 
 
