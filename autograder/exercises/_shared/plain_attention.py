@@ -114,11 +114,11 @@ MANY_TOKENS = {
 }
 A_BATCH = MANY_TOKENS | {
     "axes in front": ("One sentence comes out right; a batch does not.",
-                      "Which axes do your steps name, counted from the end?"),
+                      "Which axes do your steps use, counted from the end?"),
 }
 NEEDS = A_BATCH | {
     "heads": ("A batch comes out right; a batch with heads does not.",
-              "Which axes do your steps name, counted from the end?"),
+              "Which axes do your steps use, counted from the end?"),
 }
 
 

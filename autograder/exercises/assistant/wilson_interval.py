@@ -217,7 +217,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "Compute it by hand for n = 4, two of them right, and z = 2: then p = 1/2 and z^2/n = 1, and "
-        "nothing is left but halves and a root.",
+        "only halves and a root are left.",
         "z^2/n occurs in every part of the formula: give it a name. Use `math.sqrt`, whose result is a "
         "Python float. The bounds 0 and 1 must be exact, and rounding can make a difference of two floats miss them.",
         "In outline: raise ValueError for impossible numbers; compute the share, z^2/n, the centre and the "

@@ -136,7 +136,7 @@ EXERCISE = Exercise(
     needs={
         "odd bytes": ("Your result is right for whole characters, and wrong for bytes that form none.",
                       'What does errors="replace" put in their place?'),
-        "none": ("Only an empty list of ids goes wrong.", "Which text has no ids?"),
+        "none": ("Only an empty list of ids goes wrong.", "Which text do no ids at all stand for?"),
         "broken": ("Your result is right for whole characters, and wrong for parts of one.",
                    'What does errors="replace" put in their place?'),
         "deep": ("Your result is right for bytes and pairs of bytes, and wrong for merges of merges.",

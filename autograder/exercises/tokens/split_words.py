@@ -108,10 +108,10 @@ EXERCISE = Exercise(
                  "Does a number in your code limit the length of a text?"),
         "repeated": ("Your result is right unless a piece occurs again.",
                      "What do your pieces give when you join them?"),
-        "empty": ("Only an empty text goes wrong.", "Which pieces does an empty text have?"),
+        "empty": ("Only an empty text goes wrong.", "How many pieces does an empty text have?"),
         "several": ("Your result is right for a single word, and wrong for several pieces.",
                     'What are the pieces of "a b", in order?'),
-        "": ("A single word does not come out unchanged.", "Which pieces does one word have?"),
+        "": ("A single word does not come out unchanged.", "What are the pieces of a text that is a single word?"),
     },
     hints=(
         'Mark every word boundary of "Hi, you": before H, after i, before y and after the last u. The pieces are '
