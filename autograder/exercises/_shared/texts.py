@@ -3,7 +3,7 @@
 SCRIPTS = {
     "letters with accents": "Übermäßig naïve Ångströms, déjà-vu à Łódź",
     "other alphabets": "Ἕλληνες και Москва; שלום, مرحبا!",
-    "no blanks between words": "東京タワーへ行く。한국어",
+    "no spaces between words": "東京タワーへ行く。한국어",
     "combining marks": "नमस्ते cafe\u0301 ไทย",
     "emoji": "a 🐈\u200d⬛ and 👩🏽\u200d🚀🚀, ok🙂ok",
 }

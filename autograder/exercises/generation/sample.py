@@ -46,8 +46,8 @@ def cases(draw):
     yield _case(draw, "a vocabulary of one word", draw.normal(3, 1), needs=samples)
     yield _case(draw, "a large vocabulary", draw.normal(3, 800, scale=3.0), needs=samples)
     warm = {"aspect": TEMPERATURE, "needs": ("samples", "temperature")}
-    yield _case(draw, "colder", draw.normal(8, 6), 0.5, **warm)
-    yield _case(draw, "warmer", draw.normal(8, 6, scale=3.0), 2.5, **warm)
+    yield _case(draw, "a temperature below 1", draw.normal(8, 6), 0.5, **warm)
+    yield _case(draw, "a temperature above 1", draw.normal(8, 6, scale=3.0), 2.5, **warm)
     yield _case(draw, "a temperature by name", draw.normal(5, 4), 3, by_name=True, **warm)
     cold = {"aspect": TEMPERATURE, "needs": ("samples", "cold")}
     for zero in (0.0, 0):

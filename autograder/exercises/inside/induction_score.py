@@ -48,7 +48,7 @@ def _perfect(draw, **more):
     for query in range(tokens):
         for head, key in enumerate((query - period + 1, query - 1, query - period)):
             weights[:, head, query, max(key, 0)] = 1
-    return Case("three heads one can name", (weights, period), gradients=False, **more)
+    return Case("a perfect head and two others", (weights, period), gradients=False, **more)
 
 
 QUERIES, KEYS, LAST = "torch.arange(period, weights.shape[-1]", "queries - period + 1", "seen.mean(dim=(0, 2))"

@@ -44,7 +44,7 @@ def cases(draw):
     yield _case(draw, "nothing is remembered", (3, 4), 5, betas=(0.0, 0.0), lr=0.5, weight_decay=0.0, needs=("later",))
     yield _case(draw, "only the mean is remembered", (3, 4), 5, betas=(0.7, 0.0), lr=0.5, weight_decay=0.0,
                 needs=("later",))
-    yield _case(draw, "no rate", (2, 3), 3, lr=0.0, needs=("later",))
+    yield _case(draw, "a learning rate of 0", (2, 3), 3, lr=0.0, needs=("later",))
     decay = {"aspect": DECAY, "needs": ("decay",)}
     still = {"still": True, "fresh": True}
     yield _case(draw, "decay and nothing else", (3, 2), lr=0.5, weight_decay=0.4, **still, **decay)

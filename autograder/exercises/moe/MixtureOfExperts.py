@@ -94,7 +94,7 @@ def cases(draw):
     yield _case(draw, "all sizes different", (batch, tokens, width), d_ff, 5, 2, observe=True, **several)
     yield _case(draw, "other weights in the same module", (batch, tokens, width), d_ff, 5, 2, **several)
     yield _case(draw, "three experts a token", (2, 4, 5), 6, 6, 3, **several)
-    yield _case(draw, "one expert a token", (2, 5, 4), 3, 4, 1, **one_each)
+    yield _case(draw, "one expert per token", (2, 5, 4), 3, 4, 1, **one_each)
     yield _case(draw, "all experts", (2, 3, 4), 5, 3, 3, needs=("several experts", "tokens", "several of a token"))
     yield _case(draw, "a single expert", (2, 3, 4), 6, 1, 1, needs=("tokens",))
     yield _case(draw, "one token", (1, 1, 4), 3, 5, 2, needs=("several experts", "a choice", "several of a token"))

@@ -34,7 +34,7 @@ def cases(draw):
     yield _case(draw, "as many tokens as experts", 4, 4, k=2, needs=usual, float64=True)
     yield _case(draw, "four of everything", 4, 4, 4, k=4, needs=("batch", "several", "bias"))
     yield _case(draw, "one axis more", 2, 3, 2, 5, k=2, needs=("batch", *usual))
-    yield _case(draw, "one expert a token", 2, 4, 6, k=1, needs=("batch", "left out", "bias"))
+    yield _case(draw, "one expert per token", 2, 4, 6, k=1, needs=("batch", "left out", "bias"))
     yield _case(draw, "one expert, scaled", 3, 5, k=1, scale=2.5, needs=("left out", "bias", "scale"))
     yield _case(draw, "one of everything", 1, 1, 1, k=1, bias=0.0)
     yield _case(draw, "many tokens", 300, 6, k=2, gradients=False, needs=usual)

@@ -97,7 +97,7 @@ def cases(draw):
     yield _case("runs of one letter", "aaaaaaa b aaa aa", RUNS, needs=("several", "same"))
     yield _case("the other way round", "ba ab ba", SMALL[:1])
     yield _case("drawn letters", texts.text(draw, "abcd", 90), IN_TURN, needs=order)
-    yield _case("a merge over a blank", "a b a b, a b", [(97, 32), (256, 98)], needs=several)
+    yield _case("a merge across a space", "a b a b, a b", [(97, 32), (256, 98)], needs=several)
     yield _case("no merges", "abcab", [], needs=("no merges",))
     # In digits: "32 101" is in "132 101", and "97 10" in "97 101".
     yield _case("bytes that share digits", "Ąe an ae a\n, Ąe a\n", [(32, 101), (97, 10)], needs=("several", "digits"))
@@ -108,7 +108,7 @@ def cases(draw):
     yield _case("two letters, one pair", "ab", SMALL[:1])
     yield _case("one letter", "a", RUNS, needs=several)
     yield _case("an empty text", "", SMALL, needs=("several", "empty"))
-    for family in ("letters with accents", "no blanks between words", "emoji"):
+    for family in ("letters with accents", "no spaces between words", "emoji"):
         text = texts.SCRIPTS[family] * 2
         yield _case(family, text, _learned(text, 5), needs=("several", "bytes", "order"))
     # Every kind of word again and again: many places for each merge.
