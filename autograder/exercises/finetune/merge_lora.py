@@ -55,8 +55,8 @@ def cases(draw):
     yield _case(draw, "arguments by name", 4, 3, 2, script=(Call(**names), OUTPUT))
     look = {"look": Given("look", LOOK)}, Call((Kept("merged"),), to="look", keep="look")
     yield _case(draw, "the new layer's form", 4, 5, 2, more=look[0], script=(MERGE, look[1]), needs=("form",))
-    yield _case(draw, "the new layer's form, without a bias", 4, 5, 2, bias=False, more=look[0], script=(MERGE, look[1]),
-                needs=("form", "no bias"))
+    yield _case(draw, "the new layer's form, without a bias", 4, 5, 2, bias=False, more=look[0],
+                script=(MERGE, look[1]), needs=("form", "no bias"))
     freeze = Call((Kept("linear"),), to="freeze")
     yield _case(draw, "a frozen layer", 4, 5, 2, more=look[0] | {"freeze": Given("freeze", FREEZE)},
                 script=(freeze, MERGE, look[1]), aspect=LEARNING, needs=("form",))
