@@ -51,8 +51,8 @@ def is_students(filename: str) -> bool:
 
 
 def is_own_fault(error: BaseException) -> bool:
-    """Return whether the error that ended a call of an answer comes from our own code. Our worked and wrong
-    answers count as answers here.
+    """Return whether an error that ended a call of an answer comes from our own code. Worked and wrong
+    answers of the course count as answers here.
     """
     codes = _codes(error)
     theirs = [is_students(code.co_filename) or _is_of_an_exercise(code.co_filename) for code in codes]

@@ -186,7 +186,7 @@ def plain_settings() -> Iterator[None]:
 
 
 def _makes_elsewhere() -> bool:
-    """Return whether tensors are made on another device than the CPU if none is named."""
+    """Return whether tensors are made on a device other than the CPU by default."""
     try:
         return torch.get_default_device().type != "cpu"
     except (AssertionError, RuntimeError):  # one that this machine does not have

@@ -39,8 +39,9 @@ def site(wheel, tmp_path_factory):
 
 
 def run(site, cwd, *words):
-    """Run a command of the installed package. -S leaves .pth files aside, by which the clone would be
-    found."""
+    """Run a command of the installed package. With -S, Python ignores .pth files, through which it would find
+    the clone.
+    """
     paths = os.pathsep.join((str(site), sysconfig.get_path("purelib")))
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     return subprocess.run(

@@ -39,7 +39,7 @@ def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
 
 
 def differences(cells: Iterable[Cell], stored: NotebookNode, fresh: NotebookNode) -> list[str]:
-    """Return a sentence on each cell of a lesson whose stored output a run of it has not reproduced."""
+    """Return a sentence on each cell of a lesson whose output in a new run differs from the stored one."""
     cells, found = list(cells), []
     loose = trained(cells)
     for number, (cell, old, new) in enumerate(zip(cells, stored.cells, fresh.cells, strict=True), start=1):

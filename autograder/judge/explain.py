@@ -40,8 +40,8 @@ class WrongAnswer:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The answer's results with the expected ones. Where an ordinary number is wrong, NaN and infinities
-        in other cases are left out, so that they do not hide what can be said of it.
+        """The answer's results with the expected ones. If an ordinary number is wrong, cases that are wrong
+        only in NaN or infinities are left out, so that they do not hide what the numbers show.
         """
         pairs = pairs_of(self.exercise, self.cases, self.expected.right, self.records)
         as_numbers = [pair for pair in pairs if not pair.wrong or pair.actual.isfinite().all()]

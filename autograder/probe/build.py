@@ -24,9 +24,7 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 
 
 class WrongParts(Exception):
-    """Raised if a module lacks a part that the exercise requires, has it in another shape, or holds more than
-    it may.
-    """
+    """Raised if a module lacks a required part, has it in another shape, or has parts that it may not have."""
 
     def __init__(self, expected: dict[str, tuple], found: dict[str, tuple]):
         self.expected = expected
@@ -242,7 +240,8 @@ def states(
 
 
 def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str, Any]:
-    """Return the traces of the modules among the constructor's arguments, under the kind of the first one.
+    """Return the traces of the modules among the constructor's arguments, keyed by the kind of the first such
+    module.
 
     Which of their parameters ask for gradients is left out: some exercises freeze what they are given.
     """

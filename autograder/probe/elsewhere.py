@@ -179,7 +179,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(change: Callable[[Any], Any], value: Any, kinds: Any = torch.Tensor) -> Any:
-    """Return the value, with every tensor in it changed."""
+    """Return the value with `change` applied to every tensor in it."""
     if isinstance(value, kinds):
         return change(value)
     if isinstance(value, (tuple, list)):

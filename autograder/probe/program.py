@@ -35,7 +35,7 @@ REFUSED = re.compile(r"from_file|set_|resize.*|.*pin_memory|.*unsafe_index.*|.*_
 
 
 class NoProgram(Exception):
-    """Raised if the call does something that no program can hold, or too much of it."""
+    """Raised if the call does something that a program cannot hold, or too much of it."""
 
 
 class Recorder(TorchDispatchMode):

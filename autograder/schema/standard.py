@@ -83,7 +83,7 @@ def as_exact_as_float64(case: Case) -> Case:
 
 
 def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """Return the cases, some of which are run on another device as well: one for each choice of tensor
+    """Return the cases, with some of them also run on another device: one for each choice of tensor
     arguments.
 
     Where everything is judged in float32, any buffer is right, also one on the CPU.

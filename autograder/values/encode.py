@@ -52,7 +52,7 @@ def encode(value: Any, depth: int = 0) -> Encoded:
 
 
 def _other(why: str) -> Encoded:
-    """Return the stand-in for a value that cannot be encoded."""
+    """Return a placeholder for a value that cannot be encoded."""
     return {"kind": "other", "class": why}
 
 

@@ -20,7 +20,9 @@ LESSON, EXERCISE, ANSWERS = "solutions/80_asked.py", "exercises/asked/centred.py
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """Write what `new` writes, a text of it replaced: change(file, old, new) returns the folder."""
+    """A function that writes what `new` writes with one text replaced: change(file, old, new) returns the
+    folder.
+    """
     monkeypatch.setenv("AUTOGRADER_EXERCISES", str(tmp_path / "exercises"))
     new_exercise("asked.centred", tmp_path)
     (tmp_path / "images").mkdir()

@@ -115,7 +115,7 @@ def in_a_child(work) -> int:
 
 
 def killed_at(folder: Path, point: int) -> bool:
-    """Grade, and kill the grader before the write of that number; return False if there are not so many."""
+    """Grade, and kill the grader before its write number `point`; return False if there are fewer writes."""
     left = [point]
 
     def count():

@@ -10,10 +10,10 @@ SCRIPTS = {
 
 
 def text(draw, letters: str, length: int) -> str:
-    """Return a text of so many letters, each drawn at random."""
+    """Return a text of `length` characters, each drawn at random from `letters`."""
     return "".join(letters[i] for i in draw.integers(0, len(letters) - 1, length).tolist())
 
 
 def words(draw, count: int, letters: str = "aeinrst") -> list[str]:
-    """Return so many words of two to six letters."""
+    """Return `count` words of two to six letters."""
     return [text(draw, letters, int(draw.integers(2, 6))) for _ in range(count)]

@@ -96,8 +96,7 @@ def _at_the_edges(draw):
 
 
 def _many_at_the_edge(draw):
-    """Return rows of so many tokens that their probabilities, added up in float32, do not sum to exactly 1.
-    """
+    """Return rows of so many tokens that their probabilities do not add up to exactly 1 in float32."""
     logits = draw.normal(5, 3000)
     logits[:, -1] = -torch.inf
     logits[:, -2] = 3.0

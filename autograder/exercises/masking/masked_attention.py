@@ -83,8 +83,8 @@ def _scores_of_zero(draw):
 
 
 def _empty_rows(draw):
-    """Yield queries that may attend to nothing: by left padding under a causal mask, in float64, and all of
-    them.
+    """Yield cases with queries that may attend to nothing: the first ones under left padding, the same in
+    float64, and all of them.
     """
     some = _case(draw, "some queries see nothing", (2,), 5, 5, 6, 3, left_padded(5, 2), aspect=FULLY_MASKED)
     yield some

@@ -139,8 +139,8 @@ def _weights_shown(draw):
 
 
 def _empty_rows(make):
-    """Yield queries that may attend to nothing: by left padding under a causal mask, in float64, and all of
-    them.
+    """Yield cases with queries that may attend to nothing: the first ones under left padding, the same in
+    float64, and all of them.
     """
     some = make.case("some queries see nothing", (2, 5, 5, 4, 4), left_padded(5, 2), aspect=FULLY_MASKED)
     yield some

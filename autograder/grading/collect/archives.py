@@ -163,7 +163,7 @@ def _with_nested(entry: Entry) -> Iterator[Entry]:
 
 class _Nested(io.BytesIO):
     """A nested archive. subtle: zipfile reads the whole list of files at once, and makes an object of half a
-    kilobyte for each; a few megabytes of it would take gigabytes.
+    kilobyte for each; the list of an archive of a few megabytes would take gigabytes.
     """
 
     def read(self, size: int | None = -1) -> bytes:

@@ -215,8 +215,8 @@ class _Sorter:
         return _Other(number, entry.parts[-1], file)
 
     def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
-        """Record the outcome of a student's files that are no notebooks, which depends on whether they are
-        `beside` one.
+        """Record the outcome of a student's files other than notebooks; it depends on whether they came
+        `beside` a notebook.
         """
         for other in files:
             if beside:
@@ -338,8 +338,8 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """Return the numbers of one system under which one student would hand in one lesson twice, if a new
-        one is among them.
+        """Return the numbers of one system under which one student would hand in one lesson twice, if one of
+        these is new.
         """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}

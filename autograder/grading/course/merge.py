@@ -6,7 +6,7 @@ from nbformat import NotebookNode, from_dict
 
 
 def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """Return the new lesson with the instructor's changes, and in words where both have changed the same.
+    """Return the new lesson with the instructor's changes, and sentences on what both have changed.
 
     `made` is the old lesson as it was made, `mine` the instructor's version of it, `new` the mended one. The
     instructor's text and points stay, cells that they added or changed stay after the one above, cells that

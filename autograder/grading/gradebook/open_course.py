@@ -91,8 +91,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class _Log(logging.FileHandler):
-    """A log that is left out if it cannot be written (a full disk): the work goes on, or reports the error
-    itself."""
+    """A log that is skipped if it cannot be written, for instance on a full disk: the work goes on, or
+    reports that error itself.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):

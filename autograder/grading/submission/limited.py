@@ -50,7 +50,7 @@ class Broke(Exception):
 
 @dataclass(frozen=True)
 class _Reply:
-    """The reply of the fork: a result, the reason why the function refused, or where it raised another
+    """The reply of the fork: a result, the reason why the function refused, or the origin of another
     exception.
     """
 

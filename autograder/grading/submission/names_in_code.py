@@ -56,7 +56,7 @@ def _by_ipython(text: str) -> str:
 
 
 def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """Return the names that cells import, with the dotted paths that they stand for."""
+    """Return the names that cells import, each with the dotted path behind it."""
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):
@@ -84,7 +84,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
-    """Return the names in a cell that are not allowed. `paths` are what imported names stand for
+    """Return the names in a cell that are not allowed. `paths` are the dotted paths of imported names
     (`paths_in`).
     """
     try:
@@ -284,8 +284,8 @@ def _bindings(function: ast.AST) -> Counter[str]:
 
 
 def _loop(target: ast.AST, values: ast.AST, function: ast.AST) -> dict[str, list[str]]:
-    """Return the texts that a loop's name stands for, if they are written there and the function binds it
-    nowhere else.
+    """Return the texts that a loop variable takes, if they are written in the loop and the function does not
+    bind the name anywhere else.
     """
     match target, values:
         case ast.Name(name), ast.Tuple(parts) | ast.List(parts):

@@ -7,7 +7,7 @@ from torch import einsum
 
 
 def hidden(start, width, queries, keys):
-    """(N, block): which keys of a block lie after a query."""
+    """Return (N, block): which keys of a block come after a query."""
     return torch.arange(start, start + width) > torch.arange(keys - queries, keys).unsqueeze(1)
 
 

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 
 def shifted(logits, p):
-    """The usual way: what lies beyond p is removed, shifted by one."""
+    """The usual way: the tokens after the one that reaches p are removed, by a mask shifted by one."""
     if p >= 1.0:
         return logits.clone()
     ordered, indices = torch.sort(logits, descending=True, stable=True)

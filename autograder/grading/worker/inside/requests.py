@@ -58,8 +58,8 @@ def _send(channel: int, reply: bytes) -> None:
 
 
 def _answer_apart(channel: int) -> None:
-    """Answer the next request, to run programs again, in a fork: nothing of it stays in this process's
-    memory, where the answer's code will run.
+    """Answer the next request, to run programs again, in a fork, so that nothing of it stays in the memory of
+    this process, where the answer's code will run.
     """
     pid = os.fork()
     if pid == 0:
