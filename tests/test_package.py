@@ -23,7 +23,9 @@ def softmax(scores):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Made from what the teachers' image copies, so that the clone stays clean; without the network."""
+    """The wheel, made from what the teachers' image copies, so that the clone stays clean; without the
+    network.
+    """
     clone = copied("teachers", ROOT, tmp_path_factory.mktemp("image"))
     assert installed("teachers") == [".", "jupyterhub"]
     out = tmp_path_factory.mktemp("wheel")

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from autograder.faults import door
+from autograder.faults import trust_boundary
 from autograder.isolation import without_subclasses
 from autograder.untrusted import require
 from autograder.values import Encoded
@@ -128,7 +128,7 @@ def _encode_tensor(value: torch.Tensor) -> Encoded:
         return {"kind": "tensor", "class": name, "device": plain.device.type, "data": _copied(plain)}
 
 
-@door
+@trust_boundary
 def _copied(tensor: torch.Tensor) -> torch.Tensor:
     data = torch.empty(tensor.shape, dtype=tensor.dtype)
     data.copy_(tensor)

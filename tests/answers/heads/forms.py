@@ -155,7 +155,7 @@ def with_buffers(self, x, context, mask):
 
 
 def classes(run, parts=Parts):
-    """(MultiheadSelfAttention, MultiheadCrossAttention) of the same parts."""
+    """Return (MultiheadSelfAttention, MultiheadCrossAttention), made of the same parts."""
 
     class MultiheadSelfAttention(parts):
         def forward(self, x, mask=None):

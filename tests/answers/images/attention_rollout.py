@@ -13,7 +13,7 @@ def reduced(weights):
 
 
 def backwards(weights):
-    """From the last layer down."""
+    """The product from the last layer to the first."""
     out = None
     for w in reversed(weights):
         a = 0.5 * w.mean(dim=1) + 0.5 * torch.eye(w.shape[-1], dtype=w.dtype)[None]

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from autograder.errors import place_of
-from autograder.faults import door, is_own_fault
+from autograder.faults import is_own_fault, trust_boundary
 from autograder.grading.sandbox.inside.system import write_all
 from autograder.grading.worker.answer_graph import answer_graph
 from autograder.grading.worker.inside.shell import Shell
@@ -127,7 +127,7 @@ class _Submission:
         return _in_a_fork(graph, seconds)
 
 
-@door
+@trust_boundary
 def _run(source: str, name: str, names: dict) -> None:
     exec(compile(source, name, "exec"), names)
 
