@@ -262,8 +262,8 @@ def test_a_second_grade_waits_for_the_first(ran, undisturbed):
     with locked(ran):
         command = [sys.executable, "-c", f"from autograder.grading.grade import grade; grade({str(ran)!r})"]
         second = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        said = next(line for line in second.stderr if "grades this course" in line)
-        assert f"process {os.getpid()} grades this course" in said
+        said = next(line for line in second.stderr if "is grading this course" in line)
+        assert f"process {os.getpid()} is grading this course" in said
         assert graded_notebooks(ran) == []
     rest = second.communicate()[1]
     assert second.returncode == 0 and "Traceback" not in rest

@@ -79,7 +79,7 @@ def locked(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             holder = file.read(20).strip() or "another one"
-            print(f"autograder: process {holder} grades this course; waiting for it.", file=sys.stderr)
+            print(f"autograder: process {holder} is grading this course; waiting for it.", file=sys.stderr)
             fcntl.flock(file, fcntl.LOCK_EX)
         file.truncate(0)
         file.write(f"{os.getpid()}\n")

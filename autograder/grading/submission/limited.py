@@ -110,7 +110,7 @@ def _all_of(pipe: int, deadline: float) -> bytes:
             return bytes(data)
         data += part
         if len(data) > LARGEST_RESULT:
-            raise OverLimit("made too much of it")
+            raise OverLimit("produced too much data")
     raise TimeoutError("this machine is too busy to read it")
 
 
