@@ -1,8 +1,8 @@
 """Attributes an exception to the learner's code or to ours, by its traceback.
 
 It belongs to the innermost frame of the answer's code or ours; what a library raises belongs to its caller. A
-function of ours that only handles the answer's objects is marked as a `door`, a trust boundary: an exception
-that it raises is the answer's.
+function of ours that only handles the answer's objects is marked as a `trust_boundary`: an exception that it
+raises is the answer's.
 """
 
 import inspect
@@ -32,15 +32,15 @@ NOT_THE_STUDENTS = (
 )
 BROKEN = """Nothing is wrong with your code: this is {ours} ({place}).
 Please show these lines to whoever gave you the notebook."""
-_DOORS: set[CodeType] = set()
+_TRUST_BOUNDARIES: set[CodeType] = set()
 Function = TypeVar("Function", bound=Callable)
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def door(function: Function) -> Function:
-    """Mark a function as a boundary: it handles objects of the answer, and may fail because of them."""
-    _DOORS.add(function.__code__)  # type: ignore[attr-defined]
+def trust_boundary(function: Function) -> Function:
+    """Mark a function that handles objects of the answer: an exception that it raises is the answer's."""
+    _TRUST_BOUNDARIES.add(function.__code__)  # type: ignore[attr-defined]
     return function
 
 
@@ -51,14 +51,14 @@ def is_students(filename: str) -> bool:
 
 
 def is_own_fault(error: BaseException) -> bool:
-    """Return whether the error that ended a call of an answer comes from our own code. Our worked and wrong
-    answers count as answers here.
+    """Return whether an error that ended a call of an answer comes from our own code. Worked and wrong
+    answers of the course count as answers here.
     """
     codes = _codes(error)
     theirs = [is_students(code.co_filename) or _is_of_an_exercise(code.co_filename) for code in codes]
     if isinstance(error, (RecursionError, MemoryError)) and any(theirs):
         return False  # the answer exhausted a resource, wherever the error was raised
-    return bool(codes) and not theirs[-1] and codes[-1] not in _DOORS
+    return bool(codes) and not theirs[-1] and codes[-1] not in _TRUST_BOUNDARIES
 
 
 def _codes(error: BaseException) -> list[CodeType]:
@@ -81,8 +81,9 @@ def raise_own_fault(records: "Iterable[Record]") -> None:
 
 
 class Broken(Exception):
-    """Raised if something that a learner called broke by a fault of our own. A notebook shows only its
-    text."""
+    """Raised if something that a learner called failed through a fault of our own. A notebook shows only its
+    text.
+    """
 
     def _render_traceback_(self) -> list[str]:
         return narrow_lines(str(self))
@@ -115,7 +116,7 @@ def entry_point(example: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]
                 if hasattr(error, "_render_traceback_"):  # it renders itself
                     raise
                 deepest = _codes(error)[-1]
-                if is_students(deepest.co_filename) or deepest in _DOORS:
+                if is_students(deepest.co_filename) or deepest in _TRUST_BOUNDARIES:
                     raise
                 raise Broken(BROKEN.format(ours=OUR_ERROR, place=place_of(error))) from error
 

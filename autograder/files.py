@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file atomically: no reader sees half of it, even after a power cut."""
+    """Write a file atomically: nobody reads half of it, even after a power cut."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as half, half.open("w", encoding="utf-8") as file:
         file.write(text)

@@ -23,7 +23,7 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.autograd.profiler import profile
 from torch.overrides import TorchFunctionMode
 
-from autograder.faults import door
+from autograder.faults import trust_boundary
 from autograder.files import folder_is_gone
 
 # subtle: torch.manual_seed does the same, but records a traceback for missing GPUs, at 1 ms a time.
@@ -78,7 +78,7 @@ def quiet() -> Iterator[None]:
         builtins.input = asks
 
 
-@door
+@trust_boundary
 def _nobody(prompt: object = "") -> str:
     """Replace `input` while an answer runs, when there is nobody to ask."""
     raise EOFError("input() waits for someone at the keyboard, and nobody answers here")
@@ -100,7 +100,7 @@ def _kernel_goes_on() -> Iterator[None]:
         shell.ask_exit = before
 
 
-@door
+@trust_boundary
 def _end() -> None:
     raise SystemExit("exit() ends Python")
 
@@ -186,7 +186,7 @@ def plain_settings() -> Iterator[None]:
 
 
 def _makes_elsewhere() -> bool:
-    """Return whether tensors are made on another device than the CPU if none is named."""
+    """Return whether tensors are made on a device other than the CPU by default."""
     try:
         return torch.get_default_device().type != "cpu"
     except (AssertionError, RuntimeError):  # one that this machine does not have
@@ -194,8 +194,8 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """In its block, anything that draws random numbers without naming a generator draws from one that belongs
-    to the block.
+    """A block in which anything that draws random numbers without naming a generator draws from the block's
+    own.
     """
 
     def __init__(self) -> None:

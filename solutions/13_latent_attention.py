@@ -195,7 +195,7 @@ Look at one score with both weights written out. The latent of *cat* can go up t
 of *dog* there. Or the query of *dog* can be projected down to meet the latent:
 
 ![Through the key: the latent of cat, 2 and -1, goes up to the key 2, 0, -1, 0 and meets dog, 2, -1, 1, 0:
-score 3. Through the latent: dog comes down to 2 and 1 and meets the latent: score 3
+score 3. Through the latent: dog is projected down to 2 and 1 and meets the latent: score 3
 again](../images/two_ways_to_a_score.svg)
 
 By hand (the query of *dog* is $x$ itself here): $2 \cdot 2 + (-1) \cdot 0 + 1 \cdot (-1) + 0 \cdot 0 = 3$ the

@@ -3,10 +3,10 @@ r"""
 # 17 Act with a Transformer: can you ask for success, and get it?
 
 A pole stands upright on a cart, and someone pushes the cart left or right to keep the pole from falling. You
-get the notes of 200 players (in the field's word, their **trajectories**). They lose interest, and sooner or
-later each of them lets the pole fall, after some 66 steps on average. None of the notes is longer than 100. A
-language model reads them as a text and learns to continue it, and nothing else. Then you begin a new text
-with "still to come: 20 steps", and let it play; then with "still to come: 100"; then with 150, which has
+get the **trajectories** of 200 players, notes of what each of them saw and did. They lose interest, and
+sooner or later each of them lets the pole fall, after some 66 steps on average. No trajectory is longer
+than 100. A language model reads them as a text and learns to continue it, and nothing else. Then you begin a new
+text with "still to come: 20 steps", and let it play; then with "still to come: 100"; then with 150, which has
 never been reached. Will it give you what you ask for? How could a model that only imitates do better than the
 players it imitates?
 
@@ -210,7 +210,7 @@ r"""
 **The question.** A model has read many episodes, good ones and bad ones. How can it play *well* if it only
 continues what it has read?
 
-You choose how the text begins. Where a large return is to come, the notes go on with the actions that earned
+You choose how the text begins. Where a large return is to come, the text goes on with the actions that earned
 it; where a small one is to come, with actions that did not. A model that predicts the next action learns
 both. So you write a large return yourself, and let the model continue:
 
@@ -340,9 +340,9 @@ for seed in range(3):
 
 # %% [markdown]
 r"""
-The agent in the notes could not play. It was right about half the time, by luck. Still, asked for all, the
-model plays almost perfectly, and asked for none, it gets almost everything wrong. The notes show *which*
-actions earned something, and the return tells them apart.
+The agent in the trajectories (*the notes* above) could not play. It was right about half the time, by luck.
+Still, asked for all, the model plays almost perfectly, and asked for none, it gets almost everything wrong.
+The trajectories show *which* actions earned something, and the return tells them apart.
 
 ### A real environment: CartPole
 
@@ -370,9 +370,9 @@ poles(episode[0], "Somebody who always pushes right", frames=5)
 r"""
 `play` lets a policy play one episode per seed, side by side, and returns the states and the actions of each.
 
-The notes come from 200 players. A sensible one pushes towards the side to which the pole is falling. Ours do
-so for a while, with a slip now and then, but sooner or later each of them loses interest and pushes left for
-the rest of the episode. All notes end after 100 steps at the latest:
+The trajectories come from 200 players. A sensible one pushes towards the side to which the pole is falling.
+Ours do so for a while, with a slip now and then, but sooner or later each of them loses interest and pushes
+left for the rest of the episode. All trajectories end after 100 steps at the latest:
 """
 
 # %%
@@ -455,8 +455,8 @@ who is about to lose interest. The difference in the loss is small. The differen
 will be large.
 
 Now ask. At every step, what is wanted is what was asked for minus what has been earned, and the action is
-drawn from the model's probabilities. An episode can now last up to 200 steps, twice as long as any in the
-notes:
+drawn from the model's probabilities. An episode can now last up to 200 steps, twice as long as any
+trajectory:
 """
 
 # %%
@@ -511,9 +511,10 @@ You do. Each number is the mean of 8 episodes. Read the figure in three steps:
   Plain imitation cannot choose. It loses interest at random, as they did, and what you ask for makes no
   difference. (The ups and downs of its line are chance, since each point comes from other episodes, and only
   8 of them.)
-- *Asked for 150* it gets there too, although no note is longer than 100. Nothing guaranteed that. It works
-  because playing on needs no action that is not in the notes. In them, "much is still to come" always went
-  with balancing, and after 50 steps what is asked for is back in the range that the model has seen.
+- *Asked for 150* it gets there too, although no trajectory is longer than 100. Nothing guaranteed that. It
+  works because playing on needs no action that is not in the trajectories. In them, "much is still to come"
+  always went with balancing, and after 50 steps what is asked for is back in the range that the model has
+  seen.
 
 How does it do that? Ask each of the three models for 20, and watch the first one:
 """
@@ -958,9 +959,10 @@ r"""
 
 Not graded, and harder than they look.
 
-**Which note wins?** A common rival of the decision transformer is to imitate only the best of the notes.
-Write `best_notes(episodes, share)`, which keeps the episodes with the largest returns, where `share` is the
-fraction to keep. Train a plain imitator on the best tenth. What does it reach, and what can it not do?
+**Which trajectory wins?** A common rival of the decision transformer is to imitate only the best
+trajectories. Write `best_notes(episodes, share)`, which keeps the episodes with the largest returns, where
+`share` is the fraction to keep. Train a plain imitator on the best tenth. What does it reach, and what can it
+not do?
 """
 
 # %%
@@ -997,15 +999,15 @@ their model. What it cannot do is anything else. You cannot ask it for 20.
 
 </details>
 
-**Other notes.** Let the players keep their interest and be clumsy instead: `losing_interest(seed, clumsy=1.0,
-patience=1e9)`. Train a reader on these notes, and ask it for 20, 60 and 100. Guess first.
+**Other players.** Let the players keep their interest and be clumsy instead: `losing_interest(seed,
+clumsy=1.0, patience=1e9)`. Train a reader on these trajectories, and ask it for 20, 60 and 100. Guess first.
 
 <details><summary>What to expect</summary>
 
 It still plays longer if you ask for more, but it cannot aim. Asked for 20, it plays on for a hundred steps or
 more (we tried three seeds). When a clumsy player drops the pole early, that is bad luck and not something the
-player set out to do, so the return says little about the next action. Asking works only as well as the notes
-tie returns to actions.
+player set out to do, so the return says little about the next action. Asking works only as well as the
+trajectories tie returns to actions.
 
 </details>
 

@@ -775,12 +775,12 @@ print([f"{a:.2f}" for a in group_advantages(torch.tensor([1.0, 1, 0, 0, 0, 0, 0,
 r"""
 The language, the models and `sequence_log_prob` are yours. The reward is 1 if at least four of the six steps
 rise, and 0 otherwise. In each of fifteen rounds every model writes eight answers to each of 32 first digits,
-and takes eight steps with them. The ratio of the new to the old probability is held within a bound, as in
-lesson 17. GRPO has one ratio for each *token*. Here there is one for the whole answer, which is what **GSPO**
-has (Zheng et al. 2025). GSPO takes the root of it by the number of tokens, so that long answers do not leave the
-bound at once; our six steps can do without. Beside it stand two plainer rivals, with the same answers and as many
-steps: the same loss without a bound, and imitation of the right answers alone (**rejection sampling**), which has
-neither advantages nor ratios. Five seeds each:
+and takes eight steps with them. The ratio of the new to the old probability is clipped, held within a bound,
+as in lesson 17. GRPO has one ratio for each *token*. Here there is one for the whole answer, which is what
+**GSPO** has (Zheng et al. 2025). GSPO takes the root of it by the number of tokens, so that long answers do
+not leave the bound at once; our six steps can do without. Beside it stand two plainer rivals, with the same
+answers and as many steps: the same loss without a bound, and imitation of the right answers alone
+(**rejection sampling**), which has neither advantages nor ratios. Five seeds each:
 """
 
 # %%

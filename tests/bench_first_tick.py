@@ -49,7 +49,7 @@ sys.path = [path for path in sys.path if path not in more]
 
 @contextmanager
 def step(name: str) -> Iterator[list[str]]:
-    """Print what a step took; to the list in its block goes what else there is to say of it."""
+    """Print how long the block took, and the remarks that it appends to its list."""
     start, more = time.perf_counter(), []
     yield more
     print(f"{name:34} {time.perf_counter() - start:7.1f} s  {', '.join(more)}", flush=True)
@@ -79,7 +79,7 @@ def visit(pages: Path) -> None:
 
 
 def set_up(home: Path, wheel: Path) -> Path:
-    """Call the first two lines of the page in `home`, and returns its Python."""
+    """Run the first two lines of the page in `home`, and return its Python."""
     shutil.copy(wheel, home)
     with step("python -m venv .venv"):
         subprocess.run([sys.executable, "-m", "venv", ".venv"], cwd=home, check=True)

@@ -41,7 +41,9 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Skip samples in favour of whole proofs while there is time, and whole proofs afterwards; the summary says so."""
+    """Skip each sample while there is time for the whole proof, and whole proofs once there is not; the
+    summary says so.
+    """
     minutes = item.config.getoption("minutes")
     if minutes is None:
         return

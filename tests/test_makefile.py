@@ -73,7 +73,7 @@ def make(folder, *arguments):
 
 
 def age(path, seconds):
-    """Give a file a time so many seconds ago."""
+    """Set the time of a file to that many seconds ago."""
     then = path.stat().st_mtime - seconds
     os.utime(path, (then, then))
 

@@ -23,7 +23,9 @@ def softmax(scores):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Made from what the teachers' image copies, so that the clone stays clean; without the network."""
+    """The wheel, made from what the teachers' image copies, so that the clone stays clean; without the
+    network.
+    """
     clone = copied("teachers", ROOT, tmp_path_factory.mktemp("image"))
     assert installed("teachers") == [".", "jupyterhub"]
     out = tmp_path_factory.mktemp("wheel")
@@ -39,8 +41,9 @@ def site(wheel, tmp_path_factory):
 
 
 def run(site, cwd, *words):
-    """Run a command of the installed package. -S leaves .pth files aside, by which the clone would be
-    found."""
+    """Run a command of the installed package. With -S, Python ignores .pth files, through which it would find
+    the clone.
+    """
     paths = os.pathsep.join((str(site), sysconfig.get_path("purelib")))
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     return subprocess.run(

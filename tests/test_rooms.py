@@ -96,7 +96,7 @@ NEEDS = {
 
 
 def room_of(parts: tuple[str, ...]) -> str:
-    """Return the room of a module, whose parts come after `autograder`; "" for the package's own names."""
+    """Return the room of a module from its path below `autograder`; "" for the package's own names."""
     return ".".join(parts[:2]) if ".".join(parts[:2]) in NEEDS else parts[0] if parts else ""
 
 

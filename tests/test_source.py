@@ -17,7 +17,8 @@ MISSPELT = "rec" + "ieved"
 NO_VERB = re.compile(
     r"(A|All|An|And|Another|At|Both|Each|Every|How|In|Its|Of|One|The|These|This|Those|Two|What|When|Whether|Which|Who) "
 )
-AUTHORS = ("answers", "exercises")
+# That of a class, property or fixture begins with a noun or "True if": not with one of these.
+NO_NOUN = re.compile(r"(How|In|Of|What|When|Where|Whether|Which|Who|Whose|Why) ")
 WRAPPED_AS_LITERALS = re.compile(r'"\n\s*"')  # in a docstring: it was taken for several texts side by side
 
 
@@ -32,6 +33,14 @@ def docstrings_without_a_verb(source: str) -> list[str]:
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     texts = [ast.get_docstring(node) for node in functions if not _is_named_like_a_value(node)]
     return [text for text in texts if text and NO_VERB.match(text)]
+
+
+def docstrings_without_a_noun(source: str) -> list[str]:
+    """Return the docstrings of classes, properties and fixtures that begin with no noun."""
+    nodes = list(ast.walk(ast.parse(source)))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and _is_named_like_a_value(node)]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    return [text for text in map(ast.get_docstring, functions + classes) if text and NO_NOUN.match(text)]
 
 
 def _is_named_like_a_value(function: ast.FunctionDef) -> bool:
@@ -53,12 +62,16 @@ def replacements_of_nothing(source: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "check, folders",
-    [(docstrings_without_a_verb, dense.FOLDERS), (broad_excepts_without_a_reason, ["autograder"])],
+    "check, folders, authors",
+    [
+        (docstrings_without_a_verb, dense.FOLDERS, "answers"),
+        (docstrings_without_a_noun, dense.FOLDERS, "answers"),
+        (broad_excepts_without_a_reason, ["autograder"], "exercises"),
+    ],
 )
-def test_docstrings_begin_with_a_verb_and_broad_excepts_have_a_reason(check, folders):
+def test_docstrings_begin_as_they_should_and_broad_excepts_have_a_reason(check, folders, authors):
     parts = {path: path.relative_to(dense.ROOT).parts for path in FILES}
-    files = [path for path, (top, below, *_) in parts.items() if top in folders and below not in AUTHORS]
+    files = [path for path, (top, below, *_) in parts.items() if top in folders and below != authors]
     found = {path: check(path.read_text(encoding="utf-8")) for path in files}
     assert {str(path): some for path, some in found.items() if some} == {}
 
@@ -72,6 +85,10 @@ def test_no_source_has_a_broken_docstring_or_a_replacement_of_nothing(check):
 def test_they_are_seen():
     assert docstrings_without_a_verb('def f():\n    """What it is."""') == ["What it is."]
     assert not docstrings_without_a_verb('@property\ndef f(self):\n    """The size."""')
+    assert docstrings_without_a_noun('class A:\n    """How it is."""') == ["How it is."]
+    assert docstrings_without_a_noun('@property\ndef f(self):\n    """Whether it is."""') == [
+        "Whether it is."
+    ]
     assert broad_excepts_without_a_reason("try:\n    f()\nexcept Exception:\n    pass") == [
         "except Exception:"
     ]

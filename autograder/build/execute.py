@@ -55,7 +55,7 @@ def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
 
 
 def put_beside(lesson: Lesson, cells: list[Cell], folder: Path) -> None:
-    """Put the worked notebooks that the lesson asks `mine` for next to it, with their ticks."""
+    """Put the worked notebooks that the lesson asks `mine` for, with their ticks, next to it."""
     asked = [find(name) for cell in cells for name in MINE.findall(cell.text) if cell.is_code]
     for name in {exercise.lesson for exercise in asked} - {lesson.name}:
         worked = replace(lesson, name=name).executed
@@ -82,8 +82,8 @@ def _client(notebook, folder: str):
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return the same environment on every machine: fixed hashes, no user's profile, the figures of
-    notebooks.
+    """Return an environment that is the same on every machine: fixed hashes, no user profile, and figures
+    inline.
     """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     new = {

@@ -357,7 +357,7 @@ def _sections(source: Path) -> int:
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
-    """Return the template with its words filled in, some of which are templates, too."""
+    """Return the template with its words filled in; some of these are templates themselves."""
     return Template(Template(template).substitute(words)).substitute(words)
 
 

@@ -39,7 +39,7 @@ def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
 
 
 def differences(cells: Iterable[Cell], stored: NotebookNode, fresh: NotebookNode) -> list[str]:
-    """Return a sentence on each cell of a lesson whose stored output a run of it has not reproduced."""
+    """Return a sentence on each cell of a lesson whose output in a new run differs from the stored one."""
     cells, found = list(cells), []
     loose = trained(cells)
     for number, (cell, old, new) in enumerate(zip(cells, stored.cells, fresh.cells, strict=True), start=1):
@@ -55,10 +55,10 @@ def difference(stored: NotebookNode, fresh: NotebookNode) -> str:
     if (words := _words(old)) != (others := _words(new)):
         ends = (old[-80:], new[-80:])
         before, after = next((pair for pair in zip(words, others) if pair[0] != pair[1]), ends)
-        return f"stored is {before!r}, given was {after!r}"
+        return f"the stored output is {before!r}, the new one {after!r}"
     for one, other in zip(NUMBER.findall(old), NUMBER.findall(new), strict=True):
         if not _close(one, other):
-            return f"stored is the number {one}, given was {other}"
+            return f"the stored number is {one}, the new one {other}"
     return ""
 
 
@@ -93,7 +93,11 @@ def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}
     old, new = (own & {*WORD.findall(text_of(one))} for one in (stored, fresh))
-    return f"stored are the words {sorted(old - new)}, given were {sorted(new - old)}" if old != new else ""
+    return (
+        f"only the stored output has {sorted(old - new)}, only the new one {sorted(new - old)}"
+        if old != new
+        else ""
+    )
 
 
 def _words(text: str) -> list[str]:

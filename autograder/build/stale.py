@@ -48,7 +48,9 @@ def stored_notebook(lesson: Lesson) -> NotebookNode | None:
 
 
 def is_run(lesson: Lesson) -> bool:
-    """Return whether the lesson was run with its code, and everything that calls, as they are now."""
+    """Return whether the stored outputs come from the lesson's code, and the code that it calls, as they are
+    now.
+    """
     return _record(lesson).get(lesson.name) == _digest(lesson)
 
 

@@ -40,7 +40,7 @@ def take(name: str, target: Path) -> bool:
 
 
 def keep(name: str, file: Path) -> None:
-    """Cache a copy of a file. Without room or the right to write, nothing is cached."""
+    """Cache a copy of a file, unless the disk is full or the folder cannot be written to."""
     half = kept_in() / f".{name}.{os.getpid()}"
     with suppress(OSError):
         kept_in().mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def forget_old() -> None:
 
 
 class Names:
-    """The names of cached files, by the sources as they are now."""
+    """File names in the cache, derived from the current sources."""
 
     def __init__(self) -> None:
         self._versions = [platform.python_version(), platform.machine()]

@@ -145,7 +145,7 @@ def _add_report(commands: Any) -> None:
 def _add_feedback_zip(commands: Any) -> None:
     text = "pack feedback pages in the names that Canvas or Moodle takes back"
     command = add_command(commands, "feedback-zip", _feedback_zip, text)
-    command.epilog = "Exit status: 0 if everyone's page is in the zip, 1 if not (who is not is named)."
+    command.epilog = "Exit status: 0 if everyone's page is in the zip, 1 if not (those without are named)."
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking")
     text = "from which the lesson was collected: canvas or moodle"

@@ -64,7 +64,7 @@ def _kind_of_failure(result: Result | Refused | Failed) -> str:
     if isinstance(result, Refused):
         return "unreadable"
     if isinstance(result, Failed):
-        return "failed by an error of the autograder" if result.ours else "failed on this machine"
+        return "failed because of an error of the autograder" if result.ours else "failed on this machine"
     return "stopped early" if result.problem else ""
 
 

@@ -87,7 +87,7 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
 
 
 def _linear(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """Yield a matrix product that only one side has, named with what comes before it."""
+    """Yield a matrix product that only one side has, named after its inputs."""
     for side, (who, other) in enumerate((("Yours", "theirs"), ("Theirs", "yours"))):
         for place in [place for place in only[side] if items[side][place].kind in _LINEAR][:1]:
             item = items[side][place]
@@ -113,7 +113,7 @@ def _named(pairs: Pairs) -> Iterator[Difference]:
 
 
 def _added_back(a: Walk, b: Walk, pairs: Pairs) -> Iterator[Difference]:
-    """Yield what a residual adds back."""
+    """Yield differences in what a residual connection adds back."""
     for mine, theirs in pairs:
         if mine.kind == "residual" and _adds_a_norm(a, mine) and not _adds_a_norm(b, theirs):
             text = "Yours adds back the normalised input; theirs adds back the input itself."

@@ -19,7 +19,7 @@ from autograder.graph.torchview_engine import drawn_by_torchview
 
 
 class Shown(ABC):
-    """Something with `dot`, `alt` and a text that a notebook can show.
+    """Base of what a notebook can show: something with `dot`, `alt` and a text.
 
     subtle: JupyterLab shows image/svg+xml as an image without a name, and not at all in a notebook that is
     not trusted; an <img> in text/html keeps its name in both, in nbconvert's pages and through our feedback's

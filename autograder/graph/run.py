@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from autograder.errors import OUR_ERROR, place_of
-from autograder.faults import door, is_own_fault
+from autograder.faults import is_own_fault, trust_boundary
 from autograder.graph.model import plain_text, shape_text
 from autograder.graph.operations import SIGNS
 from autograder.graph.steps import Outputs, Step, tensors_in
@@ -40,7 +40,7 @@ class Trace:
 
     @property
     def stopped(self) -> str:
-        """Where and why the computation ended early, in one sentence; empty if it did not."""
+        """The place and the cause of an early end, in one sentence; empty if the computation was completed."""
         error, step = self.error, self.failed
         if isinstance(error, TooLong):
             return "This takes more steps than can be drawn: try a shorter input."
@@ -112,7 +112,7 @@ def _name_surroundings(function: Callable, names: dict[int, str]) -> dict[str, n
     return parts
 
 
-@door
+@trust_boundary
 def _call(target: Callable, inputs: list, named: dict, tracer: Tracer, result: Trace) -> None:
     try:
         with torch.no_grad(), tracer:

@@ -12,8 +12,8 @@ _UNCLEAR = {"plain", "times", "add"}
 
 
 def differences(a: Walk, b: Walk, pairs: list) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-    """Yield (sentence, my steps, their steps) for all pairs of aligned items, of which the first steps are
-    compared.
+    """Yield (sentence, my steps, their steps) for all pairs of aligned items; only the first steps of each
+    item are compared.
     """
     rules = {"product": (_scales,), "softmax": (_masks, _axes, _values)}
     for mine, theirs in pairs:
@@ -135,7 +135,7 @@ def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
 
 
 def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """Yield a difference in the inputs that the values come from: {"v"} in attention(q, k, v)."""
+    """Yield a difference in the inputs from which the values are computed: {"v"} in attention(q, k, v)."""
     names = [{node.label for node in walk.nodes.values() if node.kind == "input"} for walk in (a, b)]
     one, other = _values_of(a, mine), _values_of(b, theirs)
     if names[0] == names[1] and one and other and one != other:

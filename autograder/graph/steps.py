@@ -62,7 +62,7 @@ class Step:
 
     @property
     def is_auxiliary(self) -> bool:
-        """Whether it is a parameter, a constant or a mask, which a picture shows small."""
+        """True if it is a parameter, a constant or a mask, which a picture shows small."""
         return self.kind in ("parameter", "constant") or self.is_mask
 
     @property

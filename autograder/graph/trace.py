@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from autograder.faults import door
+from autograder.faults import trust_boundary
 from autograder.graph import opened, operations
 from autograder.graph.propagation import Provenance
 from autograder.graph.steps import Link, Step, describe, fills_mask, storage_of, tensors_in
@@ -45,7 +45,7 @@ class Tracer(TorchFunctionMode):
         self._known = Provenance()
         self._escaped: dict[Step, None] = {}  # steps that were read out, by .item(), .tolist() or .numpy()
 
-    @door
+    @trust_boundary
     def __torch_function__(
         self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
@@ -137,7 +137,7 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
-        """Record a fused function as the mathematics that it does, if that is known."""
+        """Record a fused function as the operations that it stands for; return False if they are not known."""
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:

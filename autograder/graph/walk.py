@@ -112,8 +112,8 @@ class Walk:
         return set(self.data_inputs(users[0])) == {number, self.main(number)}
 
     def kept_by_sum(self, number: int) -> int | None:
-        """Return the skip connection of a sum: the operand from which the other was computed by more than
-        arithmetic.
+        """Return the skip connection of a sum: the operand from which the other one was computed by more than
+        arithmetic; None if there is none.
 
         x is one in x + norm(x), also if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
         """

@@ -18,13 +18,10 @@ FEWEST = 2
 def agreement(
     cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
-    """Return the share of cases with the same result, among those in which either answer is wrong, and these
-    cases.
-    """
+    """Return (share, cases): of the cases in which either answer is wrong, those in which both give the same."""
     same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
-    # subtle: the tolerance of same_record follows the largest number of a tensor, so that of two numbers
-    # within it one
-    # may be right and the other wrong.
+    # subtle: the tolerance of same_record follows the largest number of a tensor, so of two numbers within it
+    # one may be right and the other wrong.
     same = [i for i in same if expected.is_right(i, records[i]) == expected.is_right(i, others[i])]
     answered = [i for i in same if records[i]["status"] == "answered"]
     if not answered and not all(_same_error(records[i], others[i]) for i in same):

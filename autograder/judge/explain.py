@@ -40,8 +40,8 @@ class WrongAnswer:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The answer's results with the expected ones. Where an ordinary number is wrong, NaN and infinities
-        in other cases are left out, so that they do not hide what can be said of it.
+        """The answer's results with the expected ones. If an ordinary number is wrong, cases that are wrong
+        only in NaN or infinities are left out, so that they do not hide what the numbers show.
         """
         pairs = pairs_of(self.exercise, self.cases, self.expected.right, self.records)
         as_numbers = [pair for pair in pairs if not pair.wrong or pair.actual.isfinite().all()]
@@ -102,7 +102,7 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
 
 
 def _left_over(answer: WrongAnswer) -> Explanation | None:
-    """Where a right result comes out otherwise at the second call, later cases are wrong for the same reason."""
+    """Explain a right result that changes at the second call: that also makes the later cases wrong."""
     wrong = {finding.case for finding in answer.findings if finding.step == "output"}
     again = [one for one in answer.findings if one.step == "again" and one.case not in wrong]
     return Explanation(None, again[0].observation, again[0].question) if again and wrong else None

@@ -213,8 +213,8 @@ def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
 
 
 def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, str]:
-    """Return two numbers with the fewest of these digits at which they differ; with the fewest of all if they
-    never do.
+    """Return two numbers with the fewest of these digits at which they differ; if they never differ, with the
+    fewest of all.
     """
     pairs = [(f"{one:.{count}g}", f"{other:.{count}g}") for count in digits]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

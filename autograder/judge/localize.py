@@ -111,7 +111,8 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
 
 
 def few_families(cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
-    """Observation and question if values are wrong for one or two kinds of input only, and right for far more.
+    """Return an observation and a question if values are wrong for only one or two kinds of input, and right
+    for far more.
 
     Two calls in a row repeat the numbers of other cases.
     """

@@ -38,7 +38,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far an answer behaves like a known mistake."""
+    """The agreement of an answer with a known mistake."""
 
     mistake: Mistake
     share: float  # of the cases in which either is wrong, the share in which both agree

@@ -233,8 +233,8 @@ def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
     """Return whether the recorded kernels can prove that a rule is kept, so that a hidden check runs them
     again on other numbers.
 
-    Where no gradient is asked for, numbers may leave PyTorch. With only a limit of work it is not run again:
-    where tokens choose their path, other numbers may take another.
+    Without gradients, numbers may leave PyTorch, so nothing is proved. A rule that only limits the work is not
+    run again either: with other numbers, tokens may choose other paths.
     """
     rules = exercise.rules
     by_kernels = rules.loops or rules.large or set(rules.forbidden) - TOLD_BY_NAMES

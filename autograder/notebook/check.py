@@ -13,7 +13,7 @@ import torch
 
 from autograder.errors import OUR_ERROR, UserError, place_of
 from autograder.exercises import find, find_by_name
-from autograder.faults import door, entry_point, raise_own_fault
+from autograder.faults import entry_point, raise_own_fault, trust_boundary
 from autograder.isolation import plain_settings
 from autograder.judge import Verdict, cases_of, judge
 from autograder.judge.formatting import with_article
@@ -124,7 +124,7 @@ def _only_one_check() -> Iterator[None]:
         _running.discard(thread)
 
 
-@door
+@trust_boundary
 def _refuse_within() -> None:
     raise CheckFailed(
         "check was called inside the answer that it checks. Move that line out of the function, to the left "

@@ -17,7 +17,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UserError
-from autograder.faults import door, entry_point, is_own_fault
+from autograder.faults import entry_point, is_own_fault, trust_boundary
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -97,7 +97,7 @@ class Explorer:
         self.draw, self.choices = draw, choices
         self.start = self._drawn(start)
 
-    @door
+    @trust_boundary
     def _drawn(self, values: dict[str, Any]) -> Picture:
         picture = self.draw(**values)
         if not hasattr(picture, "html"):

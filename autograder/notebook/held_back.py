@@ -49,8 +49,8 @@ def _nowhere(descriptor: int) -> Iterator[None]:
 
 @contextmanager
 def shown_if_it_takes_long() -> Iterator[Callable[[str], None]]:
-    """Provide a function that is told what the check is doing, and show that after SECONDS; it disappears at
-    the end.
+    """Provide a function that is called with what the check is doing now; after SECONDS that is shown, and it
+    disappears at the end.
     """
     start, shown = time.monotonic(), Shown()
 

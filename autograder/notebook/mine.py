@@ -49,7 +49,7 @@ class _Found:
 
 @dataclass(frozen=True)
 class Table:
-    """The authors of the parts: (exercise, whether it is the learner's) of each."""
+    """A table of parts: (exercise, whether the part is the learner's own) for each."""
 
     rows: tuple[tuple[Exercise, bool], ...]
 

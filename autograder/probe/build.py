@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
-from autograder.faults import GIVEN, door
+from autograder.faults import GIVEN, trust_boundary
 from autograder.isolation import OwnRandomNumbers
 from autograder.schema.case import Given, Module, Optimizer, Question, Seed
 from autograder.values.plain import with_strides
@@ -24,9 +24,7 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 
 
 class WrongParts(Exception):
-    """Raised if a module lacks a part that the exercise requires, has it in another shape, or holds more than
-    it may.
-    """
+    """Raised if a module lacks a required part, has it in another shape, or has parts that it may not have."""
 
     def __init__(self, expected: dict[str, tuple], found: dict[str, tuple]):
         self.expected = expected
@@ -57,7 +55,7 @@ def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {str(position): arg for position, arg in enumerate(args)} | dict(kwargs)
 
 
-@door
+@trust_boundary
 def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
     """Return the instance that a class returns when called with fresh copies of a case's `init`."""
     return built_of(answer, live_init(init, dtype))
@@ -68,7 +66,7 @@ def live_init(init: tuple | Mapping, dtype: torch.dtype | None = None) -> tuple 
     return live(dict(init) if isinstance(init, Mapping) else tuple(init), dtype)
 
 
-@door
+@trust_boundary
 def built_of(answer: Callable, init: tuple | dict[str, Any]) -> Any:
     """Return the instance that a class returns when called with these arguments."""
     return answer(**init) if isinstance(init, dict) else answer(*init)
@@ -77,7 +75,7 @@ def built_of(answer: Callable, init: tuple | dict[str, Any]) -> Any:
 TAKEN = "TakenName"  # the type of an error caused by using a name that is nn.Module's own
 
 
-@door
+@trust_boundary
 def taken_name(module: nn.Module) -> str:
     """Return the first method of nn.Module whose name the module uses for something else; empty if there is
     none.
@@ -143,7 +141,7 @@ def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
     return getattr(torch.optim, spec.kind)(groups, **spec.options)
 
 
-@door
+@trust_boundary
 def load_weights(
     module: nn.Module,
     weights: Mapping[str, torch.Tensor],
@@ -200,7 +198,7 @@ def inputs_of(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, torch.Tensor]
     return {name: value for name, value in tensors if value.requires_grad}
 
 
-@door
+@trust_boundary
 def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
     if isinstance(value, torch.Tensor):
         yield name, value
@@ -211,7 +209,7 @@ def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
             yield from _tensors(item, f"{name}.{key}")
 
 
-@door
+@trust_boundary
 def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, names: Iterable[str]) -> list:
     """Return the tensors that a call may read: those among its arguments, and the module's parameters."""
     found = [value for name, arg in by_name(args, kwargs).items() for _, value in _tensors(arg, name)]
@@ -242,7 +240,8 @@ def states(
 
 
 def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str, Any]:
-    """Return the traces of the modules among the constructor's arguments, under the kind of the first one.
+    """Return the traces of the modules among the constructor's arguments, keyed by the kind of the first such
+    module.
 
     Which of their parameters ask for gradients is left out: some exercises freeze what they are given.
     """
@@ -261,7 +260,7 @@ def _items(value: Any) -> Iterator[Any]:
         yield value
 
 
-@door
+@trust_boundary
 def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
     """Return the state that a call may leave behind on a module; only the modes of a module that it is meant
     to change.
@@ -285,7 +284,7 @@ def state(value: object, name: str) -> dict[str, Any]:
     return {name: value} if isinstance(value, (torch.Tensor, list, tuple, dict)) else {}
 
 
-@door
+@trust_boundary
 def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
     if type(module) in PLAIN_MODULES:
         return parameters_of(module, prefix)

@@ -15,7 +15,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.faults import GIVEN, door, is_students
+from autograder.faults import GIVEN, is_students, trust_boundary
 
 DEVICE = torch.device("meta")
 # These move numbers between devices, on a GPU as well; of the last two, indices may be on the CPU.
@@ -75,7 +75,7 @@ class OtherDevice(TorchDispatchMode):
     def _should_skip_dynamo(cls) -> bool:
         return False  # skipping would import the compiler, which takes more than a second
 
-    @door
+    @trust_boundary
     def __torch_dispatch__(self, kernel: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         given = [*_tensors((args, kwargs))]
@@ -179,7 +179,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(change: Callable[[Any], Any], value: Any, kinds: Any = torch.Tensor) -> Any:
-    """Return the value, with every tensor in it changed."""
+    """Return the value with `change` applied to every tensor in it."""
     if isinstance(value, kinds):
         return change(value)
     if isinstance(value, (tuple, list)):

@@ -22,7 +22,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.faults import door, is_students
+from autograder.faults import is_students, trust_boundary
 from autograder.isolation import profiled_in_all_threads
 
 MATRIX_PRODUCTS = {
@@ -65,7 +65,7 @@ class Usage:
     products  whether a product of two matrices is among the kernels (all three sizes more than 1)
     largest   the number of entries of the largest tensor that a kernel makes (observed closely); views do not count
     work      how many entries the kernels of one call read and make in all (observed closely), by the size of what they
-              make: at i stand those that make 2**i to 2**(i+1) - 1 entries. Views and mere copies do not count
+              make: item i is for kernels that make 2**i to 2**(i+1) - 1 entries. Views and mere copies do not count
     sizes     (name, number of tensors read, entries read, entries made) of every function and kernel that makes
               more than one entry
 
@@ -130,7 +130,7 @@ class _Functions(TorchFunctionMode):
         super().__init__()
         self.usage = usage
 
-    @door
+    @trust_boundary
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         made = function(*args, **kwargs)
@@ -177,7 +177,7 @@ class _Kernels(TorchDispatchMode):
         super().__init__()
         self.usage = usage
 
-    @door
+    @trust_boundary
     def __torch_dispatch__(self, kernel: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, usage, (name, gives_views) = kwargs or {}, self.usage, _kernel(kernel)
         usage.names.add(name)

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.faults import door
+from autograder.faults import trust_boundary
 from autograder.probe.observe import Usage, kernels_observed
 from autograder.values import Encoded
 from autograder.values.encode import encode
@@ -35,7 +35,7 @@ REFUSED = re.compile(r"from_file|set_|resize.*|.*pin_memory|.*unsafe_index.*|.*_
 
 
 class NoProgram(Exception):
-    """Raised if the call does something that no program can hold, or too much of it."""
+    """Raised if the call does something that a program cannot hold, or too much of it."""
 
 
 class Recorder(TorchDispatchMode):
@@ -63,7 +63,7 @@ class Recorder(TorchDispatchMode):
         for tensor in inputs:
             self._new(tensor)
 
-    @door
+    @trust_boundary
     def __torch_dispatch__(self, kernel: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if self._why_not:

@@ -28,7 +28,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.faults import door
+from autograder.faults import trust_boundary
 from autograder.isolation import plain_settings, reproducible, seed, undisturbed
 from autograder.probe.aside import NOTHING_TOLD, aside
 from autograder.probe.build import (
@@ -143,7 +143,7 @@ class _Probe:
                 return _wrong_parts(self.case.weights, None)
         return self._calls(call)
 
-    @door
+    @trust_boundary
     def _instance(self) -> object:
         init, dtype = self.case.init, self.dtype or float_type(self.case)
         # subtle: two different tensors can print alike.
@@ -175,7 +175,7 @@ class _Probe:
             return self._stopped("build", error)
         return {"status": "answered", "steps": self.steps | {"after": encode({})}}
 
-    @door
+    @trust_boundary
     def _new_parameters(self) -> dict[str, torch.Tensor]:
         """Return the parameters of a new module that the exercise names."""
         module = built(self.answer, self.case.init, self.dtype)
@@ -252,7 +252,7 @@ class _Probe:
             self._step("evaluated", lambda: self._evaluated(call, args, kwargs), self._observed_again())
             call.train()
 
-    @door
+    @trust_boundary
     def _evaluated(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         with torch.no_grad():
             return run_case(self.case, call.eval(), args, kwargs)
@@ -260,7 +260,7 @@ class _Probe:
     def _arguments(self, requires_grad: bool = False) -> tuple[tuple, dict[str, Any]]:
         return arguments(self.case, self.dtype, requires_grad)
 
-    @door
+    @trust_boundary
     def _gradients(self, call: Any) -> dict[str, torch.Tensor | None]:
         args, kwargs = self._arguments(requires_grad=True)
         inputs = inputs_of(args, kwargs)
@@ -338,7 +338,7 @@ def _wrong_parts(expected: Mapping, found: dict[str, list[int]] | None) -> Recor
     return {"status": "parts", "steps": {}, "expected": _shapes(expected), "found": found}
 
 
-@door
+@trust_boundary
 def _weighted_sum(value: object) -> torch.Tensor | None:
     """Return the sum of all float results, each entry times a fixed weight: a scalar to differentiate.
 

@@ -7,12 +7,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.faults import door
+from autograder.faults import trust_boundary
 from autograder.probe.build import by_name, state
 from autograder.schema.case import CALLS_OF, Kept, Question
 
 
-@door
+@trust_boundary
 def run_case(case: Question, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """Return the result of a case: the value that the call returns; or a dict of the values that the script
     keeps ("return" if there is no script), of the arguments that the answer is to change, and of the recorded
@@ -33,7 +33,7 @@ def run_case(case: Question, answer: Callable, args: tuple, kwargs: dict[str, An
     return result | {CALLS_OF + name: made for name, made in calls.items()}
 
 
-@door
+@trust_boundary
 def _run_script(case: Question, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     known = {"answer": answer} | by_name(args, kwargs)
     result = {}
@@ -48,7 +48,7 @@ def _run_script(case: Question, answer: Callable, args: tuple, kwargs: dict[str,
     return result
 
 
-@door
+@trust_boundary
 def _masked(case: Question, result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """Return the result with zeros in the entries that are not compared."""
     if case.result_mask is None:
@@ -59,14 +59,14 @@ def _masked(case: Question, result: Any, args: tuple, kwargs: dict[str, Any]) ->
     return torch.where(mask.reshape(*mask.shape, *[1] * (result.dim() - mask.dim())), result, 0)
 
 
-@door
+@trust_boundary
 def _resolve(arg: object, known: dict[str, Any]) -> Any:
     if not isinstance(arg, Kept):
         return arg
     return known[arg.name] if arg.item is None else known[arg.name][arg.item]
 
 
-@door
+@trust_boundary
 def _record_calls(
     case: Question, answer: Any, args: tuple, kwargs: dict[str, Any], stack: contextlib.ExitStack
 ) -> tuple[tuple, dict[str, Any], dict[str, list]]:
@@ -87,7 +87,7 @@ def _record_calls(
 
 
 def _recording(function: Callable, calls: list) -> Callable:
-    @door
+    @trust_boundary
     def called(*args: Any, **kwargs: Any) -> Any:
         calls.append(_copies(args))
         return function(*args, **kwargs)
@@ -99,7 +99,7 @@ def _recording_hook(calls: list) -> Callable[[nn.Module, tuple], None]:
     return lambda module, args: calls.append(_copies(args))
 
 
-@door
+@trust_boundary
 def _copies(args: tuple) -> list:
     # subtle: an argument may be changed after the call; its value in the call is the one that counts.
     return [arg.detach().clone() if hasattr(arg, "detach") else arg for arg in args]

@@ -80,8 +80,9 @@ class Given:
 
 @dataclass(frozen=True)
 class Kept:
-    """In a script: an argument of the case, or the result that a call kept, by name; with `item`, one item of
-    it."""
+    """An argument of the case in a script, or the result that a call kept, by name; with `item`, one item of
+    it.
+    """
 
     name: str
     item: int | str | None = None
@@ -89,7 +90,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Call:
-    """In a script: a call of the answer (of a class exercise: of the module), or of a kept result.
+    """A call in a script: of the answer (of a class exercise: of the module), or of a kept result.
 
     A kept result is part of the case's result unless `shown` is False, as for a module, which cannot be
     compared.
@@ -175,12 +176,12 @@ class Question(Asked, Called):
 
     @property
     def returns_dict(self) -> bool:
-        """Whether the result is a dict that the case defines, not the value that the answer returns."""
+        """True if the result is a dict that the case defines, not the value that the answer returns."""
         return bool(self.script or self.changes or self.calls)
 
     @property
     def has_usage(self) -> bool:
-        """Whether the operations used are part of its record."""
+        """True if the operations used are part of its record."""
         return self.record and not self.slow and not self.new
 
 

@@ -34,7 +34,7 @@ class Draw:
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Return standard normal values times `scale`; float32 by default, rounded so that float32 and
-        float64 hold the same number.
+        float64 represent the same numbers.
         """
         drawn = self._random.standard_normal(shape).astype(np.float32)
         return (torch.from_numpy(np.asarray(drawn)) * scale).to(dtype)

@@ -104,8 +104,8 @@ def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, .
 
 
 def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
-    """Return the mistakes of an exercise; those without words take the last ones with their id here, or else
-    those in `known`. Raises UserError if there are none.
+    """Return the mistakes of an exercise, each with words: those without take the words of the last one here
+    with their id, or else those in `known`. Raises UserError if there are none.
     """
     by_id, completed = dict(known), []
     for mistake in mistakes:

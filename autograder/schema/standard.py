@@ -83,7 +83,7 @@ def as_exact_as_float64(case: Case) -> Case:
 
 
 def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """Return the cases, some of which are run on another device as well: one for each choice of tensor
+    """Return the cases, with some of them also run on another device: one for each choice of tensor
     arguments.
 
     Where everything is judged in float32, any buffer is right, also one on the CPU.
@@ -128,8 +128,9 @@ def _double(value: Any) -> Any:
 
 
 def _beyond_single(value: torch.Tensor) -> torch.Tensor:
-    """Numbers that float32 cannot hold, so that a step in float32 shows also where entries are only moved. Whole
-    numbers, as of a mask, and shares, whose sum is one, stay as they are."""
+    """Return numbers that float32 cannot hold, so that a step in float32 shows even where entries are only
+    moved. Whole numbers, such as those of a mask, and rows that sum to one stay as they are.
+    """
     whole = bool((value == value.round()).all())
     shares = value.dim() > 0 and bool((value.sum(dim=-1) == 1.0).all())
     return value if whole or shares else value * BEYOND_SINGLE

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from autograder.faults import door
+from autograder.faults import trust_boundary
 from autograder.isolation import without_subclasses
 from autograder.untrusted import require
 from autograder.values import Encoded
@@ -52,7 +52,7 @@ def encode(value: Any, depth: int = 0) -> Encoded:
 
 
 def _other(why: str) -> Encoded:
-    """Return the stand-in for a value that cannot be encoded."""
+    """Return a placeholder for a value that cannot be encoded."""
     return {"kind": "other", "class": why}
 
 
@@ -128,7 +128,7 @@ def _encode_tensor(value: torch.Tensor) -> Encoded:
         return {"kind": "tensor", "class": name, "device": plain.device.type, "data": _copied(plain)}
 
 
-@door
+@trust_boundary
 def _copied(tensor: torch.Tensor) -> torch.Tensor:
     data = torch.empty(tensor.shape, dtype=tensor.dtype)
     data.copy_(tensor)

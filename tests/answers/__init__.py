@@ -13,7 +13,7 @@ __all__ = ["IMPORTS", "answers"]
 
 
 def answers(exercise) -> tuple[dict, dict]:
-    """(right answers, wrong answers) to an exercise, by name."""
+    """Return (right answers, wrong answers) to an exercise, each by name."""
     known = _answers(exercise.id)
     return known["RIGHT"], known["WRONG"]
 

@@ -39,7 +39,7 @@ class NotebookPage:
         expect(self.page.locator(STATUS)).to_contain_text("| Idle")
 
     def type_answer(self, text: str, *lines: str) -> None:
-        """Types lines in the place of the two lines of the stub in the cell that begins with this text."""
+        """Type lines in place of the stub's two lines in the cell that begins with this text."""
         self._edit(self.cell(text))
         for key in ("Control+End", "Shift+Home", "Shift+ArrowUp"):
             self.page.keyboard.press(key)

@@ -367,7 +367,7 @@ def test_what_belongs_to_another_lesson_does_not_make_a_lesson_run_again(monkeyp
     before = {lesson.name: stale._digest(lesson) for lesson in (first, second)}
 
     def changed(module, more):
-        """Return the lessons whose outputs may be others if the text of this module goes on so."""
+        """Return the numbers of the lessons that would run again if `more` were appended to this module."""
         text_of = dependencies._text
         with monkeypatch.context() as patch:
             patch.setattr(dependencies, "_text", lambda one: (text_of(one) or b"") + more * (one == module))

@@ -13,7 +13,7 @@ INSTALL = f"run `%pip install --no-deps git+{ADDRESS} pygraphviz torchview`"
 
 @pytest.fixture
 def root(tmp_path):
-    """A clone with the first lesson's folders, whose address a test may set."""
+    """A clone with the first lesson's folders; tests may write an address into its pyproject.toml."""
     for folder in ("solutions", "images"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     return tmp_path

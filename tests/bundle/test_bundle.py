@@ -70,8 +70,8 @@ def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
 
 
 def _with_something_before(exercise, cases) -> list[int]:
-    """Return cases before which an answer could be left in another state: for a class, those for which none
-    is built.
+    """Return cases that can show a state left behind by an earlier case: for a class, those for which no new
+    instance is built.
     """
     if exercise.procedure != "class":
         return list(range(len(cases)))

@@ -122,7 +122,9 @@ def answering() -> list[str]:
 
 
 def answering_one(exercise_id: str) -> list[str]:
-    """Return those of one exercise; its worked answer is tried as well, and shows that one would be found."""
+    """Return the functions that answer one exercise. Its worked answer must be found, too, to prove that an
+    answer would be.
+    """
     exercise = find(exercise_id)
     assert exercise.procedure == "class" or answers_first_case(exercise, exercise.worked)
     case = expected_of(exercise_id, *PUBLIC).cases[0]

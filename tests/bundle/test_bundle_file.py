@@ -98,7 +98,7 @@ def test_ctrl_c_waits_until_the_bar_is_whole(monkeypatch):
 
 
 def _wait_for_workers(process, number: int) -> None:
-    """Wait until a running bundle has begun to start so many processes."""
+    """Wait until a running bundle has started at least this many processes."""
     while process.poll() is None:
         if len(_workers(process.pid)) >= number:
             return

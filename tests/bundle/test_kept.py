@@ -94,7 +94,7 @@ print(*(name for name in sys.modules if name.startswith("autograder")))
 
 
 def test_all_that_recording_loads_counts(tmp_path):
-    """Except the other exercises, which `find` reads as well, and code that makes the bundle's notebooks."""
+    """Leave out the other exercises, which `find` reads as well, and code that makes the bundle's notebooks."""
     exercise_id = "mla.latent_cache_bytes"
     done = subprocess.run(
         [sys.executable, "-c", LOADED, exercise_id, tmp_path], capture_output=True, text=True, check=True

@@ -20,7 +20,9 @@ LESSON, EXERCISE, ANSWERS = "solutions/80_asked.py", "exercises/asked/centred.py
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """Write what `new` writes, a text of it replaced: change(file, old, new) returns the folder."""
+    """A function that writes what `new` writes with one text replaced: change(file, old, new) returns the
+    folder.
+    """
     monkeypatch.setenv("AUTOGRADER_EXERCISES", str(tmp_path / "exercises"))
     new_exercise("asked.centred", tmp_path)
     (tmp_path / "images").mkdir()
@@ -74,7 +76,7 @@ IN_A_LESSON = {
     ),
     "an explorer": ("# %% explore\n", "# %%\n", "no cell for an explorer"),
     "progress": ("\nprogress()\n", "\nprint()\n", "last cell is not progress()"),
-    "one title": ("## On your own", "# On your own", "not one title"),
+    "one title": ("## On your own", "# On your own", "does not have one title"),
     "a level": ("### Exercise: `", "#### Exercise: `", "skips a level"),
     "the closing sections": (
         "## In practice",

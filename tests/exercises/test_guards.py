@@ -15,7 +15,9 @@ from autograder.schema.mistake import own_id
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """Write the stub of an exercise with some texts replaced, and return the exercise as it is loaded."""
+    """A function that writes the stub of an exercise with some texts replaced, and returns the exercise as
+    loaded.
+    """
     new_exercise("guarded.twice", tmp_path)
     file = tmp_path / "exercises/guarded/twice.py"
     monkeypatch.setenv("AUTOGRADER_EXERCISES", str(file.parents[1]))

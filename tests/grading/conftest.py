@@ -39,8 +39,9 @@ class LastingForkServer(ForkServer):
 
 @pytest.fixture(scope="session", autouse=True)
 def one_fork_server():
-    """`grade` in a process of the tests asks the same fork server each time: to start one takes as long as to
-    grade a small class. Commands, which are processes of their own, start theirs."""
+    """One fork server for every `grade` in this process of the tests: to start one takes as long as to grade
+    a small class. Commands, which are processes of their own, start theirs.
+    """
     servers: list[LastingForkServer] = []
 
     def lasting() -> LastingForkServer:
@@ -63,13 +64,13 @@ def empty_course(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def first_course(tmp_path_factory) -> Path:
-    """The same of the first lesson alone, which takes far less to make."""
+    """A course of the first lesson alone, which takes far less time to make."""
     return make_course(tmp_path_factory.mktemp("courses") / "course", ["01"])
 
 
 @pytest.fixture
 def course(empty_course, tmp_path) -> Path:
-    """A copy of it."""
+    """A copy of the empty course."""
     return Path(shutil.copytree(empty_course, tmp_path / "course"))
 
 

@@ -48,7 +48,7 @@ def handed_in(empty_course, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def undisturbed(handed_in, tmp_path_factory):
-    """The same, graded."""
+    """The same course, graded."""
     folder = Path(shutil.copytree(handed_in, tmp_path_factory.mktemp("undisturbed") / "course"))
     grade(folder)
     return folder
@@ -56,13 +56,13 @@ def undisturbed(handed_in, tmp_path_factory):
 
 @pytest.fixture
 def course(handed_in, tmp_path):
-    """A copy that may be disturbed."""
+    """A copy of the course, which a test may disturb."""
     return Path(shutil.copytree(handed_in, tmp_path / "course"))
 
 
 @pytest.fixture
 def ran(course, undisturbed):
-    """A copy whose submissions were run, so that only the recording is left to do."""
+    """A copy of the course whose submissions were run, so that only the recording is left to do."""
     shutil.copytree(undisturbed / ".grading" / "results", course / ".grading" / "results")
     return course
 
@@ -115,7 +115,7 @@ def in_a_child(work) -> int:
 
 
 def killed_at(folder: Path, point: int) -> bool:
-    """Grade, and kill the grader before the write of that number; return False if there are not so many."""
+    """Grade, and kill the grader before its write number `point`; return False if there are fewer writes."""
     left = [point]
 
     def count():
@@ -262,8 +262,8 @@ def test_a_second_grade_waits_for_the_first(ran, undisturbed):
     with locked(ran):
         command = [sys.executable, "-c", f"from autograder.grading.grade import grade; grade({str(ran)!r})"]
         second = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        said = next(line for line in second.stderr if "grades this course" in line)
-        assert f"process {os.getpid()} grades this course" in said
+        said = next(line for line in second.stderr if "is grading this course" in line)
+        assert f"process {os.getpid()} is grading this course" in said
         assert graded_notebooks(ran) == []
     rest = second.communicate()[1]
     assert second.returncode == 0 and "Traceback" not in rest

@@ -31,7 +31,7 @@ def loops(q, k, v):
 
 
 class Heads(nn.Module):
-    """Plain multi-head attention, of which the tests change single steps."""
+    """Plain multi-head attention; tests replace single steps of it."""
 
     def __init__(self, d_model=12, n_heads=3):
         super().__init__()
@@ -63,7 +63,7 @@ def heads(**changes):
 
 
 class Layer(nn.Module):
-    """A pre-norm decoder layer, of which the tests change single steps."""
+    """A pre-norm decoder layer; tests replace single steps of it."""
 
     def __init__(self, d_model=12, n_heads=3, d_ff=20):
         super().__init__()

@@ -267,7 +267,7 @@ def test_bad_use_gives_one_sentence(arguments, words):
 
 
 class Restless(nn.Module):
-    """Changes everything that a forward can change."""
+    """A module whose forward changes everything that it can."""
 
     def __init__(self):
         super().__init__()

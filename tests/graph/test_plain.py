@@ -22,7 +22,7 @@ def fails(x):
 
 
 def by_numbers(x):
-    """Use kernels by their own names, a single number that is zero, and a scale that is none."""
+    """Compute with kernels called by their own names, a zero, and a scale of NaN."""
     return torch.ops.aten.mm.default(x[0], x[1].T) * (1 + (x[0, 0, 0] - torch.inf).exp()) * torch.nan
 
 

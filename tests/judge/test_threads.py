@@ -109,7 +109,7 @@ SETTINGS = (
 
 @pytest.fixture
 def session():
-    """What a test sets for the whole process is as before afterwards."""
+    """Restore what a test sets for the whole process."""
     folder, errors, language = os.getcwd(), np.geterr(), locale.setlocale(locale.LC_ALL)
     with warnings.catch_warnings():
         yield

@@ -138,7 +138,7 @@ NOT_OF_OURS = re.compile(rf"Traceback|{re.escape(str(PACKAGE))}|{re.escape(OUR_E
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory):
-    """What each slip shows, as one text."""
+    """The text that each slip shows."""
     sources = [SETUP, *SLIPS, "progress()"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     place = {"metadata": {"path": str(tmp_path_factory.mktemp("clumsy"))}}

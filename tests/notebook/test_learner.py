@@ -66,7 +66,7 @@ class Watching(NotebookClient):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """What each cell shows, as one text, in one real kernel."""
+    """The text that each cell shows, all in one real kernel."""
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()]
     )

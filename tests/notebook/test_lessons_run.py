@@ -268,7 +268,7 @@ FOUND_AGAIN = {
 
 
 def plain(names, module):
-    """Return its output where its weights change nothing."""
+    """Return the module's output after all its weights were set to the identity."""
     names["put_in"](module, torch.eye(4))
     return module(embed()[None])
 

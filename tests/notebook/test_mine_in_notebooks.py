@@ -42,7 +42,7 @@ def fill(path, edits):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """What lesson 20 prints up to where its model is loaded."""
+    """The text that lesson 20 prints before its model is loaded."""
     folder = made(tmp_path_factory.mktemp("learner")) / "notebooks"
     for lesson, edits in WRITTEN.items():
         notebook = fill(folder / f"{lesson}.ipynb", edits)

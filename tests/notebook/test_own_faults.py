@@ -35,7 +35,7 @@ def wrong(scores):
 
 
 def shown(made):
-    """Return what a notebook shows of it."""
+    """Return what a notebook shows of this object."""
     return str(made._repr_mimebundle_()[0]) + str(made)
 
 
@@ -93,7 +93,7 @@ def codes_run(call):
 
 
 def broken(function):
-    """Return code that raises, as if it were at the function's place."""
+    """Return a code object that raises an error and can replace that of the function."""
     code = function.__code__
     free = ", ".join(code.co_freevars)
     source = f"def outer({free}):\n    def inner(*args, **kwargs):\n        raise KeyError(0, {free})"

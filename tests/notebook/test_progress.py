@@ -168,7 +168,7 @@ CELLS = [
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """What each of the cells shows as text and as HTML, run by a real kernel in a folder of its own."""
+    """The text and the HTML that each cell shows, run by a real kernel in a folder of its own."""
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     folder = tmp_path_factory.mktemp("learner")
     place = {"metadata": {"path": str(folder)}}

@@ -16,7 +16,7 @@ NOTHING = {SOFTMAX: "return scores * 0"}
 
 @dataclass(frozen=True)
 class Place:
-    """Where attacks are handed in. `facts` replace @NAME@ in their code."""
+    """The course in which attacks are handed in. `facts` replace @NAME@ in their code."""
 
     course: Path
     facts: dict[str, str]

@@ -53,7 +53,7 @@ def swapped_ids(content):
 
 
 def grade_cell(number: int, grade_id, points: int, **more) -> dict:
-    """Return a cell that claims to be a check worth so many points, and to earn them."""
+    """Return a cell that claims to be a check worth that many points, and to earn them."""
     claims = {"grade": True, "locked": True, "solution": False, "schema_version": 3, "grade_id": grade_id}
     return cell_of(f"{points}.0", id=f"c{number}", metadata={"nbgrader": claims | {"points": points} | more})
 
@@ -158,7 +158,7 @@ class MultiheadSelfAttention(nn.Module):
 
 
 def dense_picture(content):
-    """Make every step read all earlier ones: to place so many arrows takes hours."""
+    """Make every step read all earlier ones, so that placing the arrows takes hours."""
     answer = next(
         cell for cell in solutions(content) if "class MultiheadSelfAttention" in "".join(cell["source"])
     )

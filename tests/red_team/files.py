@@ -28,7 +28,7 @@ def made(name: str, tries: str, make, **more) -> Attack:
 
 
 def beside(name: str, tries: str, make, **more) -> Attack:
-    """Hand in the same, with the notebook already there."""
+    """Hand in whatever `make(place, folder)` writes, next to the notebook with right answers."""
 
     def write_both(place, folder, text):
         (folder / NAME).write_text(text)

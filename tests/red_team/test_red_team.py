@@ -124,8 +124,9 @@ def graded(cleared, request):
 
 @pytest.fixture(scope="module")
 def cleared():
-    """A folder that is cleared away afterwards. subtle: not one of pytest's own: what clears those away ends
-    at folders that are nested without end, and with it all of pytest, also the next time."""
+    """A folder that is cleared away afterwards. subtle: not one of pytest's own, because its clearing stops
+    at folders nested without end, and all of pytest with it, even the next time.
+    """
     top = Path(tempfile.mkdtemp(prefix="red-"))
     yield top
     subprocess.run(["rm", "-rf", str(top)], check=True)

@@ -16,16 +16,16 @@ def notebooks() -> dict[str, str]:
 
 @cache
 def modules() -> frozenset[str]:
-    """Return the package's modules that are in it."""
+    """Return the package's modules that the bundle contains."""
     return modules_for(notebooks().values())
 
 
 def code_files() -> list[Path]:
-    """Return the Python files that are copied into it."""
+    """Return the Python files that the bundle contains."""
     return [path for path in files_of(modules()) if path.suffix == ".py"]
 
 
 @cache
 def packages() -> tuple[str, ...]:
-    """Return the packages that it asks pip for, with their versions."""
+    """Return the packages that the bundle asks pip for, with their versions."""
     return tuple(packages_for(notebooks().values(), modules()))

@@ -17,7 +17,7 @@ def steps(name: str) -> list[tuple[str, str]]:
 
 
 def copied(name: str, context: Path, root: Path) -> Path:
-    """Does what COPY says, and returns the folder in which pip runs."""
+    """Do what COPY says, and return the folder in which pip runs."""
     place = root
     for word, rest in steps(name):
         if word == "WORKDIR":

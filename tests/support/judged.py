@@ -84,13 +84,13 @@ def mistake_verdicts(exercise_id: str) -> list[tuple]:
 
 @functools.cache
 def hidden_verdicts(exercise_id: str) -> list[tuple]:
-    """Return the same on hidden cases, for every fourth mistake."""
+    """Return (mistake, the verdict on it) for every fourth known mistake, on hidden cases."""
     return [(one, verdict(exercise_id, one.answer, HIDDEN)) for one in find(exercise_id).mistakes[::4]]
 
 
 @functools.cache
 def sampled_verdicts(exercise_id: str) -> list[tuple]:
-    """Return the same for a few of them."""
+    """Return (mistake, the verdict on it) for a few known mistakes, on the visible cases."""
     mistakes = sample(find(exercise_id).mistakes)
     return [(mistake, verdict(exercise_id, mistake.answer)) for mistake in mistakes]
 

@@ -30,8 +30,8 @@ LESSON = new_notebook(
 
 
 def handed_in(*cells, answer: str = "Because.") -> dict:
-    """Return a graded notebook: the lesson's first cell, the written answer, and these cells, as grading
-    leaves them.
+    """Return a graded notebook: the lesson's first cell, the written answer, and these cells, in the state in
+    which grading leaves them.
     """
     metadata = {"grade_id": QUESTION, "grade": True, "solution": True, "locked": False, "task": False}
     metadata |= {"schema_version": 3, "points": 4.0, "score": 0.0, "cell_type": "markdown"}
@@ -60,7 +60,7 @@ def _config(folder: Path) -> Config:
 
 
 def formgrader_page(notebook, folder: Path) -> str:
-    """Return formgrader's page of it. Its scripts are left out, because there is no server that they could
+    """Return formgrader's page of a notebook, without its scripts, because there is no server for them to
     ask.
     """
     config = _config(folder)
@@ -84,7 +84,7 @@ def feedback_page(notebook, folder: Path) -> str:
 
 
 def _with_styles(page: str) -> str:
-    """Return the page with the styles in it that a browser would fetch."""
+    """Return the page with the styles in it that a browser would fetch from a server."""
 
     def style(link) -> str:
         return f"<style>{(STATIC / link[1]).read_text(encoding='utf-8')}</style>"

@@ -87,7 +87,7 @@ def cells():
 
 @pytest.fixture(scope="module")
 def outputs(cells, tmp_path_factory):
-    """What every cell shows, as text."""
+    """The text that each cell shows."""
     made, _ = cells
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in made.values()])
     place = {"metadata": {"path": str(tmp_path_factory.mktemp("a folder (é)"))}}

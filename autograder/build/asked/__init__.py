@@ -48,7 +48,7 @@ def faults_of_lesson(lesson: Lesson) -> list[str]:
 def faults_of_exercise(
     exercise_id: str, root: Path = ROOT, lesson: LessonSubject | None = None, run: bool = True
 ) -> list[str]:
-    """Return what is wrong with an exercise. Unless `run`, no answer to it is called."""
+    """Return what is wrong with an exercise. If `run` is False, no answer to it is called."""
     from autograder.exercises import find
 
     exercise = find(exercise_id)

@@ -95,7 +95,7 @@ def _parts(subject: LessonSubject) -> Iterator[str]:
 def _headings(subject: LessonSubject) -> Iterator[str]:
     levels = [level for level, _ in subject.headings]
     if levels[:1] != [1] or levels.count(1) != 1:
-        yield "it has not one title (#), at its top."
+        yield "it does not have one title (#) alone, at its top."
     for (before, text), (level, heading) in pairwise(subject.headings):
         if level > before + 1:
             yield f'the heading "{heading}" skips a level after "{text}".'

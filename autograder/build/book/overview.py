@@ -49,7 +49,7 @@ def card_pictures(lessons: list[Lesson]) -> list[Path]:
 
 
 def _card(lesson: Lesson) -> str:
-    """Return one rung: a picture of the lesson, its question, what one builds, how long it takes."""
+    """Return the card of a lesson: its picture, its question, the exercises, and how long it takes."""
     exercises = exercises_of(lesson.name)
     cells = read_cells(lesson)
     text, minutes = "\n".join(cell.text for cell in cells if not cell.is_code), minutes_of(cells)

@@ -27,7 +27,9 @@ def causal(tokens: int) -> torch.Tensor:
 
 
 def left_padded(tokens: int, padding: int) -> torch.Tensor:
-    """Return a causal mask whose first keys are padding: as many queries may attend to nothing."""
+    """Return a causal mask with the first `padding` keys hidden, so that the first `padding` queries attend
+    to nothing.
+    """
     return causal(tokens) & (torch.arange(tokens) >= padding)
 
 
@@ -146,7 +148,9 @@ class Maker:
 
 
 def cases_of_every_class(make: Maker, heads: int):
-    """Yield cases of every class that attends under a mask, with `heads` heads where one is not the point."""
+    """Yield cases of every class that attends under a mask; `heads` is the number of heads in all cases that
+    are not about it.
+    """
     more, values = int(make.context), {"gradients": False}
     yield make.case("one token", (3, 1, 1 + more, heads, 5))
     yield make.case("one of everything", (1, 1, 1, 1, 1))
@@ -168,7 +172,7 @@ def cases_of_every_class(make: Maker, heads: int):
 
 
 def _causal(make, heads):
-    """Yield a causal mask; then, with the same weights, another last token (of one sequence), and another
+    """Yield a causal mask; then, with the same weights, another last token in one sequence, and another
     second sample.
     """
     first = make.case("causal", (2, 5, 5, heads, 3), causal(5))
@@ -200,15 +204,15 @@ def _values_all_one(make, heads):
 
 
 def _through(weights, d_model) -> dict:
-    """Return an output projection, where there is one, that changes nothing."""
+    """Return an output projection that changes nothing, if the class has one."""
     if "out_proj.weight" not in weights:
         return {}
     return {"out_proj.weight": torch.eye(d_model), "out_proj.bias": torch.zeros(d_model)}
 
 
 def _weights_shown(make):
-    """Yield a case of one head whose input and values are the identity, so that the output is the matrix of
-    weights.
+    """Yield a case of one head whose input and values are the identity, so that its output is the weight
+    matrix.
     """
     given = {"v_proj.weight": torch.eye(5), "v_proj.bias": torch.zeros(5)} | _through(make.weights(5, 1, 5), 5)
     inputs = [torch.eye(5)[None].clone() for _ in range(1 + make.context)]
@@ -216,8 +220,8 @@ def _weights_shown(make):
 
 
 def _empty_rows(make, heads):
-    """Yield cases with queries that may attend to nothing: by left padding under a causal mask, in float64,
-    and all of them.
+    """Yield cases with queries that may attend to nothing: the first ones under left padding, the same in
+    float64, and all of them.
     """
     some = make.case("some queries see nothing", (2, 5, 5, heads, 4), left_padded(5, 2), aspect=FULLY_MASKED)
     yield some

@@ -94,8 +94,8 @@ def whole(draw, width=3, n_layers=2, training=True, raises=False):
 
 
 def with_looks(family, given, call, more=(), marked=False, **fields):
-    """Return a case of one call, after which the model is inspected; with `marked`, it also has someone
-    else's hooks.
+    """Return a case of one call, after which the model is inspected; if `marked`, it has hooks of its own
+    before the call.
     """
     given = given | {"look": Given("look", LOOK), "mark": Given("mark", MARK)}
     first = (Call((Kept("model"),), to="mark"),) if marked else ()
@@ -140,5 +140,5 @@ HOOK_NEEDS = {
 
 
 def hook_mistakes(*ids):
-    """Return these mistakes, each under the id that it has in an exercise."""
+    """Return the mistakes with hooks that these exercises share, each under its id."""
     return tuple(edit(f"{one} {title}", *words) for one, (title, *words) in zip(ids, _HOOK_MISTAKES, strict=True))

@@ -39,8 +39,9 @@ class Reference(nn.Module):
 
 
 def cases_of_both(draw, grouped):
-    """Cases of one of the two classes, "groups" among the needs of those with several groups of several
-    heads."""
+    """Yield the cases of one of the two classes; those with several groups of several heads also need
+    "groups".
+    """
     for case in _cases(draw, grouped):
         sizes = case.init.values() if isinstance(case.init, dict) else case.init
         _, n_heads, n_kv_heads = (*sizes, 1)[:3]

@@ -48,14 +48,15 @@ class Maker:
         return Case(family, tuple(args), exact_state_dict=True, needs=(*self.needs(*self.sublayers), *needs), **more)
 
     def tokens(self, batch, tokens, width, stretch=None):
-        """Random tokens, `stretch` times as large; if it is not given, no two neighbouring features are
-        alike."""
+        """Return random tokens, `stretch` times as large. Without `stretch`, no two neighbouring features are
+        alike.
+        """
         # subtle: features differ so much, also in the stream later, that no usual epsilon of a norm shows.
         apart = 2.0 * (-1.0) ** torch.arange(width) if stretch is None else 0.0
         return self.draw.normal(batch, tokens, width, scale=stretch or 1.0) + apart
 
     def needs(self, *adding):
-        """Return the needs of a layer in which these sublayers add something."""
+        """Return the needs of a layer in which only these sublayers add something."""
         beside = (f"beside {name}" for name in self.sublayers if set(adding) - {name})
         together = ("together",) if len(adding) > 1 else ()
         return (*adding, *together, *beside, "sublayers") if adding else ()
@@ -76,7 +77,7 @@ class Maker:
         return weights
 
     def adding(self, family, *adding):
-        """Return a layer in which only these sublayers add something: the last step of the others gives
+        """Return a layer in which only these sublayers add something: the last step of each other one returns
         zeros.
         """
         # subtle: more tokens than features, or what fails for a long sequence would seem to follow the width.
@@ -124,7 +125,7 @@ class Maker:
         return case
 
     def _changed(self):
-        """Yield one case, then another last token, and another second sample, with the same weights."""
+        """Yield a case, then the same weights with another last token, then with another second sample."""
         case = self.case("two samples of five tokens", 2, 5, (3, 4, 7))
         yield case
         x, *memory = case.args
@@ -135,7 +136,7 @@ class Maker:
         yield replace(same, family="another second sample", args=second)
 
     def _hardly_different(self):
-        """Yield features so alike, wherever a norm reads them, that its epsilon shows."""
+        """Yield inputs whose features are so alike, wherever a norm reads them, that its epsilon matters."""
         more = {"aspect": EPSILON, "gradients": False, "needs": ("small spread",)}
         case = self.case("features that hardly differ", 2, 4, (3, 2, 5), stretch=0.002, **more)
         # Where a norm comes last, the next one reads what it gives.

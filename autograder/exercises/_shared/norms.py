@@ -14,8 +14,8 @@ OTHERS = ("scaled", "several features")
 
 
 def spread(x):
-    """Scale the numbers of a row so far apart that no usual epsilon shows, which has its own cases and
-    points.
+    """Move neighbouring features so far apart that no usual epsilon shows; epsilon has cases and points of
+    its own.
     """
     return x + 2.0 * (-1.0) ** torch.arange(x.shape[-1])
 

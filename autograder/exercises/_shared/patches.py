@@ -25,7 +25,9 @@ LOST_PLACES = (
 
 
 def patch_cases(draw, case):
-    """Cases of all sizes; `case(draw, family, batch, channels, rows, columns, patch, **more)` makes one."""
+    """Yield cases of all sizes, each made by `case(draw, family, batch, channels, rows, columns, patch,
+    **more)`.
+    """
     batch, channels, rows, columns = draw.sizes(4, 2, 6)
     yield case(draw, "all sizes different", batch, channels, rows, columns, 7, needs=("channels", "rows"),
                observe=True)

@@ -114,11 +114,11 @@ MANY_TOKENS = {
 }
 A_BATCH = MANY_TOKENS | {
     "axes in front": ("One sentence comes out right; a batch does not.",
-                      "Which axes do your steps name, counted from the end?"),
+                      "Which axes do your steps use, counted from the end?"),
 }
 NEEDS = A_BATCH | {
     "heads": ("A batch comes out right; a batch with heads does not.",
-              "Which axes do your steps name, counted from the end?"),
+              "Which axes do your steps use, counted from the end?"),
 }
 
 
@@ -128,7 +128,7 @@ def qkv(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) 
 
 
 def low_scores(draw: Draw, lead: tuple, queries: int, keys: int, out: int) -> tuple:
-    """Return the same of width 4, where all scores of the first query are about -200 and others are near
+    """Return such inputs of width 4 in which all scores of the first query are about -200 and all others near
     zero.
     """
     q, k = draw.eighths(*lead, queries, 4, limit=4), draw.eighths(*lead, keys, 4, limit=4)
@@ -137,7 +137,7 @@ def low_scores(draw: Draw, lead: tuple, queries: int, keys: int, out: int) -> tu
 
 
 def large_scores(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) -> tuple:
-    """Return the same with scores in the thousands."""
+    """Return such inputs with scores in the thousands."""
     q, k = draw.eighths(*lead, queries, width, limit=400), draw.eighths(*lead, keys, width, limit=400)
     return q, k, draw.normal(*lead, keys, out)
 

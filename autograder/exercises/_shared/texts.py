@@ -3,17 +3,17 @@
 SCRIPTS = {
     "letters with accents": "Übermäßig naïve Ångströms, déjà-vu à Łódź",
     "other alphabets": "Ἕλληνες και Москва; שלום, مرحبا!",
-    "no blanks between words": "東京タワーへ行く。한국어",
+    "no spaces between words": "東京タワーへ行く。한국어",
     "combining marks": "नमस्ते cafe\u0301 ไทย",
     "emoji": "a 🐈\u200d⬛ and 👩🏽\u200d🚀🚀, ok🙂ok",
 }
 
 
 def text(draw, letters: str, length: int) -> str:
-    """Return a text of so many letters, each drawn at random."""
+    """Return a text of `length` characters, each drawn at random from `letters`."""
     return "".join(letters[i] for i in draw.integers(0, len(letters) - 1, length).tolist())
 
 
 def words(draw, count: int, letters: str = "aeinrst") -> list[str]:
-    """Return so many words of two to six letters."""
+    """Return `count` words of two to six letters."""
     return [text(draw, letters, int(draw.integers(2, 6))) for _ in range(count)]

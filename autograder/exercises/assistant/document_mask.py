@@ -24,7 +24,7 @@ def cases(draw):
     yield Case("one token", (torch.tensor([[0]]),), **_asked(()))
     yield Case("one document", (torch.zeros(1, 5, dtype=torch.int64),), **_asked(("tokens",)))
     yield Case("one row", (torch.tensor([[0, 0, 0, 1, 1, 2]]),), **_asked(("tokens", "documents")))
-    yield Case("a document a row", (torch.tensor([[0] * 4, [1] * 4, [2] * 4]),), **_asked(("rows", "tokens")))
+    yield Case("one document per row", (torch.tensor([[0] * 4, [1] * 4, [2] * 4]),), **_asked(("rows", "tokens")))
     yield Case("every token a document", (torch.arange(12).reshape(3, 4),), **_asked(several))
     yield Case("rows of one token", (torch.tensor([[0], [0], [1]]),), **_asked(("rows",)))
     yield Case("as many rows as tokens", (_packed(draw, 4, 4),), **_asked(several))
@@ -42,14 +42,14 @@ def cases(draw):
     returns = (*numbers, "returns")
     yield Case("numbers that return", (torch.tensor([[1, 1, 2, 1, 1, 3, 2], [0, 5, 0, 5, 5, 0, 0]]),),
         **_asked(returns))
-    yield Case("any numbers", (draw.integers(-2, 2, 3, 9),), **_asked(returns))
+    yield Case("numbers from -2 to 2", (draw.integers(-2, 2, 3, 9),), **_asked(returns))
     # Three loops are right as well, and slow.
     yield Case("a long row", (_packed(draw, 1, 260),), slow=True, repeats=False,
                **_asked(("tokens", "documents", "long")))
 
 
 def _packed(draw, rows, tokens):
-    """Numbers of documents one after another, a new one at about every third token."""
+    """Return document numbers in packed order; a new document begins at about every third token."""
     begins = draw.integers(0, 2, rows * tokens) == 0
     return begins.long().cumsum(0).reshape(rows, tokens)
 
@@ -62,7 +62,7 @@ SAME, ALLOWED, LAST = "document[:, :, None] == document[:, None, :]", "same.tril
 
 
 def _of(numbers):
-    """The edits that compare other numbers."""
+    """Return the edits after which other numbers than `document` are compared."""
     return {"    same =": f"    numbers = {numbers}\n    same =", SAME: SAME.replace("document", "numbers")}
 
 

@@ -150,7 +150,7 @@ def cases(draw):
 
 
 def _stops():
-    """Families, the tokens that are chosen in each step for the prompts [3, 1, 4], [5] and [2, 2], and ids."""
+    """Yield families, the tokens chosen in each step for the prompts [3, 1, 4], [5] and [2, 2], and ids."""
     other = {"stop": 2, "pad": 0}
     yield "rows finish one after the other", [[5, 2, 6], [3, 4, 1], [2, 4, 4], [1, 5, 2], [4, 4, 4]], other
     yield "a row finishes, and other tokens are chosen for it", [[2, 3, 6], [7, 4, 1], [2, 5, 3], [0, 6, 6]], other
@@ -170,7 +170,7 @@ def _model(draw, words=7):
 
 
 def _prompts(draw, lengths, words, before=None):
-    """Prompts; each begins with `before`, if one is given, and the longer ones have it in between as well."""
+    """Return prompts; with `before`, each begins with that id, and longer prompts contain it once more."""
     prompts = [draw.integers(0, words - 1, length).tolist() for length in lengths]
     return prompts if before is None else [[before, *prompt[1:-1], before, prompt[-1]] for prompt in prompts]
 
@@ -180,7 +180,7 @@ def _case(draw, family, lengths, new, choose=LARGEST, words=7, stop=NEVER, pad=0
 
 
 def _numbers(family, numbers, stop, pad, **more):
-    """The tokens that come are given, a row of them for each call."""
+    """Return a case in which the tokens to choose are given, one row of them for each call."""
     table = (torch.arange(11)[:, None] * torch.tensor([3, 7, 5]) + 2) % 97
     model = Given("model", MODEL, {"table": table, "one": torch.ones(())})
     choose = Given("choose", BY_NUMBER, {"numbers": torch.tensor(numbers)})

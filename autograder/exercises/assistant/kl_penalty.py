@@ -72,7 +72,7 @@ def _moves(draw, answers, tokens):
 
 
 def _arguments(draw, d, mask=None, lowest=-3.0):
-    """Log-probabilities of which those of the reference are larger by `d`, in parts of 1/64 if `d` is."""
+    """Return log-probabilities of the policy, those of the reference, which are larger by `d`, and a mask."""
     log_probs = lowest + draw.eighths(*d.shape, limit=8)
     return log_probs, log_probs + d, torch.ones(d.shape, dtype=torch.bool) if mask is None else mask
 
@@ -82,7 +82,7 @@ def _case(draw, family, d, mask=None, lowest=-3.0, **more):
 
 
 def _grown(draw, family, d, **more):
-    """Small differences, whose penalty is compared after it has grown."""
+    """Return a case of small differences; the penalty is scaled up before it is compared."""
     log_probs, other, mask = _arguments(draw, d)
     given = {"log_probs": log_probs, "reference_log_probs": other, "mask": mask, "grow": Given("grow", GROW)}
     script = (Call(tuple(map(Kept, list(given)[:3])), keep="penalty", shown=False),

@@ -39,7 +39,7 @@ def cases(draw):
     yield _case(draw, "one document, several rows", (11,), 4, needs=rows)
     yield _case(draw, "one document and a rest", (9,), 7, needs=("rest",))
     yield _case(draw, "two documents in one row", (3, 2), 7, needs=("documents",))
-    yield _case(draw, "a document a row", (4, 4, 4), 5, needs=several)
+    yield _case(draw, "one document per row", (4, 4, 4), 5, needs=several)
     yield _case(draw, "a rest of one token", (4, 3, 4), 4, needs=(*several, "rest"))
     yield _case(draw, "one token short of a further row", (6, 3, 3), 5, needs=(*several, "rest"))
     yield _case(draw, "a rest of whole documents", (3, 5, 1, 1, 1), 10, needs=("documents", "rest"))

@@ -38,7 +38,7 @@ def cases(draw):
     yield _case("all but one are drawn", 9, 1, 8, needs=("several",))
     yield _case("few are drawn of many", 200, 13, 10, expect=EXACTLY, needs=("several", "digits"))
     n = int(draw.integers(30, 60, 1))
-    yield _case("some of some", n, int(draw.integers(2, 8, 1)), int(draw.integers(2, 12, 1)), expect=EXACTLY,
+    yield _case("numbers drawn at random", n, int(draw.integers(2, 8, 1)), int(draw.integers(2, 12, 1)), expect=EXACTLY,
                 needs=("several", "digits"))
     yield _case("as many wrong as are drawn", 12, 7, 5, needs=("several",))
     yield _case("as many right as are drawn", 40, 8, 8, expect=EXACTLY, needs=("several", "digits"))
@@ -52,7 +52,7 @@ def cases(draw):
                         (12, 8, 6)):
         yield _end(f"{right:,} of {n:,} right, {k:,} drawn, exactly", n, right, k, **ends)
     refused = {"raises": "ValueError", "aspect": REFUSALS}
-    for family, n, right, k in (("none is drawn", 5, 2, 0), ("less than none is drawn", 5, 2, -1),
+    for family, n, right, k in (("none is drawn", 5, 2, 0), ("-1 drawn", 5, 2, -1),
                                 ("more are drawn than there are", 5, 2, 6), ("no answers", 0, 0, 1), ("nothing at all",
                                 0, 0, 0),
                                 ("more right than there are", 5, 6, 2), ("fewer right than none", 5, -1, 2)):
@@ -64,7 +64,7 @@ def _case(family, *numbers, expect=ROUGHLY, **more):
 
 
 def _end(family, n, right, k, **more):
-    """A chance that is exactly 0 or 1."""
+    """Return a case in which the chance is exactly 0 or 1."""
     return Case(family, (n, right, k), gradients=False, expect=EXACT, **more)
 
 

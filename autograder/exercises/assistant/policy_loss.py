@@ -98,13 +98,13 @@ def cases(draw):
 
 
 def _steps(draw, answers, tokens):
-    """By how much log-probabilities have grown, never 0 and never at a bound."""
+    """Return changes of log-probabilities, never 0 and never at a bound."""
     steps = draw.integers(-48, 48, answers, tokens) / 64
     return steps + (steps == 0) / 64
 
 
 def _arguments(draw, steps, advantages, mask=None, lowest=-3.0):
-    """Log-probabilities in parts of 1/64, so that their differences are exact."""
+    """Return arguments whose log-probabilities are multiples of 1/64, so that their differences are exact."""
     old = lowest + draw.eighths(*steps.shape, limit=8)
     mask = torch.ones(steps.shape, dtype=torch.bool) if mask is None else mask
     return old + (steps * 64).round() / 64, old, advantages, mask

@@ -38,7 +38,7 @@ def cases(draw):
     yield _case("one of two", 1, 2)
     yield _case("one of three", 1, 3, needs=("unequal",))
     n = int(draw.integers(20, 300, 1))
-    yield _case("some of some hundred", int(draw.integers(1, n - 1, 1)), n, needs=("unequal",))
+    yield _case("some of a few hundred right", int(draw.integers(1, n - 1, 1)), n, needs=("unequal",))
     yield _case("many answers", 123_457, 1_000_000, needs=("unequal", "many"))
     yield _case("one of very many", 1, 1_000_000, needs=("unequal", "many"))
     yield _case("all but one of very many", 999_999, 1_000_000, needs=("unequal", "many"))
@@ -53,14 +53,14 @@ def cases(draw):
             yield _case(family, right, n, aspect=ENDS, needs=("ends",))
             yield _end(f"the bound itself: {family}", right, n, needs=("ends",))
     refused = {"raises": "ValueError", "aspect": REFUSALS}
-    for family, right, n in (("no answers", 0, 0), ("less than no answers", 0, -3), ("more right than there are", 11,
+    for family, right, n in (("no answers", 0, 0), ("-3 answers", 0, -3), ("more right than there are", 11,
         10),
-                             ("less than none right", -1, 10), ("more than none of none", 1, 0),
-                             ("less than none of less than none", -3, -2)):
+                             ("-1 right of 10", -1, 10), ("1 right of 0", 1, 0),
+                             ("-3 right of -2", -3, -2)):
         yield _case(family, right, n, **refused)
     # With a wide interval, the number below the root is positive all the same, and no root refuses it.
     yield _case("more right than there are, a wide interval", 11, 10, 3.0, **refused)
-    yield _case("less than none right, a wide interval", -1, 10, 3.0, **refused)
+    yield _case("-1 right of 10, a wide interval", -1, 10, 3.0, **refused)
 
 
 def _case(family, right, n, *z, **more):
@@ -68,7 +68,7 @@ def _case(family, right, n, *z, **more):
 
 
 def _end(family, right, n, **more):
-    """The bound that is exactly 0 or 1."""
+    """Return a case in which one of the two bounds is exactly 0 or 1."""
     bound = "high" if right else "low"
     given = {"right": right, "n": n, "bound": Given("bound",
     "def bound(interval, place):\n    return interval[place]\n")}
@@ -217,7 +217,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "Compute it by hand for n = 4, two of them right, and z = 2: then p = 1/2 and z^2/n = 1, and "
-        "nothing is left but halves and a root.",
+        "only halves and a root are left.",
         "z^2/n occurs in every part of the formula: give it a name. Use `math.sqrt`, whose result is a "
         "Python float. The bounds 0 and 1 must be exact, and rounding can make a difference of two floats miss them.",
         "In outline: raise ValueError for impossible numbers; compute the share, z^2/n, the centre and the "

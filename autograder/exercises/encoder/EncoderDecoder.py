@@ -109,7 +109,7 @@ def _case(draw, family, batch, source, target, sizes, more=(), needs=("places",)
 
 
 def _shapes(src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
-    """Name and shape of every parameter."""
+    """Yield the name and the shape of every parameter."""
     yield from (("src_embedding.weight", (src_vocab, d_model)), ("tgt_embedding.weight", (tgt_vocab, d_model)))
     yield from (("head.weight", (tgt_vocab, d_model)), ("head.bias", (tgt_vocab,)))
     square, wide = {"weight": (d_model, d_model), "bias": (d_model,)}, {"weight": (d_ff, d_model), "bias": (d_ff,)}
@@ -124,14 +124,14 @@ def _shapes(src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
 
 
 def _weight(draw, name, shape):
-    """None of the parameters is at its start: no norm's scale is 1, no bias 0."""
+    """Return random weights, none at its initial value: no norm scale is 1, no bias 0."""
     if "norm" in name:
         return draw.normal(*shape, scale=0.4) + (1.3 if name.endswith("weight") else 0.0)
     return draw.normal(*shape, scale=0.5 if len(shape) == 1 or "embedding" in name else 1.2 / shape[-1] ** 0.5)
 
 
 def _changed(draw, first):
-    """The same with another last token of the target, and with another second sentence."""
+    """Yield the first case with another last token of the target, and with another second sentence."""
     src, tgt = first.args
     same = {"init": first.init, "weights": first.weights, "exact_state_dict": True}
     same |= {"gradients": False, "needs": ("places",)}

@@ -37,7 +37,9 @@ class Reference(nn.TransformerEncoderLayer):
 
 
 class ReadingMaker(Maker):
-    """Makes layers that norm what was added, like the one that attends to a memory, but without a memory."""
+    """A maker of layers that normalise after the addition, like the layer that attends to a memory, but
+    without one.
+    """
 
     def __init__(self, draw):
         super().__init__(draw, cross=True)

@@ -25,7 +25,7 @@ def delta_attention(q, k, v, beta):
 
 
 def reference(q, k, v, beta):
-    """All changes at once: (I + strictly lower part of beta k k^T) changes = beta v."""
+    """Solve for all changes at once: (I + strictly lower part of beta k k^T) changes = beta v."""
     beta = beta.unsqueeze(-1)
     earlier = (beta * torch.einsum("...nd,...md->...nm", k, k)).tril(diagonal=-1)
     changes = torch.linalg.solve_triangular(earlier + torch.eye(q.shape[-2], dtype=q.dtype), beta * v, upper=False,
@@ -75,7 +75,9 @@ USUAL = ("several tokens", "again", "beta")
 
 
 def _case(draw, family, lead, tokens, width, out, beta=None, rates=None, short=False, **more):
-    """Keys of about unit length; with `short`, beta times the square of their length stays below 2."""
+    """Return a case with keys of about unit length; with `short`, beta times their squared length stays below
+    2.
+    """
     q, k = draw.normal(*lead, tokens, width), draw.normal(*lead, tokens, width, scale=width**-0.5)
     if short:
         k = k / k.norm(dim=-1, keepdim=True)
@@ -85,7 +87,7 @@ def _case(draw, family, lead, tokens, width, out, beta=None, rates=None, short=F
 
 
 def _pairs(draw):
-    """Two samples; the same with another last token; the same with another second sample."""
+    """Yield two samples, then the same with another last token, then the same with another second sample."""
     case = _case(draw, "two samples", (2,), 6, 3, 4, needs=("axes in front", *USUAL))
     yield case
     new = _case(draw, "", (2,), 6, 3, 4).args

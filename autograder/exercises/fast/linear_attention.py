@@ -75,7 +75,7 @@ LAST = "return above / below"
 
 
 def on_both(sums, totals):
-    """Edits of both running sums."""
+    """Return edits of both running sums."""
     return {SUMS: f"pairs{sums}", TOTALS: f"k{totals}"}
 
 

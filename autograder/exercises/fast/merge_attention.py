@@ -57,7 +57,7 @@ def _inputs(draw, lead, tokens, width):
 
 
 def _empty(draw):
-    """Sets without keys for some queries: the first, the second, and both."""
+    """Yield cases in which the first set, the second or both have no keys for some queries."""
     for family, empty in (
         ("the first set is empty", [(0, 0), (1, 0)]),
         ("the second set is empty", [(0, 1), (3, 1)]),
@@ -75,7 +75,9 @@ def _empty(draw):
 
 
 def _far(draw):
-    """Log-sum-exps that exp cannot hold, and sets that are far apart. float32 rounds numbers near 1000 to 6e-5."""
+    """Yield log-sum-exps too large or too small for exp, and sets that are far apart. float32 rounds numbers
+    near 1000 to 6e-5.
+    """
     for family, first, second in (
         ("large scores", 1000.0, 1000.0),
         ("very negative scores", -1000.0, -1000.0),

@@ -74,7 +74,7 @@ def cases(draw):
 
 
 def _causal(draw, plain, front, long):
-    """Under a causal mask: the keys of a later block are all hidden from the first queries."""
+    """Yield cases with a causal mask, which hides all keys of the later blocks from the first queries."""
     more = {"aspect": CAUSAL, "needs": (*front["needs"], "causal")}
     q, k, v = qkv(draw, (2,), 7, 7, 3, 4)
     yield Case("causal", (q, k, v, 3, True), **more)
@@ -92,7 +92,9 @@ def _causal(draw, plain, front, long):
 
 
 def _far(draw, front):
-    """Scores far from zero: of both signs, all below, and blocks far above or below those before."""
+    """Yield scores far from zero: of both signs, all very low, and blocks far above or below the earlier
+    ones.
+    """
     stable = {"aspect": STABILITY, **front}
     yield Case("scores in the thousands", (*large_scores(draw, (2,), 4, 7, 6, 2), 3), scale=10.0, **stable)
     yield Case("scores about -200 for one query", (*low_scores(draw, (2,), 3, 5, 2), 2), **stable)
@@ -140,13 +142,13 @@ EXERCISE = Exercise(
     ),
     mistakes=(
         edit("FLA-01 nothing is rescaled", {"total * shrink": "total", "output * shrink": "output"},
-             "When a larger score comes, your earlier sums are not rescaled.",
+             "When a larger score appears, your earlier sums are not rescaled.",
              "If the largest score is in the last block, how should the earlier sums change?"),
         edit("FLA-61 the output is not rescaled", {"output * shrink": "output"},
-             "When a larger score comes, you rescale the sum of weights but not the sum of values.",
+             "When a larger score appears, you rescale the sum of weights but not the sum of values.",
              "Which of your running sums were computed with the old maximum?"),
         edit("FLA-63 the sum of weights is not rescaled", {"total * shrink": "total"},
-             "When a larger score comes, you rescale the sum of values but not the sum of weights.",
+             "When a larger score appears, you rescale the sum of values but not the sum of weights.",
              "Which of your running sums were computed with the old maximum?"),
         edit("FLA-03 the maximum of the block alone", {NEW: ALL},
              "When a block lies far below the one before, or is hidden, your result is NaN or infinite.",
@@ -170,7 +172,7 @@ EXERCISE = Exercise(
              "Your result contains only the last block.",
              "What happens to your sums when the next block comes?"),
         edit("FLA-69 shrinks the wrong way", {SHRINK: "torch.exp(new - largest).nan_to_num(0.0, 0.0, 0.0)"},
-             "When a larger score comes, your earlier sums grow.",
+             "When a larger score appears, your earlier sums grow.",
              "By which factor do you get from exp(s - 3) to exp(s - 5)?"),
         edit("FLA-71 no maximum taken off", {NEW: "torch.zeros_like(largest)"},
              "For scores in the hundreds your result is NaN or infinite.", "What is exp(1000) in float32?"),

@@ -41,7 +41,7 @@ def reference(q, k, v, out, logsumexp, grad_out, block, causal=False):
 
 
 def _may_attend(q, k):
-    """(N, M): query i sees the keys j <= i + M - N."""
+    """Return the causal mask (N, M), in which query i sees the keys j <= i + M - N."""
     queries, keys = q.shape[-2], k.shape[-2]
     return torch.ones(queries, keys).tril(keys - queries).bool()
 
@@ -91,7 +91,7 @@ def cases(draw):
 
 
 def _causal(draw, plain, front, long):
-    """Under a causal mask: with as many keys as queries, and with some that came before."""
+    """Yield cases with a causal mask: with as many keys as queries, and with cached keys before them."""
     more = {"aspect": CAUSAL, "causal": True, "needs": (*front["needs"], "causal")}
     yield _case("causal", _inputs(draw, (2,), 7, 7, 3, 4, causal=True), 3, **more)
     yield _case("causal, batch and heads", _inputs(draw, (2, 3), 5, 5, 4, 3, causal=True), 2, **more)
@@ -111,7 +111,7 @@ def _causal(draw, plain, front, long):
 
 
 def _far(draw, front):
-    """Scores far from zero: in float32 within 30, in float64 beyond ten thousand on both sides."""
+    """Yield scores far from zero: up to 30 in float32, and beyond ten thousand in float64, of both signs."""
     stable = {"aspect": STABILITY, "needs": (*front["needs"], "far")}
     q, k = draw.eighths(2, 4, 4, limit=8), draw.eighths(2, 7, 4, limit=8)
     q[..., 0], k[..., 0] = 8.0, torch.linspace(-6.0, 6.0, 7)
@@ -141,7 +141,7 @@ def _far(draw, front):
 
 
 def _double(draw, front):
-    """In float64 the output and the logsumexp are given as exactly as it can hold them."""
+    """Yield cases in float64, whose output and logsumexp are as exact as that type allows."""
     double = {"aspect": DTYPES, "scale": 10.0, "needs": front["needs"]}
     args = _inputs(draw, (2,), 5, 9, 4, 3, dtype=torch.float64)
     yield _case("float64", args, 4, **double)
@@ -159,7 +159,9 @@ def _inputs(draw, lead, queries, keys, width, out, causal=False, dtype=torch.flo
 
 
 def _given(q, k, v, grad_out, causal=False):
-    """q, k, v, the output of attention, the logsumexp of its scores, and the gradient at the output."""
+    """Return q, k, v, the output of attention, the logsumexp of its scores, and the gradient of the loss at
+    the output.
+    """
     scores = q.double() @ k.double().mT / math.sqrt(q.shape[-1])
     if causal:
         scores = scores.masked_fill(~_may_attend(q, k), -torch.inf)

@@ -116,7 +116,7 @@ def _case(draw, family, d_in, d_out, rank, alpha=None, bias=True, shape=(3,), dt
 
 
 def _look(draw, family, **more):
-    """A new module is made by the case, so that it can be compared with the layer that it was made of."""
+    """Return a case that builds the module itself, so that it can be compared with the layer inside it."""
     linear, x = _linear(draw, 5, 4, **more), draw.normal(3, 5).to(more.get("dtype", torch.float32))
     first = _case(draw, family, 5, 4, 2, **more)
     given = {"old": linear, "rank": 3, "y": x, "make": Given("make", MAKE), "look": Given("look", LOOK),

@@ -76,7 +76,9 @@ def cases(draw):
 
 def _case(draw, family, batches, words=6, width=4, steps=1, kind="SGD", options=None, ignore=None, training=True,
           frozen=False, earlier=False, **more):
-    """In float64, because a step goes on from what the step before has left. A batch: samples, tokens, targets."""
+    """Return a case in float64, because each step starts from the result of the last. A batch is (samples,
+    tokens, targets).
+    """
     weights = {"embedding.weight": (words, width), "head.weight": (words, width), "head.bias": (words,)}
     weights = {name: draw.normal(*shape).double() for name, shape in weights.items()}
     init = {"n_words": words, "width": width, "training": training, "frozen": frozen}
@@ -98,7 +100,7 @@ def _case(draw, family, batches, words=6, width=4, steps=1, kind="SGD", options=
 
 
 def _batch(draw, samples, tokens, count, words, ignore):
-    """Inputs, and targets of which `count` count."""
+    """Return inputs, and targets of which `count` count."""
     targets = draw.integers(1, words - 1, samples * tokens)
     hidden = torch.argsort(draw.normal(samples * tokens))[count:]
     targets[hidden] = ignore

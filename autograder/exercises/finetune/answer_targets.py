@@ -43,7 +43,7 @@ def cases(draw):
 
 
 def _case(draw, family, batch, tokens, spans, ignore=None, words=20, needs=(), **more):
-    """Ids and answers; each sample's answer begins and ends a little elsewhere if there is room."""
+    """Return ids and answers; the answers begin and end in different positions if there is room."""
     answer = torch.zeros(batch, tokens, dtype=torch.bool)
     for row in range(batch):
         for start, end in spans:
@@ -53,7 +53,7 @@ def _case(draw, family, batch, tokens, spans, ignore=None, words=20, needs=(), *
 
 
 def _needs_of(answer):
-    """The needs that follow from the mask: text after an answer, and rows with different targets."""
+    """Return the needs that follow from the mask: text after an answer, and rows with different targets."""
     goes_on = (answer[:, :-1] & ~answer[:, 1:]).any()
     other_rows = (answer[:1, 1:] != answer[:, 1:]).any()
     return (*(("after",) if goes_on else ()), *(("rows",) if other_rows else ()))

@@ -54,14 +54,14 @@ def cases(draw):
     names = {"kwargs": {name: Kept(name) for name in (*PARTS, "scale")}, "keep": "merged", "shown": False}
     yield _case(draw, "arguments by name", 4, 3, 2, script=(Call(**names), OUTPUT))
     look = {"look": Given("look", LOOK)}, Call((Kept("merged"),), to="look", keep="look")
-    yield _case(draw, "what comes back", 4, 5, 2, more=look[0], script=(MERGE, look[1]), needs=("form",))
-    yield _case(draw, "what comes back without a bias", 4, 5, 2, bias=False, more=look[0], script=(MERGE, look[1]),
-                needs=("form", "no bias"))
+    yield _case(draw, "the new layer's form", 4, 5, 2, more=look[0], script=(MERGE, look[1]), needs=("form",))
+    yield _case(draw, "the new layer's form, without a bias", 4, 5, 2, bias=False, more=look[0],
+                script=(MERGE, look[1]), needs=("form", "no bias"))
     freeze = Call((Kept("linear"),), to="freeze")
     yield _case(draw, "a frozen layer", 4, 5, 2, more=look[0] | {"freeze": Given("freeze", FREEZE)},
                 script=(freeze, MERGE, look[1]), aspect=LEARNING, needs=("form",))
     flags = {"flags": Given("flags", FLAGS)}, Call(tuple(map(Kept, PARTS)), to="flags", keep="arguments")
-    yield _case(draw, "whether its arguments still learn", 4, 5, 2, more=flags[0], script=(MERGE, flags[1]),
+    yield _case(draw, "the arguments after the call", 4, 5, 2, more=flags[0], script=(MERGE, flags[1]),
                 aspect=SIDE_EFFECTS, needs=("form", "arguments"))
     train = Call((Kept("merged"), Kept("x")), to="train", keep="trained")
     # Training changes the new layer and must leave the arguments as they are.

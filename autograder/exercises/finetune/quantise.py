@@ -51,7 +51,7 @@ def cases(draw):
 
 
 def _weight(draw, rows, blocks, block, heights=(1.0,), sign=0):
-    """Entries whose codes are 0.35 or less away from an integer, one of which is 7 or -7 in each block."""
+    """Return a weight whose codes lie within 0.35 of an integer; in each block one is 7 or -7."""
     codes = draw.integers(-6, 6, rows, blocks, block).float()
     codes += draw.normal(rows, blocks, block).clamp(-1.0, 1.0) * 0.35
     signs = draw.integers(0, 1, rows, blocks).float() * 2 - 1
@@ -68,7 +68,9 @@ def _case(draw, family, rows, blocks, block, heights=(1.0,), sign=0, **more):
 
 
 def _tiny(draw, **more):
-    """Weights of 1e-12; their scales are compared after they have grown."""
+    """Return a case with weights of 1e-12; its scales are multiplied by a large number before they are
+    compared.
+    """
     weight = _weight(draw, 2, 3, 4) * 1e-12
     given = {"weight": weight, "grow": Given("grow", "def grow(scales):\n    return scales * 1e12\n")}
     script = (Call((Kept("weight"), 4), keep="codes and scales"),
@@ -77,7 +79,7 @@ def _tiny(draw, **more):
 
 
 def _parameter(draw, **more):
-    """A weight that asks for gradients; it still does afterwards."""
+    """Return a case whose weight requires gradients, and must still do so afterwards."""
     given = {"weight": _weight(draw, 2, 3, 4), "parameter": Given("parameter", "parameter = nn.Parameter\n"),
              "learns": Given("learns", "def learns(weight):\n    return weight.requires_grad\n")}
     script = (Call((Kept("weight"),), to="parameter", keep="layer's weight", shown=False),

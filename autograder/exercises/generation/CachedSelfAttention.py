@@ -44,7 +44,7 @@ class CachedSelfAttention(nn.Module):
 
 
 class Reference(CachedSelfAttention):
-    """One token after the other: each attends to all that is there when it comes."""
+    """Attention one token at a time: each attends to everything cached so far, and to itself."""
 
     def forward(self, x, cache=None):
         keys, values = (self._in_heads(part(x)) for part in (self.k_proj, self.v_proj))
@@ -88,7 +88,9 @@ def cases(draw):
 
 
 def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float32, by_name=False, **more):
-    """Texts of these lengths, each with the cache of the one before; the first with one of `cached` tokens, or none."""
+    """Return a case of calls with texts of these lengths, each with the cache of the one before; the first
+    with `cached` tokens, or none.
+    """
     batch, n_heads, d_head = sizes
     width = n_heads * d_head
     parts = [f"{part}_proj" for part in ("q", "k", "v", "out")]
@@ -109,8 +111,9 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
 
 
 def _rising(draw, **more):
-    """Scores that differ by ten thousands: each token's is larger than all before it, so that no finite fill keeps a
-    later token out."""
+    """Return scores that rise by ten thousands from token to token, so that no finite fill hides a later
+    token.
+    """
     family, lengths = "scores that differ by ten thousands", (3, 2)
     case = _case(draw, family, (2, 2, 3), lengths, aspect=STABILITY, gradients=False, **more)
     for name, first in (("x0", (-12.0, -6.0, -3.0)), ("x1", (3.0, 12.0))):
@@ -121,7 +124,7 @@ def _rising(draw, **more):
 
 
 def _branches(draw, sizes, **more):
-    """Two texts that go on from one cache."""
+    """Return a case of two texts that continue from one cache."""
     case = _case(draw, "two ways on from one cache", sizes, (3, 2, 2), **more)
     first = case.script[0]
     ways = (Call((Kept(name), Kept("first", 1)), keep=f"then {name}") for name in ("x1", "x2"))

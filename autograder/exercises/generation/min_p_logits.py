@@ -60,7 +60,7 @@ def cases(draw):
 
 
 def _far(draw):
-    """Logits that exp cannot hold, and a limit that lies far down."""
+    """Yield logits too large for exp, and a very low limit."""
     stable = {"aspect": STABILITY, "needs": ("samples", "several", "far")}
     high = torch.tensor([[200.0, -100.0, 199.0, 198.0], [-300.0, -299.0, -301.5, -400.0]])
     yield _case(high, 0.3, "very large and very low logits", **stable)
@@ -84,7 +84,8 @@ def _row(*probs):
 
 
 def _apart(logits, p):
-    """The logits, those near the limit moved down: on which side of it they lie must not depend on rounding."""
+    """Return the logits, those near the limit moved down, so that rounding never decides which tokens stay.
+    """
     limit = logits.amax(dim=-1, keepdim=True) + math.log(p)
     return torch.where((logits - limit).abs() < 0.02, logits - 0.05, logits)
 
@@ -116,11 +117,11 @@ EXERCISE = Exercise(
              {LIMIT: "largest - math.log(p)", DROPPED: "(logits < limit) & (logits < largest)"},
              "You keep the likeliest token only.", "Is the logarithm of p positive or negative?"),
         edit("a logarithm of base ten", {"math.log(p)": "math.log10(p)"},
-             "Your limit is too high, as if by a logarithm of another base.",
-             "Of which base is the exponential in a softmax?"),
+             "Your limit is too high, as if you took a logarithm of another base.",
+             "What is the base of the exponential in a softmax?"),
         edit("a logarithm of base two", {"math.log(p)": "math.log2(p)"},
-             "Your limit is too low, as if by a logarithm of another base.",
-             "Of which base is the exponential in a softmax?"),
+             "Your limit is too low, as if you took a logarithm of another base.",
+             "What is the base of the exponential in a softmax?"),
         edit("what equals the limit is dropped", {DROPPED: "logits <= limit"},
              "At p = 1 you keep nothing, not even the likeliest token.", "Is the likeliest token below itself?"),
         edit("of equal ones only the first",

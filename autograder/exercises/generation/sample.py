@@ -46,8 +46,8 @@ def cases(draw):
     yield _case(draw, "a vocabulary of one word", draw.normal(3, 1), needs=samples)
     yield _case(draw, "a large vocabulary", draw.normal(3, 800, scale=3.0), needs=samples)
     warm = {"aspect": TEMPERATURE, "needs": ("samples", "temperature")}
-    yield _case(draw, "colder", draw.normal(8, 6), 0.5, **warm)
-    yield _case(draw, "warmer", draw.normal(8, 6, scale=3.0), 2.5, **warm)
+    yield _case(draw, "a temperature below 1", draw.normal(8, 6), 0.5, **warm)
+    yield _case(draw, "a temperature above 1", draw.normal(8, 6, scale=3.0), 2.5, **warm)
     yield _case(draw, "a temperature by name", draw.normal(5, 4), 3, by_name=True, **warm)
     cold = {"aspect": TEMPERATURE, "needs": ("samples", "cold")}
     for zero in (0.0, 0):
@@ -72,7 +72,9 @@ def cases(draw):
 
 
 def _case(draw, family, logits, *temperature, by_name=False, **more):
-    """Draws that end in the middle of a token that is not too unlikely, so that no rounding moves them to another."""
+    """Return draws that fall in the middle of a token with a fair chance, so that rounding never decides
+    which one it is.
+    """
     probs = torch.softmax(logits.double() / (temperature[0] if temperature else 1.0), dim=-1)
     ends, u = probs.cumsum(dim=-1), []
     for row, end in zip(probs, ends, strict=True):
@@ -86,7 +88,7 @@ def _case(draw, family, logits, *temperature, by_name=False, **more):
 
 
 def _at_the_edges(draw):
-    """Rows that begin and end with tokens that cannot be drawn."""
+    """Return rows whose first and last tokens have probability 0."""
     logits = draw.normal(6, 7)
     logits[:3, :2] = logits[3:, -2:] = -torch.inf
     logits[1:5, 0] = logits[1:5, -1] = -torch.inf
@@ -94,7 +96,7 @@ def _at_the_edges(draw):
 
 
 def _many_at_the_edge(draw):
-    """Sums of so many float32 numbers end below 1, or above."""
+    """Return rows of so many tokens that their probabilities do not add up to exactly 1 in float32."""
     logits = draw.normal(5, 3000)
     logits[:, -1] = -torch.inf
     logits[:, -2] = 3.0

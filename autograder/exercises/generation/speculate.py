@@ -64,7 +64,9 @@ def cases(draw):
 
 
 def _case(draw, family, drafted, words, accepted, **more):
-    """`accepted` tokens are accepted, the next one is not, and all after it would be; no u is near its limit."""
+    """Return a case in which `accepted` tokens are accepted, the next is not, and all after it would be; no u
+    is near its limit.
+    """
     target, small = draw.weights(drafted + 1, words), draw.weights(drafted, words)
     draft, u = draw.integers(0, words - 1, drafted), draw.integers(2, 8, drafted) / 10
     for place in range(drafted):
@@ -76,7 +78,7 @@ def _case(draw, family, drafted, words, accepted, **more):
 
 
 def _impossible(draw):
-    """A u of zero, and a token that the large model never writes."""
+    """Return a u of zero, with a token to which the large model gives probability 0."""
     target, small = draw.weights(4, 5), draw.weights(3, 5)
     target[1, 2] = 0.0
     target[1] /= target[1].sum()

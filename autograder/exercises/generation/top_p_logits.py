@@ -81,7 +81,9 @@ def _row(*probs):
 
 
 def _between(logits, count):
-    """A p in the middle of the token with this number in the first row, and far from all ends in the others."""
+    """Return a p in the middle of token number `count` of the first row, and far from every boundary in the
+    other rows.
+    """
     ends = torch.softmax(logits.double(), dim=-1).sort(dim=-1, descending=True).values.cumsum(dim=-1)
     low, high = float(ends[0, count - 2]), float(ends[0, count - 1])
     tried = torch.linspace(low, high, 41, dtype=torch.float64)[1:-1]

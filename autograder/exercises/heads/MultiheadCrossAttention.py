@@ -54,7 +54,7 @@ def cases(draw):
 
 
 def multihead_cases(draw, context):
-    """Cases of both classes of this lesson with several heads."""
+    """Yield the cases with several heads that both classes of this lesson share."""
     parts = ("q_proj", "k_proj", "v_proj", "out_proj")
     make = Maker(draw, rows=lambda d_model, heads, d_head: dict.fromkeys(parts, d_model),
                  init=lambda d_model, heads, d_head: (d_model, heads), context=context)

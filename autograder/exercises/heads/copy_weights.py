@@ -64,8 +64,9 @@ def cases(draw):
 
 
 def _case(draw, family, d_model, heads, then=(), order=PARTS, changes=("target",), **fields):
-    """A copy, and `then` a call of the function named second with the module named first. What the module holds in
-    the end is the result."""
+    """Return a case that copies the weights, and then calls a function on one of the modules; the result is
+    the weights it holds in the end.
+    """
     size = {"scale": 1.2 / d_model**0.5}
     weights = {
         "in_proj_weight": draw.normal(3 * d_model, d_model, **size),
@@ -100,7 +101,8 @@ LINES = {
 
 
 def _all(line):
-    """An edit of all four copies: `line` with the part, the parameter's name and its value."""
+    """Return edits of all four copies; `line` is a template for the part, the parameter's name and its value.
+    """
     return {old: line.format(*names) for old, names in LINES.items()}
 
 

@@ -58,7 +58,8 @@ def cases(draw):
     yield _case(draw, "a convolution without gradients", 2, 3, 4, frozen=True)
     yield _case(draw, "float64", 2, 3, 4, torch.float64, aspect=DTYPES)
     script = MAKE, Call((Kept("layer"),), to="look", keep="look")
-    yield _case(draw, "what comes back", 2, 2, 3, more={"look": Given("look", LOOK)}, script=script, needs=("form",))
+    yield _case(draw, "the new layer's form", 2, 2, 3, more={"look": Given("look", LOOK)}, script=script,
+                needs=("form",))
     # Training changes the new layer and must leave the convolution as it is.
     script = MAKE, Call((Kept("layer"), Kept("x")), to="train", keep="trained")
     given = {"train": Given("train", TRAIN)}

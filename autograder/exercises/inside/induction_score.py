@@ -33,20 +33,22 @@ def cases(draw):
 
 
 def _case(draw, family, batch, heads, tokens, period, **more):
-    """Weights as causal attention gives them."""
+    """Return a case with weights of causal attention."""
     scores = draw.normal(batch, heads, tokens, tokens, scale=2.0)
     weights = scores.masked_fill(~torch.ones(tokens, tokens).tril().bool(), -torch.inf).softmax(-1)
     return Case(family, (weights, period), gradients=False, **more)
 
 
 def _perfect(draw, **more):
-    """Head 0 does just that, head 1 looks one token back, head 2 at the same token of the block before."""
+    """Return weights whose head 0 is a perfect induction head; head 1 looks one token back, head 2 at the
+    same token a period ago.
+    """
     tokens, period = 9, 4
     weights = torch.zeros(2, 3, tokens, tokens)
     for query in range(tokens):
         for head, key in enumerate((query - period + 1, query - 1, query - period)):
             weights[:, head, query, max(key, 0)] = 1
-    return Case("three heads one can name", (weights, period), gradients=False, **more)
+    return Case("a perfect head and two others", (weights, period), gradients=False, **more)
 
 
 QUERIES, KEYS, LAST = "torch.arange(period, weights.shape[-1]", "queries - period + 1", "seen.mean(dim=(0, 2))"

@@ -39,7 +39,7 @@ def cases(draw):
 
 
 def _case(draw, family, batch, count, width, scale=1.0, eps=1e-5, rest=0.0, **more):
-    """Parts that add up to the hidden state, but for `rest`."""
+    """Return parts that add up to the hidden state, except for `rest`."""
     parts = draw.normal(batch, count, width, scale=scale or 1.0)
     hidden = parts.sum(dim=1) * (scale > 0) + rest * draw.normal(batch, width)
     init = {"normalized_shape": width, "eps": eps}
@@ -61,7 +61,7 @@ EXERCISE = Exercise(
     shapes={"parts": "B K D", "hidden": "B D", "direction": "B D", "return": "B K"},
     mistakes=(
         edit("no norm", {READ: "direction + 0 * scale"},
-             "You leave out the norm.", "What does the model apply to the hidden state before its table?"),
+             "You leave out the norm.", "What does the model apply to the hidden state before the unembedding?"),
         edit("each part has its own scale", {OUT: f"{EACH} * direction[:, None]).sum(dim=-1)"},
              "You normalise each part by itself, so your shares do not add up to the logit.",
              "Which vector does the model normalise: each part, or their sum?"),
@@ -98,13 +98,13 @@ EXERCISE = Exercise(
              "You use the first text's hidden state for all texts.",
              "Which hidden state belongs to the second text?"),
         edit("the direction is normalised", {READ: "norm(direction) * scale"},
-             "You normalise the direction.", "What does the model normalise: the hidden state or the table?"),
+             "You normalise the direction.", "What does the model normalise: the hidden state or the unembedding?"),
         edit("the direction of length one", {"= direction *": "= torch.nn.functional.normalize(direction, dim=-1) *"},
              "You divide by the length of the direction.", "What should all shares together add up to?"),
         edit("shares of one", {OUT: f"({OUT} / {OUT}.sum(dim=-1, keepdim=True))"},
              "Your shares add up to 1.", "Does the docstring ask for a fraction, or for a part of the logit?"),
         edit("absolute values", {OUT: f"{OUT}.abs()"},
-             "You take absolute values.", "May a part also speak against a word?"),
+             "You take absolute values.", "Can a part also lower a word's logit?"),
         edit("the sum over the parts", {OUT: f"{OUT}.sum(dim=-1)"},
              "You add up all parts.", "What shape does the docstring give?"),
         edit("features stay", {OUT: "parts * read[:, None]"},

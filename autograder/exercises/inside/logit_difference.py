@@ -24,7 +24,7 @@ def cases(draw):
     batch, tokens, words = draw.sizes(3, 3, 7)
     lengths = ("samples", "lengths")
     yield _case(draw, "all lengths different", 4, 5, 7, [3, 5, 1, 2], needs=lengths)
-    yield _case(draw, "all as long as can be", batch, tokens, words, needs=("samples",))
+    yield _case(draw, "texts without padding", batch, tokens, words, needs=("samples",))
     yield _case(draw, "one text", 1, 4, 5, [2], needs=("lengths",))
     yield _case(draw, "texts of one token", 3, 4, 5, [1, 1, 1], needs=lengths)
     yield _case(draw, "one token", 1, 1, 3)

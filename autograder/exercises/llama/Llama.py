@@ -105,7 +105,7 @@ def _case(draw, family, shape, words, width, n_layers, kind="tuple", eps=None, s
 
 
 def _calls(draw, **more):
-    """What each layer is called with, twice."""
+    """Return a case of two calls that records the arguments with which each layer is called."""
     case = _case(draw, "", (2, 3), 6, 4, 3)
     given = {"ids": case.args[0], "more": draw.integers(0, 5, 2, 2)}
     script = (Call((Kept("ids"),), keep="first"), Call((Kept("more"), Kept("first", 1)), keep="second"))
@@ -116,7 +116,7 @@ def _calls(draw, **more):
 
 
 def _text(draw, family, lengths, **more):
-    """Texts of these lengths, each with the caches of the one before."""
+    """Return a case of calls with texts of these lengths, each with the caches of the one before."""
     case = _case(draw, family, (2, 3), 7, 4, 2)
     given = {f"ids{i}": draw.integers(0, 6, 2, tokens) for i, tokens in enumerate(lengths)}
     script = [Call((Kept("ids0"),), keep="first")]
@@ -128,7 +128,7 @@ def _text(draw, family, lengths, **more):
 
 
 def _branches(draw, **more):
-    """Two texts that go on from the same list of caches."""
+    """Return a case of two texts that continue from the same list of caches."""
     case = _case(draw, "two ways on from one list of caches", (2, 3), 7, 4, 2)
     given = {"ids": case.args[0]} | {name: draw.integers(0, 6, 2, 2) for name in ("one", "other")}
     ways = (Call((Kept(name), Kept("first", 1)), keep=f"then {name}") for name in ("one", "other"))

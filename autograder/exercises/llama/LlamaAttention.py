@@ -58,7 +58,9 @@ class LlamaAttention(nn.Module):
 
 
 class Reference(LlamaAttention):
-    """Take one token after the other, each attending to all tokens up to itself; rotate pairs as complex numbers."""
+    """Attention one token at a time, each attending to all tokens up to itself; pairs are rotated as complex
+    numbers.
+    """
 
     def forward(self, x, cache=None):
         seen = 0 if cache is None else cache[0].shape[2]
@@ -133,8 +135,9 @@ def cases(draw):
 
 def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=torch.float32, by_name=False,
     **more):
-    """Call with texts of these lengths, each with the cache of the one before; the first one has a cache of `cached`
-    tokens, or none."""
+    """Return a case of calls with texts of these lengths, each with the cache of the one before; the first
+    with `cached` tokens, or none.
+    """
     batch, n_heads, n_kv_heads, d_head = sizes
     width, kv_width = n_heads * d_head, n_kv_heads * d_head
     rows = {"q_proj": width, "k_proj": kv_width, "v_proj": kv_width, "out_proj": width}
@@ -157,8 +160,9 @@ def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=
 
 
 def _extreme(draw, **more):
-    """Scores that differ by ten thousands: each token's is larger than all before it, so that no finite fill keeps a
-    later token out; and scores all so low that such a fill draws the weights to what comes later."""
+    """Yield scores that rise by ten thousands from token to token, and scores that are all very low: no
+    finite fill hides a later token in either.
+    """
     for family, first in (("scores that differ by ten thousands", ((-12.0, -6.0, -3.0), (3.0, 12.0))),
                           ("scores all very low", ((-30.0, -24.0, -21.0), (-18.0, -12.0)))):
         # With this base the last pair of a head hardly turns: its scores are those of the weights.
@@ -172,7 +176,7 @@ def _extreme(draw, **more):
 
 
 def _branches(draw, sizes, **more):
-    """Two texts that go on from one cache."""
+    """Return a case of two texts that continue from one cache."""
     case = _case(draw, "two ways on from one cache", sizes, (3, 2, 2), **more)
     first = case.script[0]
     ways = (Call((Kept(name), Kept("first", 1)), keep=f"then {name}") for name in ("x1", "x2"))

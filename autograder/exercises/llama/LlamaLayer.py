@@ -30,7 +30,7 @@ class LlamaLayer(nn.Module):
 
 
 class Reference(nn.Module):
-    """The norms by their formula, the products by hand."""
+    """The layer with its norms and products written out by their formulas."""
 
     def __init__(self, d_model, d_ff, attention, eps=1e-5):
         super().__init__()
@@ -122,7 +122,7 @@ def _calls(draw, **more):
 
 
 def _text(draw, family, lengths, **more):
-    """Texts of these lengths, each with the cache of the one before."""
+    """Return a case of calls with texts of these lengths, each with the cache of the one before."""
     case = _case(draw, family, (2, 3), 4, 6)
     given = {f"x{i}": draw.normal(2, tokens, 4) for i, tokens in enumerate(lengths)}
     script = [Call((Kept("x0"),), keep="first")]

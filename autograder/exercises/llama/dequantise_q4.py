@@ -61,7 +61,7 @@ def cases(draw):
 
 
 def _case(draw, family, n, scales=None, minima=None, packed=None, **more):
-    """n blocks of random codes, with these scales and minima, or random ones."""
+    """Return n blocks of random codes, with these scales and minima, or random ones."""
     scales = draw.normal(n, 1) if scales is None else torch.tensor(scales)[:, None]
     minima = draw.normal(n, 1, scale=3.0) if minima is None else torch.tensor(minima)[:, None]
     halves = torch.cat((scales, minima), dim=1).half().view(torch.uint8)

@@ -136,7 +136,7 @@ def _case(draw, family, tokens, new, choose=LARGEST, needs=(), **more):
 
 
 def _numbers(family, numbers, new, words=8, **more):
-    """The tokens that come are given, one a call, and no more of them."""
+    """Return a case in which the tokens to choose are given, exactly one for each call."""
     model = Given("model", MODEL, {"table": torch.linspace(-1.0, 1.0, words)[:, None].repeat(1, 3)})
     choose = Given("choose", BY_NUMBER, {"numbers": torch.tensor(numbers)})
     return _asked(family, model, torch.tensor([[3, 1, 4]]), new, choose, **more)

@@ -40,7 +40,7 @@ class GPT(nn.Module):
 
 
 class Reference(nn.Module):
-    """One layer after the other by PyTorch's functions; its own parts hold the parameters."""
+    """The model by PyTorch's functions, layer by layer; its own parts hold the parameters."""
 
     def __init__(self, vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
         super().__init__()
@@ -114,7 +114,7 @@ def _case(draw, family, sizes, batch, tokens, ids=None, **more):
 
 
 def _hardly_different(draw, **more):
-    """Features so alike, also after each layer, that a norm's epsilon shows."""
+    """Return inputs whose features stay so alike after each layer that a norm's epsilon matters."""
     case = _case(draw, "features that hardly differ", (7, 6, 4, 2, 5, 2), 2, 4, aspect=EPSILON, gradients=False, **more)
     for name, weight in case.weights.items():
         if "embedding" in name:

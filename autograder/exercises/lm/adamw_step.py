@@ -30,7 +30,7 @@ def reference(parameter, gradient, mean, square, step, lr=1e-3, betas=(0.9, 0.99
 
 
 def cases(draw):
-    """Rates near one, so that a step is as large as a parameter."""
+    """Yield cases with rates near one, so that a step is as large as a parameter."""
     rows, columns = draw.sizes(2)
     large = {"lr": 0.5}
     yield _case(draw, "all sizes different", (rows, columns), 3, lr=0.5, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.2,
@@ -44,7 +44,7 @@ def cases(draw):
     yield _case(draw, "nothing is remembered", (3, 4), 5, betas=(0.0, 0.0), lr=0.5, weight_decay=0.0, needs=("later",))
     yield _case(draw, "only the mean is remembered", (3, 4), 5, betas=(0.7, 0.0), lr=0.5, weight_decay=0.0,
                 needs=("later",))
-    yield _case(draw, "no rate", (2, 3), 3, lr=0.0, needs=("later",))
+    yield _case(draw, "a learning rate of 0", (2, 3), 3, lr=0.0, needs=("later",))
     decay = {"aspect": DECAY, "needs": ("decay",)}
     still = {"still": True, "fresh": True}
     yield _case(draw, "decay and nothing else", (3, 2), lr=0.5, weight_decay=0.4, **still, **decay)
@@ -72,7 +72,9 @@ NAMES = ("parameter", "gradient", "mean", "square")
 
 def _case(draw, family, shape, step=1, size=1.0, slope=1.0, fresh=False, still=False, lr=None, betas=None, eps=None,
           weight_decay=None, **more):
-    """Gradients of the size `slope`, or none (`still`); a state of that size, or an empty one (`fresh`)."""
+    """Return a case with gradients of the size `slope`, or none (`still`), and a state of that size, or an
+    empty one (`fresh`).
+    """
     gradient = torch.zeros(shape) if still else draw.normal(*shape, scale=slope)
     mean = torch.zeros(shape) if fresh else draw.normal(*shape, scale=slope)
     square = torch.zeros(shape) if fresh else (0.2 + draw.normal(*shape).abs()) * slope**2
@@ -98,7 +100,9 @@ def _three_steps(draw):
 
 
 def _nothing_shared(draw):
-    """Writes into the results one after the other, and looks at all the others and at the arguments."""
+    """Return a case that overwrites each result in turn, and checks that the others and the arguments stay
+    the same.
+    """
     code = ("def written(results, *arguments):\n    seen = []\n    for result in results:\n"
             "        result.add_(1000.0)\n        seen += [one.clone() for one in (*results, *arguments)]\n"
             "    return seen\n")

@@ -26,7 +26,7 @@ def reference(step, warmup, total, peak):
 def cases(draw):
     warmup, more = draw.sizes(2, 4, 9)
     down = ("down",)
-    yield _case("up and down", range(warmup + more), warmup, warmup + more, 1.0, needs=down)
+    yield _case("warmup and decay", range(warmup + more), warmup, warmup + more, 1.0, needs=down)
     yield _case("another peak", range(0, 12, 2), 3, 11, 2.5, needs=("down", "peak"))
     yield _case("a small peak", (0, 2, 3, 7, 9), 3, 10, 6e-4, needs=("down", "peak"))
     yield _case("a peak that is a whole number", (0, 1, 4, 5), 2, 6, 3, needs=("down", "peak"))

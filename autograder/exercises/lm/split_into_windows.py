@@ -58,7 +58,7 @@ EXERCISE = Exercise(
              "Which token should be predicted: the next one or the previous one?"),
         edit("TRN-13 windows overlap", {INPUTS: "ids[:-1].unfold(0, length, 1)",
              TARGETS: "ids[1:].unfold(0, length, 1)"},
-             "Your windows begin one token apart.", "How many windows should a token be an input of?"),
+             "Your windows begin one token apart.", "In how many windows should a token be an input?"),
         edit("TRN-21 a token between windows is lost",
              {COUNT: "len(ids) // (length + 1)", INPUTS: "ids[: n * (length + 1)].reshape(n, length + 1)[:, :-1]",
               TARGETS: "ids[: n * (length + 1)].reshape(n, length + 1)[:, 1:]"},

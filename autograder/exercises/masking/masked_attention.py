@@ -57,14 +57,16 @@ def cases(draw):
 
 
 def _case(draw, family, lead, n, m, width, out, mask=None, **more):
-    """Random q, k, v; `mask` is a tensor, or a shape for a random one."""
+    """Return a case of random q, k, v; `mask` is a tensor, or the shape of a random one."""
     mask = some_mask(draw, mask) if isinstance(mask, tuple) else mask
     inputs = draw.normal(*lead, n, width), draw.normal(*lead, m, width), draw.normal(*lead, m, out)
     return Case(family, inputs if mask is None else (*inputs, mask), needs=needs_of_mask(m, mask), **more)
 
 
 def _causal(draw):
-    """A causal mask; then another last token, and another second sample."""
+    """Yield a case with a causal mask, then the same with another last token, then with another second
+    sample.
+    """
     first = _case(draw, "causal", (2,), 5, 5, 6, 3, causal(5))
     yield first
     last = (torch.cat((t[:, :-1], draw.normal(2, 1, t.shape[-1])), dim=1) for t in first.args[:3])
@@ -74,14 +76,16 @@ def _causal(draw):
 
 
 def _scores_of_zero(draw):
-    """A query of zeros: its scores are 0 and no less allowed for that."""
+    """Return a case with a query of zeros: its scores are 0, and still allowed."""
     case = _case(draw, "scores of exactly zero", (2,), 3, 4, 5, 6, (3, 4))
     case.args[0][:, 1] = 0.0
     return case
 
 
 def _empty_rows(draw):
-    """Queries that may attend to nothing: by left padding under a causal mask, in float64, and all of them."""
+    """Yield cases with queries that may attend to nothing: the first ones under left padding, the same in
+    float64, and all of them.
+    """
     some = _case(draw, "some queries see nothing", (2,), 5, 5, 6, 3, left_padded(5, 2), aspect=FULLY_MASKED)
     yield some
     (double,) = standard_cases([some], ("float64",))
@@ -91,7 +95,9 @@ def _empty_rows(draw):
 
 
 def _far_scores(draw):
-    """Scores in the thousands; all far below; and blocked ones far above the allowed ones."""
+    """Yield scores in the thousands, scores that are all very low, and blocked scores far above the allowed
+    ones.
+    """
     more = {"aspect": STABILITY, "gradients": False, "needs": ("mask",)}
     q, k = draw.eighths(3, 4, limit=400), draw.eighths(5, 4, limit=400)
     args = (q, k, draw.normal(5, 2), some_mask(draw, (3, 5)))

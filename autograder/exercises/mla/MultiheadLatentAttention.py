@@ -68,7 +68,7 @@ class LatentMaker(Maker):
     d_latent: int = 5
 
     def weights(self, d_model, heads, d_head):
-        """Weights that make scores of about one."""
+        """Return weights that make scores of about one."""
         shapes = {"q_proj": (d_model, d_model), "kv_down": (self.d_latent, d_model), "k_up": (d_model, self.d_latent),
                   "v_up": (d_model, self.d_latent), "out_proj": (d_model, d_model)}
         return {f"{part}.weight": self.draw.normal(*shape, scale=1.2 / shape[1] ** 0.5)
@@ -117,7 +117,9 @@ def cases(draw):
 
 
 def heads_past_and_samples(draw, make):
-    """A causal mask; then, with the same weights, another second sample, and another last token."""
+    """Yield a case with a causal mask; then, with the same weights, another second sample, and another last
+    token.
+    """
     first = make.case("causal", (2, 5, 5, 4, 3), causal(5))
     yield first
     x, mask = first.args
@@ -127,7 +129,9 @@ def heads_past_and_samples(draw, make):
 
 
 def _weights_shown(draw):
-    """One head whose input and values are the identity: the output is the table of its weights."""
+    """Return a case of one head whose input and values are the identity, so that its output is the weight
+    matrix.
+    """
     make, same = maker(draw, 5), torch.eye(5)
     given = {"kv_down.weight": same, "v_up.weight": same, "out_proj.weight": same}
     return make.case("values that show the weights", (1, 5, 5, 1, 5), weights=given, inputs=[same[None].clone()],
@@ -135,7 +139,9 @@ def _weights_shown(draw):
 
 
 def _empty_rows(make):
-    """Queries that may attend to nothing: by left padding under a causal mask, in float64, and all of them."""
+    """Yield cases with queries that may attend to nothing: the first ones under left padding, the same in
+    float64, and all of them.
+    """
     some = make.case("some queries see nothing", (2, 5, 5, 4, 4), left_padded(5, 2), aspect=FULLY_MASKED)
     yield some
     (double,) = standard_cases([some], ("float64",), (), None)
@@ -145,7 +151,9 @@ def _empty_rows(make):
 
 
 def _far_scores(draw, make):
-    """Scores far from zero: in the hundreds, of both signs; all far below; and blocked ones far above the others."""
+    """Yield scores far from zero: in the hundreds, of both signs; all very low; and blocked ones far above
+    the others.
+    """
     sizes, width = (2, 4, 4, 4, 4), 16
     far = {"aspect": STABILITY, "gradients": False, "fresh": True}
     known = make.weights(width, 4, 4)
@@ -168,8 +176,9 @@ def _far_scores(draw, make):
 
 
 def _one_product(known, query, query_size, key_size) -> dict:
-    """Weights by which the first product in each head is that of feature `query` of the query and feature 0 of the key,
-    times these sizes. The two features are used for nothing else."""
+    """Return weights with which one product of each head's score is feature `query` of the query's token
+    times feature 0 of the key's, scaled by these sizes; nothing else reads the two features.
+    """
     given = {name: weight.clone() for name, weight in known.items()}
     given["q_proj.weight"][:, :2], given["q_proj.weight"][::4] = 0.0, 0.0
     given["q_proj.weight"][::4, query] = query_size

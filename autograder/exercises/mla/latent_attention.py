@@ -62,7 +62,7 @@ def cases(draw):
 
 
 def _case(draw, family, batch, queries, tokens, width, latent, n_heads, d_head, **more):
-    """Scores of about two before they are scaled down by few features."""
+    """Return a case whose scores are about two before they are divided by sqrt(d_head)."""
     x, latents = draw.normal(batch, queries, width), draw.normal(batch, tokens, latent)
     keys = draw.normal(n_heads, width, latent, scale=2.0 * (d_head / (width * latent)) ** 0.5)
     return Case(family, (x, latents, keys, draw.normal(n_heads, latent, width), d_head), **more)

@@ -25,8 +25,8 @@ def cases(draw):
     several = {"needs": ("samples", "heads", "tokens")}
     yield Case("all sizes different", _inputs(draw, batch, heads, queries, keys, width, rope), observe=True, **several)
     # By chance widths may add up to a square: these never do.
-    yield Case("wide heads, a narrow turning part", _inputs(draw, 2, 3, 4, 5, 9, 2), **several)
-    yield Case("a wide turning part", _inputs(draw, 2, 3, 4, 5, 2, 10), **several)
+    yield Case("wide heads, a narrow rotary part", _inputs(draw, 2, 3, 4, 5, 9, 2), **several)
+    yield Case("a wide rotary part", _inputs(draw, 2, 3, 4, 5, 2, 10), **several)
     yield Case("as many samples as heads", _inputs(draw, 3, 3, 2, 4, 5, 2), **several)
     yield Case("both parts equally wide", _inputs(draw, 2, 4, 5, 5, 3, 3), **several)
     yield Case("four of everything, sixteen features", _inputs(draw, 4, 4, 4, 4, 4, 12), **several,

@@ -38,7 +38,9 @@ class MixtureOfExperts(nn.Module):
 
 
 class Reference(nn.Module):
-    """The sum over all experts, most of them with weight 0; an expert's first layer is shown its tokens beside that."""
+    """The sum over all experts, most with weight 0; each expert's first layer is also called with its own
+    tokens alone.
+    """
 
     def __init__(self, d_model, d_ff, n_experts, k):
         super().__init__()
@@ -61,7 +63,9 @@ class Reference(nn.Module):
 
 
 class Dense(MixtureOfExperts):
-    """All experts on the whole batch, without flattening it; most of their results are multiplied by 0."""
+    """The layer without routing: every expert runs on the whole batch, and most of its results are multiplied
+    by 0.
+    """
 
     def forward(self, x):
         chosen, experts = self.router(x).topk(self.k, dim=-1)
@@ -90,7 +94,7 @@ def cases(draw):
     yield _case(draw, "all sizes different", (batch, tokens, width), d_ff, 5, 2, observe=True, **several)
     yield _case(draw, "other weights in the same module", (batch, tokens, width), d_ff, 5, 2, **several)
     yield _case(draw, "three experts a token", (2, 4, 5), 6, 6, 3, **several)
-    yield _case(draw, "one expert a token", (2, 5, 4), 3, 4, 1, **one_each)
+    yield _case(draw, "one expert per token", (2, 5, 4), 3, 4, 1, **one_each)
     yield _case(draw, "all experts", (2, 3, 4), 5, 3, 3, needs=("several experts", "tokens", "several of a token"))
     yield _case(draw, "a single expert", (2, 3, 4), 6, 1, 1, needs=("tokens",))
     yield _case(draw, "one token", (1, 1, 4), 3, 5, 2, needs=("several experts", "a choice", "several of a token"))
@@ -110,7 +114,8 @@ def cases(draw):
 
 
 def _called(draw, several, one_each):
-    """What the first layers of the experts are called with; also where nobody goes to some expert."""
+    """Yield cases that record the arguments of the experts' first layers, also where an expert gets no token.
+    """
     for family, k, unused, needs in (
         ("whom the experts see", 2, (), several),
         ("whom the experts see, one for each token", 1, (), one_each),
@@ -124,7 +129,7 @@ def _called(draw, several, one_each):
 
 
 def _case(draw, family, shape, d_ff, n_experts, k, unused=(), **more):
-    """Random tokens and weights; the experts `unused` are nobody's choice."""
+    """Return random tokens and weights; no token chooses the experts `unused`."""
     batch, tokens, width = shape
     router = draw.normal(n_experts, width, scale=1.5 / width**0.5)
     weights = {"router.weight": router}

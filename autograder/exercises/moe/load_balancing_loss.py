@@ -28,7 +28,7 @@ def cases(draw):
     several = {"needs": ("tokens", "experts", "several of a token")}
     one_each = {"needs": ("tokens", "experts")}
     yield Case("all sizes different", (logits_apart(draw, tokens, n_experts), 2), observe=True, **several)
-    yield Case("one expert a token", (logits_apart(draw, 6, 5), 1), **one_each)
+    yield Case("one expert per token", (logits_apart(draw, 6, 5), 1), **one_each)
     yield Case("three of eight", (logits_apart(draw, 5, 8), 3), **several)
     yield Case("as many tokens as experts", (logits_apart(draw, 4, 4), 2), **several, float64=True)
     yield Case("all experts", (logits_apart(draw, 5, 3), 3), **several)

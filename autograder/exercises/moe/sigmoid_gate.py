@@ -34,7 +34,7 @@ def cases(draw):
     yield _case(draw, "as many tokens as experts", 4, 4, k=2, needs=usual, float64=True)
     yield _case(draw, "four of everything", 4, 4, 4, k=4, needs=("batch", "several", "bias"))
     yield _case(draw, "one axis more", 2, 3, 2, 5, k=2, needs=("batch", *usual))
-    yield _case(draw, "one expert a token", 2, 4, 6, k=1, needs=("batch", "left out", "bias"))
+    yield _case(draw, "one expert per token", 2, 4, 6, k=1, needs=("batch", "left out", "bias"))
     yield _case(draw, "one expert, scaled", 3, 5, k=1, scale=2.5, needs=("left out", "bias", "scale"))
     yield _case(draw, "one of everything", 1, 1, 1, k=1, bias=0.0)
     yield _case(draw, "many tokens", 300, 6, k=2, gradients=False, needs=usual)
@@ -53,7 +53,9 @@ def cases(draw):
 
 
 def _case(draw, family, *shape, k, bias=0.3, shift=0.0, size=1.0, shift_logits=0.0, scale=None, by_name=False, **more):
-    """`bias` is the size of the biases, or these; no two experts of a token have nearly the same sum."""
+    """Return a case whose biases are `bias`, or random ones of that size; no two experts of a token have
+    nearly the same sum.
+    """
     biases = bias.clone() if isinstance(bias, torch.Tensor) else draw.normal(shape[-1], scale=bias) + shift
     logits = scores_apart(draw, biases, *shape[:-1], scale=size, shift=shift_logits)
     named = {"scale": scale} if by_name else {}

@@ -58,7 +58,7 @@ def cases(draw):
     several = {"needs": ("batch", "several", "left out")}
     yield Case("all sizes different", (logits_apart(draw, batch, tokens, n_experts + 1), 2), observe=True, **several)
     yield Case("three of eight", (logits_apart(draw, 5, 8), 3), needs=("several", "left out"))
-    yield Case("one expert a token", (logits_apart(draw, 2, 4, 6), 1), needs=("batch", "left out"))
+    yield Case("one expert per token", (logits_apart(draw, 2, 4, 6), 1), needs=("batch", "left out"))
     yield Case("all experts", (logits_apart(draw, 2, 3, 5), 5), needs=("batch", "several"))
     yield Case("the logits of one token", (logits_apart(draw, 7), 3), needs=("one axis", "several", "left out"))
     yield Case("as many tokens as experts", (logits_apart(draw, 4, 4), 2), needs=("several", "left out"),

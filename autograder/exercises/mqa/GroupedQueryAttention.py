@@ -45,7 +45,7 @@ class GroupedQueryAttention(nn.Module):
 
 
 class Reference(kv_heads.Reference):
-    """With as many key/value heads as are asked for."""
+    """Attention with the number of key/value heads that the constructor is given."""
 
 
 def cases(draw):

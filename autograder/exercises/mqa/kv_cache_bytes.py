@@ -34,7 +34,8 @@ NEEDS = {
 
 
 def invariants(factors):
-    """Twice as many of each of these make twice the bytes, and no plain factor is wrong."""
+    """Require that twice as many of any of these make twice the bytes, and that no constant factor is wrong.
+    """
     twice = (doubles("one cache", f"twice as many {words}",
                      f"With twice as many {words}, your number does not double.", question)
              for words, question in factors.values())

@@ -95,7 +95,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "more than two heads": ("Your result is right for two heads in a group, and wrong for three or four.",
-                                "How much should each of three heads count, and each of four?"),
+                                "What is the weight of each head in a mean of three, and in a mean of four?"),
         "groups": ("Your result is right when every head is its own group, and wrong when heads are averaged.",
                    "Which rows of the weight make one row of the result?"),
         "one head each": ("When every head is its own group, the weight should come back unchanged. Yours does not.",

@@ -47,9 +47,9 @@ def cases(draw):
     yield _case(draw, "float64", 6, 4, torch.float64, aspect=DTYPES)
     look, flags, train = Given("look", LOOK), Given("flags", FLAGS), Given("train", TRAIN)
     script = FOLD, Call((Kept("new"),), to="look", keep="look")
-    yield _case(draw, "what comes back", 4, 5, more={"look": look}, script=script, needs=("form",))
+    yield _case(draw, "the new layer's form", 4, 5, more={"look": look}, script=script, needs=("form",))
     script = FOLD, Call((Kept("norm"), Kept("linear")), to="flags", keep="arguments")
-    yield _case(draw, "whether its arguments still learn", 4, 5, more={"flags": flags}, script=script,
+    yield _case(draw, "the arguments after the call", 4, 5, more={"flags": flags}, script=script,
                 aspect=SIDE_EFFECTS, needs=("form", "arguments"))
     script = FOLD, Call((Kept("new"), Kept("x"), True), to="train", keep="trained")
     # Training changes the new layer and must leave both arguments as they are.

@@ -64,7 +64,7 @@ def cases(draw):
 
 
 def _case(draw, family, lead, width, positions, *base, needs=(), **more):
-    """Entries of at most 1, and ten times the usual tolerance: the contract's 1e-3."""
+    """Return a case with entries of at most 1 and ten times the usual tolerance, the contract's 1e-3."""
     kwargs = {"base": more.pop("base")} if "base" in more else {}
     x = draw.eighths(*lead, width, limit=8)
     return Case(family, (x, positions, *base), kwargs, scale=10.0, needs=needs, **more)

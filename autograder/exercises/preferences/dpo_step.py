@@ -91,13 +91,13 @@ def _case(draw, family, steps=1, optimizer=("SGD", {"lr": 0.5}), beta=None, batc
 
 
 def _weights(draw):
-    """In float64, in which training is compared."""
+    """Return weights in float64, in which training is compared."""
     weights = {"embedding.weight": draw.normal(7, 4), "head.weight": draw.normal(7, 4), "head.bias": draw.normal(7)}
     return {name: weight.double() for name, weight in weights.items()}
 
 
 def _answer(draw, batch, tokens):
-    """A prompt of one token or more, an answer, and in some rows padding."""
+    """Return a mask of answers, each after a prompt of at least one token; in some rows padding follows."""
     places = torch.arange(tokens)
     start, length = draw.integers(1, max(1, tokens // 2), batch, 1), draw.integers(1, tokens, batch, 1)
     return (places >= start) & (places < start + length)

@@ -46,8 +46,9 @@ def cases(draw):
 
 
 def _close_margins():
-    """Margins that are no ties: small beside the log-probabilities, and so small that exp and sigmoid of them are 1 and
-    one half. Every sum and difference is exact in float32."""
+    """Yield margins that are not zero, but small beside the log-probabilities, or so small that exp of them
+    is 1 and sigmoid 0.5. Every sum and difference is exact in float32.
+    """
     signs = torch.tensor([1.0, -1.0, 1.0, 1.0, -1.0])
     for family, size, margin in (("close beside large numbers", 2.0**13, 2.0**-8),
                                  ("close to zero and to each other", 2.0**-10, 2.0**-30)):
@@ -85,7 +86,7 @@ EXERCISE = Exercise(
              "You divide by the number of pairs without ties.", "How many pairs are there?"),
         edit("DPO-87 no reference", {CHOSEN: "policy_chosen", REJECTED: "policy_rejected"},
              "You count how often the chosen answer is more likely, whatever the reference.",
-             "Is the implicit reward a probability, or how much it has grown?"),
+             "Is the implicit reward a probability, or how much that probability has grown?"),
         edit("DPO-89 chosen and rejected exchanged", {RIGHT: "chosen < rejected"},
              "You count the pairs that are wrong.", "Which answer should have the greater reward?"),
         edit("DPO-91 a number of pairs", {".mean().item()": ".sum().item()"},
@@ -134,7 +135,7 @@ EXERCISE = Exercise(
         "close": ("Your answer is wrong only where the margin is small but not zero.",
                   "Is a small margin a tie?"),
         "reference": ("Your answer is wrong only where the reference prefers one of the answers.",
-                      "Is the implicit reward a probability, or how much it has grown?"),
+                      "Is the implicit reward a probability, or how much that probability has grown?"),
         "": ("Even where the reference has no preference, your share is wrong.",
              "What should come out for two pairs, one right and one wrong?"),
     },

@@ -53,8 +53,9 @@ def cases(draw):
 
 
 def _case(draw, family, steps, signs, *clip, low=-3.0, by_name=None, **more):
-    """`steps` by which the log-probabilities have grown, in parts of 1/64 so that differences are exact, none of them
-    at a bound."""
+    """Return a case in which log-probabilities change by `steps`, multiples of 1/64 so that differences are
+    exact, none at a bound.
+    """
     old = low + draw.eighths(len(steps), limit=8)
     new = old + (steps * 64).round() / 64
     kwargs = {} if by_name is None else {"clip": by_name}
@@ -67,7 +68,7 @@ CENTRED = "advantages - advantages.mean()"
 
 
 def _with_advantages(others):
-    """The edits that put other advantages in their place."""
+    """Return the edits that use `others` as the advantages."""
     return {GAINS: GAINS.replace("advantages", "others"), "    clipped =": f"    others = {others}\n    clipped ="}
 
 

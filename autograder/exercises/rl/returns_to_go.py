@@ -30,7 +30,7 @@ def cases(draw):
     several, less = ("steps",), ("steps", "discount")
     yield _case(draw, "all sizes different", batch, steps, needs=several)
     yield Case("one reward at the end", (torch.tensor([[0.0, 0, 0, 2], [0, 0, 0, -1]]),), needs=several)
-    yield Case("one, two, three", (torch.tensor([[1.0, 2, 3]]),), needs=several)
+    yield Case("rewards 1, 2, 3", (torch.tensor([[1.0, 2, 3]]),), needs=several)
     yield _case(draw, "as many episodes as steps", 4, 4, needs=several)
     yield _case(draw, "one step", 3, 1)
     yield _case(draw, "one of everything", 1, 1)

@@ -38,7 +38,7 @@ class SequenceClassifier(nn.Module):
 
 
 class Reference(SequenceClassifier):
-    """Takes the real tokens of each text out, and needs no mask."""
+    """The classifier on the real tokens of one text at a time, which needs no mask."""
 
     def forward(self, ids, padding=None):
         padding = ids >= 0 if padding is None else padding

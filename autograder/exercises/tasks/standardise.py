@@ -40,7 +40,8 @@ def cases(draw):
 
 
 def _case(draw, family, values, n_train, **more):
-    """Of another mean and another spread after the first values than among them."""
+    """Return a case whose later values have another mean and another standard deviation than the first ones.
+    """
     rising = draw.normal(values) * torch.linspace(1, 3, values) + torch.linspace(-1, 4, values)
     return Case(family, (rising, n_train), **more)
 

@@ -41,7 +41,7 @@ def cases(draw):
     yield _case("merges of merges", [259, 32, 257, 256, 258], IN_TURN, needs=deep)
     text = " ".join(texts.words(draw, 9, "abcd "))
     yield _case("a drawn text", encoded(text, IN_TURN), IN_TURN, needs=deep)
-    yield _case("blanks and line breaks", encoded("  ab\n\n aa\t", RUNS), RUNS, needs=deep)
+    yield _case("spaces and line breaks", encoded("  ab\n\n aa\t", RUNS), RUNS, needs=deep)
     for family, text in texts.SCRIPTS.items():
         data = text.encode()
         ids, pairs = [256, *data[2:]], [(data[0], data[1])]
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
     needs={
         "odd bytes": ("Your result is right for whole characters, and wrong for bytes that form none.",
                       'What does errors="replace" put in their place?'),
-        "none": ("Only an empty list of ids goes wrong.", "Which text has no ids?"),
+        "none": ("Only an empty list of ids goes wrong.", "Which text do no ids at all stand for?"),
         "broken": ("Your result is right for whole characters, and wrong for parts of one.",
                    'What does errors="replace" put in their place?'),
         "deep": ("Your result is right for bytes and pairs of bytes, and wrong for merges of merges.",

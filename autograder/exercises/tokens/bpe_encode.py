@@ -53,7 +53,7 @@ def longest_first(text, merges):
 
 
 def from_the_left(text, merges):
-    """The first pair from the left that was learned, whenever it was."""
+    """Join, from the left, the first pair with a merge, whichever merge that is."""
     ids, known = [], {pair: n for n, pair in enumerate(merges, 256)}
     for byte in text.encode("utf-8"):
         ids.append(byte)
@@ -63,7 +63,7 @@ def from_the_left(text, merges):
 
 
 def by_rank(text, merges, best):
-    """The pair that is learned, and best by (its rank, its count), until there is none."""
+    """Join the pair with the best (rank, count) among those with a merge, until none is left."""
     ids, ranks = list(text.encode("utf-8")), {pair: n for n, pair in enumerate(merges)}
     while found := [pair for pair in pairwise(ids) if pair in ranks]:
         pair = max(dict.fromkeys(found), key=lambda pair: best(ranks[pair], found.count(pair)))
@@ -97,7 +97,7 @@ def cases(draw):
     yield _case("runs of one letter", "aaaaaaa b aaa aa", RUNS, needs=("several", "same"))
     yield _case("the other way round", "ba ab ba", SMALL[:1])
     yield _case("drawn letters", texts.text(draw, "abcd", 90), IN_TURN, needs=order)
-    yield _case("a merge over a blank", "a b a b, a b", [(97, 32), (256, 98)], needs=several)
+    yield _case("a merge across a space", "a b a b, a b", [(97, 32), (256, 98)], needs=several)
     yield _case("no merges", "abcab", [], needs=("no merges",))
     # In digits: "32 101" is in "132 101", and "97 10" in "97 101".
     yield _case("bytes that share digits", "Ąe an ae a\n, Ąe a\n", [(32, 101), (97, 10)], needs=("several", "digits"))
@@ -108,7 +108,7 @@ def cases(draw):
     yield _case("two letters, one pair", "ab", SMALL[:1])
     yield _case("one letter", "a", RUNS, needs=several)
     yield _case("an empty text", "", SMALL, needs=("several", "empty"))
-    for family in ("letters with accents", "no blanks between words", "emoji"):
+    for family in ("letters with accents", "no spaces between words", "emoji"):
         text = texts.SCRIPTS[family] * 2
         yield _case(family, text, _learned(text, 5), needs=("several", "bytes", "order"))
     # Every kind of word again and again: many places for each merge.
@@ -125,7 +125,7 @@ def _case(family, text, merges, **more):
 
 
 def _learned(text, n_merges):
-    """Pairs that were there when they were taken; which ones is not important."""
+    """Return merges of pairs that occur in the text; which ones does not matter."""
     merges = []
     for _ in range(n_merges):
         ids = reference(text, merges)

@@ -36,7 +36,7 @@ def cases(draw):
     falling = sorted((first, second, third, *more[:3]), reverse=True)
     yield _case("every word once", falling, needs=ties)
     yield _case("capital letters", ["The", "the", "THE", "the", "The", "the"], needs=("several", "as it is"))
-    yield _case("blanks and punctuation", [" ", first, ", ", first, " ", "!", " "], needs=("several", "as it is"))
+    yield _case("spaces and punctuation", [" ", first, ", ", first, " ", "!", " "], needs=("several", "as it is"))
     yield _case("other alphabets", ["да", "нет", "🐈", "да", "🐈", "東京", "да"], needs=ties)
     drawn = [(first, second, third, *more)[i] for i in draw.integers(0, 6, 60).tolist()]
     yield _case("many words", drawn, needs=ties)
@@ -46,7 +46,7 @@ def cases(draw):
     yield _case("no largest size and 1200 words", [f"w{i}" for i in range(1200)], needs=("size", *ties), **size)
     yield _case("room for all", [first, second, first], 3, needs=("size", *several), **size)
     yield _case("more room than words", [first, second, first], 9, needs=("size", *several), **size)
-    yield _case("room for the unknown alone", [first, second], 1, needs=("size",), **size)
+    yield _case("room for the unknown token only", [first, second], 1, needs=("size",), **size)
     yield Case("arguments by name", (), {"tokens": drawn[:20], "max_size": 5}, gradients=False,
                needs=("size", *ties), **size)
 

@@ -19,16 +19,16 @@ def reference(text):
 
 def cases(draw):
     some = texts.words(draw, 6)
-    yield _case("words and blanks", " ".join(some[:4]))
+    yield _case("words and spaces", " ".join(some[:4]))
     yield _case("one word", some[0])
     marks = {"needs": ("marks",)}
     yield _case("punctuation", f"{some[0]}, {some[1]}! ({some[2]}?) ...", **marks)
     yield _case("apostrophes and hyphens", f"can't {some[3]}--it's re-used", **marks)
     yield _case("punctuation alone", "?! -- ...", **marks)
     yield _case("digits and underscores", f"x_1 = 3.14 * {some[4]}2", needs=("marks", "digits"))
-    yield _case("blanks at both ends", f"  {some[1]} {some[2]}\n", needs=("blanks",))
-    yield _case("several blanks and line breaks", f"{some[0]}   {some[1]}\n\n\t{some[2]}", needs=("blanks",))
-    yield _case("blanks alone", " \n ", needs=("blanks",))
+    yield _case("spaces at both ends", f"  {some[1]} {some[2]}\n", needs=("blanks",))
+    yield _case("several spaces and line breaks", f"{some[0]}   {some[1]}\n\n\t{some[2]}", needs=("blanks",))
+    yield _case("nothing but spaces", " \n ", needs=("blanks",))
     yield _case("capital letters", f"The THE the {some[0].title()}", needs=("capitals",))
     yield _case("a word twice", f"{some[0]} {some[0]} {some[1]} {some[0]}", needs=("repeated",))
     for family, text in texts.SCRIPTS.items():
@@ -108,10 +108,10 @@ EXERCISE = Exercise(
                  "Does a number in your code limit the length of a text?"),
         "repeated": ("Your result is right unless a piece occurs again.",
                      "What do your pieces give when you join them?"),
-        "empty": ("Only an empty text goes wrong.", "Which pieces does an empty text have?"),
+        "empty": ("Only an empty text goes wrong.", "How many pieces does an empty text have?"),
         "several": ("Your result is right for a single word, and wrong for several pieces.",
                     'What are the pieces of "a b", in order?'),
-        "": ("A single word does not come out unchanged.", "Which pieces does one word have?"),
+        "": ("A single word does not come out unchanged.", "What are the pieces of a text that is a single word?"),
     },
     hints=(
         'Mark every word boundary of "Hi, you": before H, after i, before y and after the last u. The pieces are '

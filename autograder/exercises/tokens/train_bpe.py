@@ -51,7 +51,7 @@ def reference(text, n_merges):
 def cases(draw):
     ties = ("several", "ties")
     yield _case("one merge", "ab ab cab", 1)
-    yield _case("a letter and the blank after it", "aa ba ca da", 1)
+    yield _case("a letter and the space after it", "aa ba ca da", 1)
     yield _case("line breaks at both ends", "\na\na\n", 1, needs=("line breaks",))
     yield _case("capital letters", "Ab Ab ab", 1)
     yield _case("the example of the paper", "aaabdaaabac", 3, needs=("several", "ties", "same"))

@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def is_nobodys(self) -> bool:
-        """Whether a program put it there, not a person."""
+        """True if a program put it there, not a person."""
         return bool(NOBODYS & set(self.parts)) or self.parts[-1].startswith("._")
 
     def read(self, most: int = MOST_BYTES) -> bytes:
@@ -99,7 +99,7 @@ def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry
 
 
 def outer_entries(path: Path) -> Iterator[Entry]:
-    """Yield the same, but each nested archive as one file."""
+    """Yield the files like `entries_of`, but each nested archive as one file."""
     if path.is_dir():
         for place, folders, names in os.walk(path):
             folders.sort()
@@ -163,7 +163,7 @@ def _with_nested(entry: Entry) -> Iterator[Entry]:
 
 class _Nested(io.BytesIO):
     """A nested archive. subtle: zipfile reads the whole list of files at once, and makes an object of half a
-    kilobyte for each; a few megabytes of it would take gigabytes.
+    kilobyte for each; the list of an archive of a few megabytes would take gigabytes.
     """
 
     def read(self, size: int | None = -1) -> bytes:

@@ -186,7 +186,7 @@ class _Sorter:
     # --- reading --------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
-        """Keep the files of an archive that may have a place."""
+        """Keep the files of an archive that belong to a student, or may."""
         others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
@@ -215,8 +215,8 @@ class _Sorter:
         return _Other(number, entry.parts[-1], file)
 
     def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
-        """Record the outcome of a student's files that are no notebooks, which depends on whether they are
-        `beside` one.
+        """Record the outcome of a student's files other than notebooks; it depends on whether they came
+        `beside` a notebook.
         """
         for other in files:
             if beside:
@@ -295,7 +295,7 @@ class _Sorter:
     # --- placing --------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
-        """Put each file that was kept in its place."""
+        """Put each kept file in its place."""
         by_student: dict[str, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
         main = self._only or self._only_lesson()
         for student, lesson, attempt in self._notebooks:
@@ -338,8 +338,8 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """Return the numbers of one system under which one student would hand in one lesson twice, if a new
-        one is among them.
+        """Return the numbers of one system under which one student would hand in one lesson twice, if one of
+        these is new.
         """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}

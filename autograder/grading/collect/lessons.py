@@ -83,6 +83,6 @@ def _name(cell: dict) -> str:
 
 
 def _only_most(votes: dict[str, int]) -> str | None:
-    """Return the candidate with the most votes, unless there is none or a tie."""
+    """Return the candidate with the most votes; nothing without votes or in a tie."""
     (best, count), *others = Counter(votes).most_common()
     return best if count and not (others and others[0][1] == count) else None

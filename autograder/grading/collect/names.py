@@ -69,7 +69,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of one archive. All of them together show which system wrote them. Of a path the outermost
+    """The names of one archive. All of them together show which system wrote them. In a path, the outermost
     part that names a student counts: anything further in was named by a student, who could name another.
     """
 

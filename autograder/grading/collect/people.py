@@ -26,8 +26,8 @@ Key = tuple[str, str]  # a system and its number
 
 @dataclass
 class Found:
-    """The result of `settle`, for a person to read: who was found only by name, and as whom; who is not in
-    the class, and who that may be; and students with two numbers.
+    """The result of `settle`, for a person to read: students found only by name; people who are not in the
+    class, with the students that they may be; and students with two numbers.
     """
 
     by_name: dict[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class People:
         self.found = Found()
 
     def student_of(self, origin: Origin) -> str:
-        """Return the student, after `settle`; of a doubtful number, the one whom it may mean."""
+        """Return the student found by `settle`; for a doubtful number, the student it may belong to."""
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:
@@ -64,7 +64,7 @@ class People:
         return origin.key not in self._before and origin.key not in self._sure
 
     def is_somebody(self, student: str) -> bool:
-        """Return whether this is a student of the class, or one that another number means."""
+        """Return whether this is a student of the class, or one to whom another number belongs."""
         return student in self._class.ids or student in {one for _, one in self._rows.values()}
 
     def settle(self, archives: list[list[Origin]]) -> None:
@@ -88,14 +88,14 @@ class People:
                 self.found.twice[student.removeprefix(DOUBTFUL)].add(f"{system} {number}")
 
     def question(self, keys: set[Key], student: str) -> None:
-        """Mark these numbers, which would mean one student, as waiting for a person's decision."""
+        """Mark these numbers, which would all belong to one student, as waiting for a person's decision."""
         for key in keys:
             self._sure.pop(key, None)
             self._rows[key] = self._rows.get(key, ("", ""))[0], DOUBTFUL + student
             self.found.twice[student].add(" ".join(key))
 
     def rows_of(self, student: str) -> dict[Key, str]:
-        """Return the numbers that mean a student, or may, and the person's names in the systems."""
+        """Return the numbers that belong to a student, or may, and the person's names in the systems."""
         rows = self._rows.items()
         return {key: name for key, (name, one) in rows if one.removeprefix(DOUBTFUL) == student}
 
@@ -142,7 +142,9 @@ class People:
         self._rows[origin.key] = origin.name, match.student or self._free(id_of_stranger(origin))
 
     def _match_again(self, origins: list[Origin]) -> None:
-        """Match unknown people with the class as it is now, unless two numbers would mean one student."""
+        """Match unknown people with the class as it is now, unless two numbers would then belong to one
+        student.
+        """
         found = {origin: self._class.find(origin) for origin in origins}
         for origin, match in found.items():
             same = {key for key in self._numbers_of(match.student or "", origin.system) if key != origin.key}
@@ -166,8 +168,8 @@ class People:
         }
 
     def _question_twins(self, here: set[Key]) -> None:
-        """Question new numbers whose name belongs to a student with another number of this system: ever, or
-        within one archive if the system numbers people anew in each assignment.
+        """Mark new numbers as doubtful if their name belongs to a student with another number of this system:
+        ever, or within one archive if the system numbers people anew in each assignment.
         """
         for key in (here & self._rows.keys()) - self._before:
             student = self._student(key).removeprefix(DOUBTFUL)
@@ -178,7 +180,7 @@ class People:
                 self.question(same, student)
 
     def _question_numbers_of_two(self, archive: list[Origin]) -> None:
-        """Question a number under which one archive has two names: it cannot belong to one person."""
+        """Mark a number as doubtful if one archive has it under two names: it cannot belong to one person."""
         names = defaultdict(set)
         for origin in archive:
             names[origin.key].add(plain(origin.name))

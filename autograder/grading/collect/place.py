@@ -24,7 +24,7 @@ NOT_LAST = "not the last of several"
 
 @dataclass(frozen=True)
 class Attempt:
-    """A notebook, kept under a name of ours until the last one is known. `path` is its name in the archive,
+    """A notebook, kept under a name of ours until all attempts are known. `path` is its name in the archive,
     `time` when it was handed in, if known; `as_released` means that nothing in it is answered.
     """
 
@@ -46,7 +46,7 @@ class Attempt:
 
     @property
     def seen(self) -> Seen:
-        """The record of it to remember."""
+        """The record of this attempt to remember."""
         time = self.time.isoformat() if self.time else ""
         return Seen(_digest(self.file), *self.origin.key, time, self.origin.order)
 

@@ -48,9 +48,9 @@ class Class:
         return set(self._by_id)
 
     def find(self, origin: Origin) -> Match:
-        """Return the student whom the system's own ids mean, character by character, or their address; else
-        the one whom the name means. An id within a name only distinguishes students of that name, because
-        people write their own.
+        """Return the student whose id or address is exactly one that the system gives, or else the one with
+        that name. An id within a name only distinguishes students of that name, because people write their
+        own.
         """
         for given in map(_composed, origin.ids):
             if given in self._by_id:

@@ -59,8 +59,8 @@ def own_lessons(folder: Path) -> list[Lesson]:
 def add_lesson(
     api: NbGraderAPI, folder: Path, lesson: Lesson, made: NotebookNode, source: NotebookNode
 ) -> None:
-    """Put a lesson into the course: its source, and by nbgrader its release. `made` is the source as it was
-    made.
+    """Put a lesson into the course: its source, and the release that nbgrader makes of it. `made` is the
+    source before any change of the instructor's.
 
     Raises UserError, and leaves the course as it is, if nbgrader refuses the source.
     """

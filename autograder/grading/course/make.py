@@ -45,7 +45,7 @@ from autograder.grading.course.settings import configure
 
 c = get_config()  # noqa: F821
 configure(c, os.path.dirname(os.path.abspath(__file__)))
-# By this an exchange knows the course: two courses on one hub need two.
+# An exchange knows the course by this id: two courses on one hub need different ones.
 c.CourseDirectory.course_id = "{id}"
 
 # What is set below wins, for instance:

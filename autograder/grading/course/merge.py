@@ -6,7 +6,7 @@ from nbformat import NotebookNode, from_dict
 
 
 def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """Return the new lesson with the instructor's changes, and in words where both have changed the same.
+    """Return the new lesson with the instructor's changes, and sentences on what both have changed.
 
     `made` is the old lesson as it was made, `mine` the instructor's version of it, `new` the mended one. The
     instructor's text and points stay, cells that they added or changed stay after the one above, cells that
@@ -37,8 +37,8 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
 
 
 def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
-    """Return the position in the old lesson of each cell of the new one that was there: the one of its name,
-    wherever it is, or else of its text or its position.
+    """Map the position of each cell of the new lesson to its position in the old one, if it was there: cells
+    are matched by their names, or else by text or position.
     """
     before, after = _keys(made), _keys(new)
     names = {key: place for place, key in enumerate(before) if isinstance(key, tuple)}

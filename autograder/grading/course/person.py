@@ -111,8 +111,9 @@ def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
 def _kept_under_another_id(
     folder: Path, ids: set[str], lessons: list[str], gradebook: Gradebook
 ) -> dict[str, list[Path]]:
-    """Return those of the ids under which something is kept, with where it is: the gradebook, if only
-    there."""
+    """Return those of the ids under which something is kept, each with its place: folders, or the gradebook
+    if it is only there.
+    """
     rows = {row.id for row in gradebook.students}
     found = {one: _places(folder, one, lessons) for one in sorted(ids)}
     return {

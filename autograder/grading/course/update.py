@@ -158,7 +158,7 @@ def _points(notebook: NotebookNode) -> dict[str, float]:
 
 
 def _points_before(api: NbGraderAPI, lesson: str) -> dict[str, float]:
-    """Return the same for the lesson in the gradebook."""
+    """Return the points of the named cells like `_points`, from the gradebook."""
     with api.gradebook as gradebook:
         try:
             notebook = gradebook.find_notebook(lesson, lesson)

@@ -56,7 +56,9 @@ def extend(folder: Path, lesson: str, student: str, days: int) -> None:
         try:
             gradebook.grant_extension(lesson, student, days=days)
         except MissingEntry:
-            raise UserError(f"nothing of {student!r} is graded for {lesson} yet; extend it then.") from None
+            raise UserError(
+                f"nothing of {student!r} is graded for {lesson} yet; grade it first, and extend it then."
+            ) from None
         LatePenalties(api).set_all(gradebook, [lesson])
         due = gradebook.find_submission(lesson, student).duedate
         print(f"{student} has until {zone.show(due)}.")

@@ -66,7 +66,9 @@ class Releasing(NotebookExporter):
 
 
 def take_names_literally() -> None:
-    """Make nbgrader's commands find students whose ids hold brackets, which it would take for a pattern."""
+    """Make nbgrader's commands find students whose ids contain brackets, which nbgrader would take for a
+    pattern.
+    """
     BaseConverter.init_notebooks = _find_notebooks
 
 

@@ -79,7 +79,7 @@ def locked(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             holder = file.read(20).strip() or "another one"
-            print(f"autograder: process {holder} grades this course; waiting for it.", file=sys.stderr)
+            print(f"autograder: process {holder} is grading this course; waiting for it.", file=sys.stderr)
             fcntl.flock(file, fcntl.LOCK_EX)
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
@@ -91,8 +91,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class _Log(logging.FileHandler):
-    """A log that is left out if it cannot be written (a full disk): the work goes on, or reports the error
-    itself."""
+    """A log that is skipped if it cannot be written, for instance on a full disk: the work goes on, or
+    reports that error itself.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):

@@ -139,7 +139,7 @@ class Recorder:
         remember(submission, outcome)
 
     def _row(self, submission: Submission) -> SubmittedNotebook:
-        """Return nbgrader's row of the notebook, made if there is none."""
+        """Return nbgrader's row of the notebook, creating it if necessary."""
         self._gradebook.update_or_create_student(submission.student)
         stamp = _time_of(submission)[0]
         time = stamp[1].replace(tzinfo=None) if stamp else None

@@ -34,7 +34,7 @@ class Row:
 
     @property
     def waits(self) -> bool:
-        """Whether an answer is to be graded by hand."""
+        """True if an answer is to be graded by hand."""
         return not self.ungraded and None in self.points.values()
 
     @property

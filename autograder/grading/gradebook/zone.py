@@ -15,7 +15,7 @@ SETTING = "c.Course.timezone"
 
 @dataclass(frozen=True)
 class Zone:
-    """A time zone, and in words where it comes from. Without `rules` it is the zone of this machine."""
+    """A time zone, and its origin in words. Without `rules` it is the zone of this machine."""
 
     rules: tzinfo | None
     source: str

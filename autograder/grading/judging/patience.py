@@ -27,7 +27,7 @@ class Patience:
 
     @property
     def needs_isolation(self) -> bool:
-        """Whether an answer is known that would end its process."""
+        """True if one of the answers is known to end its process."""
         return bool(self._probes)
 
     def of(self, step: Step) -> Limits:

@@ -183,8 +183,8 @@ class _Run:
             raise
 
     def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
-        """Keep a module's graph on its first visible case, as plain data that is not checked yet; or, if its
-        code runs, why there is none.
+        """Keep a module's graph on its first visible case as unchecked plain data, or the reason why there is
+        none.
         """
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)

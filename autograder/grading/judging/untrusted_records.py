@@ -45,7 +45,7 @@ class ProcessEnded:
 
     @property
     def was_stopped(self) -> bool:
-        """Whether it was killed, as is a process that does not return in time."""
+        """True if it was killed, as is a process that does not return in time."""
         return self.status == -9
 
 

@@ -131,7 +131,9 @@ def _result(nb: NotebookNode) -> results.Result | None:
 
 
 def _pictures(exercise: str, result: results.Result, whose: str) -> list[NotebookNode]:
-    """Return outputs with the pictures for the check of an exercise; `whose` names it if one fails."""
+    """Return the pictures below the check of an exercise as outputs. `whose` names the student and the check
+    in the log if a picture fails.
+    """
     import pygraphviz  # noqa: F401  imported once, not in every fork
 
     import autograder.notebook.figures  # noqa: F401
@@ -201,8 +203,7 @@ def _graphs(exercise: str, data: str, is_right: bool) -> str:
 
 @lru_cache
 def _worked(exercise_id: str) -> Drawing:
-    """Return the drawing of the worked answer, or of the reference if there is none, which may have any
-    form."""
+    """Return the drawing of the worked answer; without one, of the reference."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
     from autograder.judge import cases_of
@@ -217,15 +218,15 @@ def _worked(exercise_id: str) -> Drawing:
 
 
 def nothing_live(head: str) -> str:
-    """Return the head of a page in English without scripts and fetched fonts, with a rule that there are
-    none: a filter.
+    """A filter: return the head of a page, marked as English, without scripts and fetched fonts, and with a
+    rule that forbids both.
     """
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
     return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
 
 
 def exercise_name(grade_id: str) -> str:
-    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why scale`: a filter."""
+    """A filter: return `check-loops-softmax` as `softmax`, and `loops-why_scale` as `why scale`."""
     name = short_name(grade_id)
     return name if grade_id.startswith("check-") else name.replace("_", " ")
 

@@ -33,8 +33,8 @@ LONGEST_NAME = 50  # characters
 
 
 def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
-    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Print the names of those whose
-    page is not in it, and return whether there are none.
+    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Print the names of those
+    whose page is missing from it, and return whether it has all.
 
     Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or there is nothing to pack.
     """

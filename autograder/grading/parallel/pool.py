@@ -123,7 +123,7 @@ _process: ContextVar[_Process] = ContextVar("process")
 def grade_in_parallel(
     todo: list[Submission], lessons: dict[str, Lesson], runner: Runner, at_once: int
 ) -> Generator[Done, None, None]:
-    """Yield every submission, as they are done, `at_once` at a time.
+    """Yield each submission as soon as it is done, with `at_once` of them in work at a time.
 
     If a machine fails, a submission is retried alone, a few times; failures of a student's code are never
     retried, nor are errors of ours.

@@ -176,8 +176,8 @@ class _Renderer(IPythonRenderer):
         return self._marked(text, text, block=True)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return the picture, or its replacement. subtle: that is an attribute, in which no element may
-        stand.
+        """Return the picture, or text in its place. subtle: that text goes into an attribute, which cannot
+        hold an element.
         """
         text = self._replaced(text, 1)
         try:

@@ -27,7 +27,7 @@ class Shown:
         self._left = MOST_SHOWN
 
     def plain_outputs(self, outputs: list) -> list[dict]:
-        """Return nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
+        """Return nbformat outputs made from what the sandbox sent; anything else that was sent is dropped."""
         made: list[dict] = []
         for plain in filter(None, map(_plain, outputs[:MOST_OUTPUTS])):
             size = len(json.dumps(plain))

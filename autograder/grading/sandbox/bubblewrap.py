@@ -21,7 +21,7 @@ ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/alternativ
 
 @dataclass(frozen=True)
 class Bwrap:
-    """One program, and where it comes from."""
+    """One bwrap program, and its origin."""
 
     path: str
     origin: str
@@ -44,8 +44,8 @@ def _shipped() -> str | None:
 
 @functools.cache
 def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
-    """Return the arguments that make a sandbox. `hidden` are folders of the host that are empty in it,
-    wherever they are.
+    """Return the arguments that make a sandbox. In it the folders `hidden` of the host are empty, wherever
+    they are.
     """
     words = [
         *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),

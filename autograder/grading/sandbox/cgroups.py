@@ -67,8 +67,8 @@ def parent_of_groups() -> Path | None:
 
 
 def prepared(own: Path) -> Path | None:
-    """Return the group `own`, or its parent if this program has moved into a subgroup, with groups allowed in
-    it; or None.
+    """Return the group `own`, or its parent after this program has moved into a subgroup, ready for groups in
+    it; None if that is impossible.
     """
     try:
         if own.name == OURS:

@@ -153,8 +153,8 @@ WITHIN = _words("apply_ backward compile grad_fn map2_ map_ register_hook regist
 
 @cache
 def names_of(module: str, lists: str) -> frozenset[str] | None:
-    """Return the allowed names of a module; None if it is not among those of `lists`, and none for what holds
-    such modules.
+    """Return the allowed names of a module: none for a package that only contains allowed modules, and None
+    if `lists` does not allow the module at all.
     """
     from torch import dtype
     from torch.overrides import get_overridable_functions
@@ -190,8 +190,8 @@ def _thing(path: str) -> object:
 
 @cache
 def is_closed(path: str) -> bool:
-    """Return whether it is a class that can be changed, so that all that is made of it would be another;
-    layers may.
+    """Return whether the path is a class that code could change, and with it all its instances. Layers are
+    excepted.
     """
     from torch import nn
 
@@ -203,7 +203,9 @@ def is_closed(path: str) -> bool:
 
 @cache
 def inner() -> frozenset[str]:
-    """Return the names by which attributes lead inside: those of KINDS that are not allowed."""
+    """Return the names of attributes that lead to Python's internals: those of the classes in KINDS, unless
+    allowed.
+    """
     from torch import Tensor, nn
 
     kinds = [_thing(word[:-1]) for word in KINDS.split() if word.endswith(":")]
@@ -214,7 +216,7 @@ def inner() -> frozenset[str]:
 
 @cache
 def unchanged() -> frozenset[str]:
-    """Return the attributes that are never set: a layer of a changed class would say what it is told to."""
+    """Return the attributes that must not be set, because a layer could then misreport what it computes."""
     from torch import nn
 
     return frozenset(name for name in dir(nn.Module) if not name.startswith("__")) | {"__class__", "training"}

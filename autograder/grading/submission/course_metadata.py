@@ -10,9 +10,7 @@ from nbgrader.api import Notebook
 from autograder.grading.submission.read_submission import grade_id_of
 
 PLACE_OF_ANSWER = "YOUR ANSWER HERE"  # nbgrader's
-NOT_THERE = (
-    "*(The cell of this question was not found in the notebook. The answer may stand in another cell.)*"
-)
+NOT_THERE = "*(The cell of this question was not found in the notebook. The answer may be in another cell.)*"
 
 
 def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> NotebookNode:

@@ -50,7 +50,7 @@ class Broke(Exception):
 
 @dataclass(frozen=True)
 class _Reply:
-    """The reply of the fork: a result, the reason why the function refused, or where it raised another
+    """The reply of the fork: a result, the reason why the function refused, or the origin of another
     exception.
     """
 
@@ -110,7 +110,7 @@ def _all_of(pipe: int, deadline: float) -> bytes:
             return bytes(data)
         data += part
         if len(data) > LARGEST_RESULT:
-            raise OverLimit("made too much of it")
+            raise OverLimit("produced too much data")
     raise TimeoutError("this machine is too busy to read it")
 
 

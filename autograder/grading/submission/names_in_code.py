@@ -56,7 +56,7 @@ def _by_ipython(text: str) -> str:
 
 
 def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """Return the names that cells import, with the dotted paths that they stand for."""
+    """Return the names that cells import, each with the dotted path behind it."""
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):
@@ -84,7 +84,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
-    """Return the names in a cell that are not allowed. `paths` are what imported names stand for
+    """Return the names in a cell that are not allowed. `paths` are the dotted paths of imported names
     (`paths_in`).
     """
     try:
@@ -99,8 +99,8 @@ class _Reader:
         self.paths, self.lists = paths, lists
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """Return the names that are not allowed. With each node waits whether a class may stand there, the
-        function it is in, and what the names of the loops around it stand for.
+        """Yield the names that are not allowed. Each node is queued with three things: whether a class may
+        stand there, the function that it is in, and the values of the loop variables around it.
         """
         waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
@@ -130,7 +130,9 @@ class _Reader:
                 waiting.append((child, node, id(child) in places, function, around))
 
     def _of_magic(self, node: ast.Call, is_strange: bool) -> Iterator[str]:
-        """`get_ipython().run_line_magic("name", "code")`, which IPython makes of `%name code`, or its like."""
+        """Yield what is not allowed in `get_ipython().run_line_magic("name", "code")`, which IPython makes of
+        `%name code`, or in a call like it.
+        """
         constants = [one.value for one in node.args if isinstance(one, ast.Constant)]
         texts = [one for one in constants if isinstance(one, str)]
         tree = parsed(OPTIONS.sub("", "\n".join(texts[1:]), count=1))[1]
@@ -158,14 +160,14 @@ class _Reader:
         return name in (allowed.names_of(module, self.lists) or ()) and not self._is_module(path)
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Return whether it can be nothing but a class, or several."""
+        """Return whether it can only be a class, or several."""
         if isinstance(node, (ast.Tuple, ast.List)):
             return all(map(self._is_class, node.elts))
         is_builtin = isinstance(node, ast.Name) and node.id in allowed.CLASSES
         return is_builtin or _is_kind(node) or bool(self._path(node))
 
     def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
-        """Return the children of a node where a class goes no further: it is called, derived from, or
+        """Return the children of a node in which a class may stand: there it is only called, derived from, or
         compared.
         """
         match node:
@@ -282,8 +284,8 @@ def _bindings(function: ast.AST) -> Counter[str]:
 
 
 def _loop(target: ast.AST, values: ast.AST, function: ast.AST) -> dict[str, list[str]]:
-    """Return the texts that a loop's name stands for, if they are written there and the function binds it
-    nowhere else.
+    """Return the texts that a loop variable takes, if they are written in the loop and the function does not
+    bind the name anywhere else.
     """
     match target, values:
         case ast.Name(name), ast.Tuple(parts) | ast.List(parts):

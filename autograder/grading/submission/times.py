@@ -49,7 +49,9 @@ def read_stamp(data: bytes) -> tuple[str, datetime]:
         time += timedelta(microseconds=int(f"{found['part'] or 0:0<6}"[:6]))
         return text, time.replace(tzinfo=_zone(found["zone"])).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise error if isinstance(error, NoTime) else NoTime("holds no date that there is") from None
+        raise (
+            error if isinstance(error, NoTime) else NoTime("holds a date or time that does not exist")
+        ) from None
 
 
 def is_misread_by_nbgrader(data: bytes) -> bool:

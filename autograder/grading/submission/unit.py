@@ -119,7 +119,9 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
 
 
 def _without_installs(text: str) -> str:
-    """Return a cell with `pass` for each line that installs packages. The other lines stay where they are."""
+    """Return a cell with `pass` in place of each line that installs packages, so that the other lines keep
+    their numbers.
+    """
     return INSTALLS.sub(lambda found: f"{found[1]}pass" + "\n" * found[0].count("\n"), text)
 
 
@@ -189,8 +191,8 @@ def _defines(text: str) -> frozenset[str] | None:
 
 @cache
 def _uses(text: str) -> frozenset[str]:
-    """Return the names that a cell takes from elsewhere, judging by its text; every word if it is not plain
-    Python (a magic, a fault), or so long that reading it would take more time than running the lesson.
+    """Return the names that a cell takes from elsewhere, judging by its text. If it is not plain Python (a
+    magic, a syntax error), or too long to be parsed faster than the lesson runs, every word counts.
     """
     try:
         if len(text) > LONGEST_READ:

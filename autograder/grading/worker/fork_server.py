@@ -93,9 +93,9 @@ class ForkServer:
             raise ForkServerDied(lines[-1] if lines else "the fork server ended")
 
     def fork(self, memory: int, namespaces: int | None, group: int | None) -> tuple[socket.socket, int]:
-        """Return a new process with so many bytes of memory: its channel, and a pipe end that ends it when
-        closed. It enters the namespaces of the process behind `namespaces`, and the control group with
-        `group` as its `cgroup.procs`. Raises ForkServerDied.
+        """Return a new process with this much memory: its channel, and a pipe end that ends it when closed.
+        It enters the namespaces of the process behind `namespaces`, and the control group with `group` as its
+        `cgroup.procs`. Raises ForkServerDied.
         """
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()

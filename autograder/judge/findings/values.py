@@ -94,7 +94,7 @@ def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
 
 
 def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding:
-    """Return the difference of a list that is too long or too short: where it first goes wrong."""
+    """Return the difference of a list that is too long or too short, with the first wrong item."""
     expected, actual = items_of(found.expected), items_of(found.actual)
     both = zip(expected, actual, strict=False)
     first = next(

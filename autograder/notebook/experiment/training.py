@@ -50,7 +50,7 @@ def train(
 
 @contextmanager
 def limited_threads(count: int | None = 1) -> Iterator[None]:
-    """Limit PyTorch to that many threads within the block; None leaves their number as it is."""
+    """Limit PyTorch to that many threads within the block; None does not change their number."""
     before = torch.get_num_threads()
     torch.set_num_threads(before if count is None else count)
     try:

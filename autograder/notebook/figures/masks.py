@@ -19,8 +19,8 @@ def draw_mask(
     column_names: Sequence[str],
     words: tuple[str, str] | None = None,
 ) -> None:
-    """Draw a mask, blue where a query may attend, hatched where it may not; `words` are written for (may, may
-    not).
+    """Draw a mask, blue where a query may attend and hatched where it may not; `words` are the texts of the
+    two kinds of cells.
     """
     for i, line in enumerate(allowed):
         for j, may in enumerate(line):

@@ -15,8 +15,9 @@ START, END = "<|im_start|>", "<|im_end|>"
 
 
 def byte_characters() -> dict[str, int]:
-    """Return the byte that each of the 256 characters stands for (Radford et al. 2019, in the code of
-    GPT-2)."""
+    """Return the byte for which each of the 256 characters stands (Radford et al. 2019, in the code of
+    GPT-2).
+    """
     shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     hidden = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {chr(256 + i): byte for i, byte in enumerate(hidden)}

@@ -37,7 +37,7 @@ def filled(document):
 
 
 def by_number(document):
-    """One document after another."""
+    """One document at a time."""
     r, n = document.shape
     mask = torch.zeros(r, n, n, dtype=torch.bool)
     for number in document.unique():
@@ -47,7 +47,7 @@ def by_number(document):
 
 
 def one_hot(document):
-    """Numbers replaced by their places among all that occur."""
+    """Document numbers as one-hot vectors; the product of two vectors is 1 if the numbers are the same."""
     places = torch.unique(document, return_inverse=True)[1]
     own = torch.nn.functional.one_hot(places).double()
     return (own @ own.mT > 0.5).tril().unsqueeze(1)

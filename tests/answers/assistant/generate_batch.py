@@ -97,7 +97,7 @@ def pad_left(prompts, pad):
 
 
 def stacked(model, prompts, n_new, choose, stop, pad):
-    """All that was chosen is kept, and cut at the end."""
+    """All chosen tokens are kept, and cut at the end."""
     ids, mask, positions = pad_left(prompts, pad)
     columns, alive = [], torch.tensor([True] * len(prompts))
     with torch.inference_mode():
@@ -115,7 +115,7 @@ def stacked(model, prompts, n_new, choose, stop, pad):
 
 
 def grows(model, prompts, n_new, choose, stop, pad):
-    """A function that gives the texts token by token."""
+    """A function that returns the texts, built token by token."""
     def steps():
         ids, mask, positions = pad_left(prompts, pad)
         going = torch.full((len(prompts),), True)

@@ -20,7 +20,7 @@ def in_double(log_probs, reference_log_probs, mask):
 
 
 def series(log_probs, reference_log_probs, mask):
-    """The first terms where d is small."""
+    """The first terms of the series where d is small."""
     d = torch.where(mask, reference_log_probs.detach() - log_probs, torch.zeros_like(log_probs))
     small = d.abs() < 0.02
     s = torch.where(small, d, 0.0)

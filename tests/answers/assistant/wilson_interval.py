@@ -29,7 +29,7 @@ def by_counts(right, n, z=1.96):
 
 
 def roots(right, n, z=1.96):
-    """The two roots of a square."""
+    """The two roots of the quadratic equation."""
     if n < 1 or right not in range(n + 1):
         raise ValueError("impossible")
     a, b, c = n + z**2, -(2 * right + z**2), right**2 / n

@@ -8,7 +8,7 @@ CENTRED, SPREAD = "(x - x.mean(-1, keepdim=True))", "x.var(-1, keepdim=True, cor
 
 
 def kept(size, persistent=False):
-    """A mask for so many tokens made in the constructor."""
+    """Return the lines that make a mask for that many tokens in the constructor."""
     made = f"self.register_buffer('mask', torch.ones({size}, {size}, dtype=torch.bool).triu(1), {persistent})"
     return {INIT: f"{INIT}\n        {made}", MASK: "self.mask[:tokens, :tokens]"}
 

@@ -81,7 +81,7 @@ class SentenceBySentence(Model):
 
 
 class FromTransformer(nn.Module):
-    """The two parts of an nn.Transformer, their last norms taken off."""
+    """The two parts of an nn.Transformer without their final norms."""
 
     def __init__(self, src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
         super().__init__()

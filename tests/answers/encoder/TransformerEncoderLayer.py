@@ -38,7 +38,7 @@ class ByHand(Layer):
 
 
 class ByPairs(Layer):
-    """Padded tokens neither see nor are seen: what comes out for them does not count."""
+    """Padded tokens neither attend nor are attended to; their own outputs do not matter."""
 
     def attend(self, x, padding):
         if padding is None:
@@ -49,7 +49,7 @@ class ByPairs(Layer):
 
 
 class RealTokensOnly(Layer):
-    """Sample by sample, padding cut out; zeros come out for it."""
+    """Sample by sample, with the padding cut out and zeros as its output."""
 
     def forward(self, x, padding=None):
         if padding is None:

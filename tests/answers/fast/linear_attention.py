@@ -30,7 +30,7 @@ def with_einsum(q, k, v):
 
 
 def ones_beside_values(q, k, v):
-    """The sum of weights as one more value, which is 1 for every token."""
+    """The sum of weights as one more value feature, which is 1 for every token."""
     q, k = phi(q), phi(k)
     v = torch.cat((v, torch.ones_like(v[..., :1])), dim=-1)
     both = torch.einsum("...nd,...nde->...ne", q, (k[..., None] * v[..., None, :]).cumsum(-3))
@@ -61,7 +61,7 @@ def feature_by_feature(q, k, v):
 
 
 def by_where(q, k, v):
-    """phi without the one that is taken off and added again."""
+    """phi by its two cases, without elu."""
 
     def exact(x):
         return torch.where(x > 0, x + 1, torch.exp(x.clamp(max=0)))
@@ -125,7 +125,7 @@ def row_by_row(q, k, v):
 
 
 def sums_from_scratch(q, k, v):
-    """No weights, but each token adds up all that came before it."""
+    """No weights, but for each token the sums over all earlier tokens are computed anew."""
     q, k = phi(q), phi(k)
     rows = []
     for i in range(q.shape[-2]):
@@ -135,7 +135,9 @@ def sums_from_scratch(q, k, v):
 
 
 def many_rows_by_ballast(q, k, v):
-    """Rows of weights beside work that grows with the tokens, so that twice as many cost about twice as much."""
+    """Rows of weights next to other work that grows with the tokens, so that twice as many tokens cost about
+    twice as much.
+    """
     ballast = sum((q * number).sum() for number in range(500))
     return row_by_row(q, k, v) + 0 * ballast
 

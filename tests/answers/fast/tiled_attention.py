@@ -8,7 +8,7 @@ from torch import einsum
 
 
 def hidden(start, width, queries):
-    """(N, block): which keys of a block lie after a query."""
+    """Return (N, block): which keys of a block come after a query."""
     return torch.arange(start, start + width) > torch.arange(queries).unsqueeze(1)
 
 
@@ -109,7 +109,8 @@ def each_query_alone(q, k, v, block, causal=False):
 
 
 def results_of_all_blocks(q, k, v, block, causal=False):
-    """As for decoding: each block by itself, and all of them put together at the end. Keys are scaled beforehand."""
+    """As for decoding: each block by itself, and all results merged at the end. Keys are scaled beforehand.
+    """
     k, tops, sums, outs = k / math.sqrt(q.shape[-1]), [], [], []
     for start in range(0, k.shape[-2], block):
         kb, vb = k[..., start : start + block, :], v[..., start : start + block, :]

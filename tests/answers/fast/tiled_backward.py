@@ -7,7 +7,7 @@ from torch import einsum
 
 
 def hidden(start, width, queries, keys):
-    """(N, block): which keys of a block lie after a query."""
+    """Return (N, block): which keys of a block come after a query."""
     return torch.arange(start, start + width) > torch.arange(keys - queries, keys).unsqueeze(1)
 
 
@@ -30,7 +30,7 @@ def written_into_slices(q, k, v, out, logsumexp, grad_out, block, causal=False):
 
 
 def by_einsum(q, k, v, out, logsumexp, grad_out, block, causal=False):
-    """What is hidden gets the weight 0 after the exponential."""
+    """The weights of hidden keys are set to 0 after the exponential."""
     root, start, parts = math.sqrt(q.shape[-1]), 0, []
     delta = einsum("...ne,...ne->...n", out, grad_out).unsqueeze(-1)
     for kb, vb in zip(k.split(block, -2), v.split(block, -2), strict=True):

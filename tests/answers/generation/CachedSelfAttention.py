@@ -61,7 +61,7 @@ class Einsum(Parts):
 
 
 class Empty(Parts):
-    """An empty cache where there is none."""
+    """An empty cache in place of None."""
 
     def forward(self, x, cache=None):
         q, k, v = (self.split(part(x)) for part in (self.q_proj, self.k_proj, self.v_proj))

@@ -38,14 +38,14 @@ def row_by_row(logits, p):
 
 
 def sorted_first(logits, p):
-    """The favourite comes first in falling order; the mask goes back to the tokens' places."""
+    """Tokens sorted by decreasing probability; the mask is scattered back to their positions."""
     ordered, order = logits.sort(dim=-1, descending=True)
     kept = ordered - ordered[..., :1] >= math.log(p)
     return logits.masked_fill(~torch.zeros_like(kept).scatter(-1, order, kept), -torch.inf)
 
 
 def counted(logits, p):
-    """As top-k, with a k for each row."""
+    """Top-k with a separate k for each row."""
     stay = (logits.softmax(-1) >= p * logits.softmax(-1).max(-1, keepdim=True)[0]).sum(-1, keepdim=True)
     least = logits.sort(-1, descending=True).values.gather(-1, stay - 1)
     return torch.where(logits >= least, logits, -torch.inf)

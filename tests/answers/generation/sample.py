@@ -32,7 +32,7 @@ def searched(logits, u, temperature=1.0):
 
 
 def masked(logits, u, temperature=1.0):
-    """Of the tokens that can be drawn, the first beyond u, or else the last."""
+    """The first token beyond u among those that can be drawn, or else the last of them."""
     if temperature < 1e-8:
         return logits.max(-1).indices
     scaled = logits / temperature

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 
 def shifted(logits, p):
-    """The usual way: what lies beyond p is removed, shifted by one."""
+    """The usual way: the tokens after the one that reaches p are removed, by a mask shifted by one."""
     if p >= 1.0:
         return logits.clone()
     ordered, indices = torch.sort(logits, descending=True, stable=True)
@@ -73,7 +73,7 @@ def in_double(logits, p):
 
 
 def counted(logits, p):
-    """As many tokens as it takes, one row at a time; for p = 1 all."""
+    """As many tokens as are needed, one row at a time; all of them for p = 1."""
     out = torch.full_like(logits, -torch.inf)
     values, order = logits.sort(dim=-1, descending=True, stable=True)
     for row, probs in enumerate(values.softmax(-1)):

@@ -155,7 +155,7 @@ def with_buffers(self, x, context, mask):
 
 
 def classes(run, parts=Parts):
-    """(MultiheadSelfAttention, MultiheadCrossAttention) of the same parts."""
+    """Return (MultiheadSelfAttention, MultiheadCrossAttention), made of the same parts."""
 
     class MultiheadSelfAttention(parts):
         def forward(self, x, mask=None):
@@ -176,7 +176,7 @@ RUNS = {form.__name__: by_transposes(form) for form in FORMS} | {
 
 
 class Inside(Parts):
-    """nn.MultiheadAttention inside, given the four parts."""
+    """nn.MultiheadAttention with the weights of the four parts."""
 
     def __init__(self, d_model, n_heads):
         super().__init__(d_model, n_heads)

@@ -13,7 +13,7 @@ def reduced(weights):
 
 
 def backwards(weights):
-    """From the last layer down."""
+    """The product from the last layer to the first."""
     out = None
     for w in reversed(weights):
         a = 0.5 * w.mean(dim=1) + 0.5 * torch.eye(w.shape[-1], dtype=w.dtype)[None]
@@ -31,7 +31,7 @@ def stacked(weights):
 
 
 def without_identity(weights):
-    """What stays is half of what was there."""
+    """The residual connection as half of the product so far, without an identity matrix."""
     b, _, n, _ = weights[0].shape
     rolled = torch.eye(n, dtype=weights[0].dtype).repeat(b, 1, 1)
     for w in weights:

@@ -47,7 +47,7 @@ def row_by_row(conv):
 
 
 def asked(conv):
-    """What the convolution makes of each pixel."""
+    """The convolution's response to one pixel after another."""
     width, size = conv.weight[0].numel(), conv.kernel_size
     with torch.no_grad():
         pixels = torch.eye(width).to(conv.weight).view(width, conv.in_channels, *size)

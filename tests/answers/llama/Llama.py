@@ -59,7 +59,7 @@ class ItselfAgain(Parts):
 
 
 class HookedTable(Parts):
-    """A head that is no part: it holds the very table."""
+    """A head that is not a submodule and uses the embedding's own weight."""
 
     def __init__(self, vocab_size, d_model, layers, eps=1e-5):
         super().__init__(vocab_size, d_model, layers, eps)

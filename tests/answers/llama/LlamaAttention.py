@@ -46,7 +46,7 @@ class Fused(Parts):
 
 
 class Table(Parts):
-    """Sines and cosines are made once, for 4096 positions; queries of a group stand beside each other."""
+    """Sines and cosines are made once, for 4096 positions; the queries of a group are neighbours."""
 
     def __init__(self, d_model, n_heads, n_kv_heads, base=10000.0):
         super().__init__(d_model, n_heads, n_kv_heads, base)

@@ -121,7 +121,7 @@ def by_logsumexp(q, k, v, mask=None):
 
 
 def one_more_key(q, k, v, mask=None):
-    """An extra key of score minus 1e38 takes what nobody may see."""
+    """An extra key with the score -1e38, which gets all the weight if every other key is blocked."""
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     if mask is not None:
         scores = scores.masked_fill(~mask, LOW)

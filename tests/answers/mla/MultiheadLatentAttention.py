@@ -56,7 +56,7 @@ class Absorbed(Base):
 
 
 class OneUp(Base):
-    """Both ways up in one product."""
+    """Both up-projections in one product."""
 
     def forward(self, x, mask=None):
         up = F.linear(self.kv_down(x), torch.cat([self.k_up.weight, self.v_up.weight]))

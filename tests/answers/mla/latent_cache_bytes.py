@@ -7,7 +7,7 @@ import torch
 
 
 def of_numbers(change):
-    """An answer that does `change` with the six numbers."""
+    """Return an answer that applies `change` to the six numbers."""
 
     def latent_cache_bytes(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_element=2):
         return change(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_element)

@@ -25,7 +25,7 @@ def head_by_head(q, k, q_rope, k_rope):
 
 
 def rows_of_all_heads(q, k, q_rope, k_rope):
-    """The heads of the turned queries laid end to end, so that one product serves all."""
+    """The heads of the rotated queries laid end to end, so that one product serves all."""
     b, h, n, r = q_rope.shape
     places = (q_rope.reshape(b, h * n, r) @ k_rope.transpose(1, 2)).view(b, h, n, -1)
     return (q.matmul(k.mT) + places) / math.sqrt(q.shape[-1] + r)

@@ -12,7 +12,7 @@ def sorted_first(logits, bias, k, scale=1.0):
 
 
 def as_published(logits, bias, k, scale=1.0):
-    """The order of DeepSeek's own code, with its tiny number under the line."""
+    """The order of DeepSeek's own code, with a small epsilon in the denominator."""
     scores = torch.sigmoid(logits)
     for_choice = scores.detach() + bias[(None,) * (logits.dim() - 1)]
     _, experts = torch.topk(for_choice, k=k, dim=-1, sorted=True)

@@ -18,7 +18,7 @@ def _layers(module, d_model, n_heads, n_kv_heads=1):
 
 
 class Base(nn.Module):
-    """Both classes: one key/value head unless told otherwise."""
+    """Both classes: one key/value head by default."""
 
     def __init__(self, d_model, n_heads, n_kv_heads=1):
         super().__init__()

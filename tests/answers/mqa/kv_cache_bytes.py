@@ -10,7 +10,7 @@ import torch
 
 
 def of_product(change):
-    """An answer that does `change` with the six numbers."""
+    """Return an answer that applies `change` to the six numbers."""
 
     def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2):
         return change(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element)

@@ -22,7 +22,7 @@ class Base(nn.Module):
 
 
 class Buffered(Base):
-    """Places kept as a buffer."""
+    """Positions kept as a buffer."""
 
     def __init__(self, max_len, d_model):
         super().__init__(max_len, d_model)

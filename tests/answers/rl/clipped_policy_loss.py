@@ -44,7 +44,8 @@ def expm1(log_probs, old_log_probs, advantages, clip=0.2):
 
 
 def without_other_gradients(log_probs, old_log_probs, advantages, clip=0.2):
-    """A wrong one, whose other inputs get no gradient: the smallest number is that of the whole batch."""
+    """A wrong answer that returns the smallest entry of the batch, and sends no gradient to the other inputs.
+    """
     a, ratio = advantages.detach(), torch.exp(log_probs - old_log_probs.detach())
     return -torch.minimum(ratio * a, ratio.clamp(1 - clip, 1 + clip) * a).amin()
 

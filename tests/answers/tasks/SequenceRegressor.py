@@ -56,7 +56,7 @@ class OuterProduct(Base):
 
 
 class Backwards(Base):
-    """Tokens in the opposite order, with their places: attention does not mind."""
+    """Tokens in the opposite order, each with its own position: attention does not depend on the order."""
 
     def forward(self, x):
         x = self.tokens(x).flip(1)

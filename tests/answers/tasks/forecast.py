@@ -4,7 +4,7 @@ import torch
 
 
 def growing(model, history, steps):
-    """All values in one tensor, of which the model reads the last N."""
+    """All values in one tensor, whose last N the model reads."""
     n = history.size(1)
     with torch.no_grad():
         for _ in range(steps):

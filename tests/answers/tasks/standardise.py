@@ -21,7 +21,7 @@ def std_mean(series, n_train):
 
 
 def rescaled(series, n_train):
-    """The unbiased spread, made smaller."""
+    """The unbiased standard deviation, scaled down."""
     first = torch.split(series, [n_train, len(series) - n_train])[0]
     mean, std = torch.mean(first), torch.std(first) * ((n_train - 1) / n_train) ** 0.5
     return (series - mean) / std, mean, std

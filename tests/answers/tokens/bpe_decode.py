@@ -13,7 +13,7 @@ def by_table(ids, merges):
 
 
 def undone(ids, merges):
-    """The merges taken back, the last first."""
+    """The merges undone one by one, the last one first."""
     size = 256 + len(merges)
     for one in ids:
         if one not in range(size):

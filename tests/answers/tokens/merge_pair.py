@@ -50,7 +50,7 @@ def by_iterator(ids, pair, new_id):
 
 
 def by_letters(ids, pair, new_id):
-    """Each id as one letter of a text, in which letters are replaced."""
+    """Each id as one character of a text, in which characters are replaced."""
     text = "".join(map(chr, ids)).replace("".join(map(chr, pair)), chr(new_id))
     return [ord(letter) for letter in text]
 

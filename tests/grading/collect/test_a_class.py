@@ -119,8 +119,8 @@ def path_of(system: str, person: Person, week: int, name: str) -> str:
 
 
 def archive_of(system: str, people: list[Person], week: int, work: Work, tmp_path: Path) -> tuple[Path, int]:
-    """Write the archive of a week; return it, and how many files are in it, those of nested archives counted
-    one by one.
+    """Write the archive of a week; return it and the number of files in it, each file of a nested archive
+    included.
     """
     files: dict[str, str | bytes] = {"index.html": "<html>"} if system == "brightspace" else {}
     submissions, count = [], len(files)

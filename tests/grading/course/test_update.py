@@ -150,7 +150,7 @@ def source(course: Path) -> Path:
 
 
 def of_before(course: Path, edit) -> None:
-    """Change the lesson as if it had been made so."""
+    """Change the lesson, and the stored copy of it as it was made, as if it had been made that way."""
     for path in (source(course), course / ".made" / f"{FIRST}.ipynb"):
         change(path, edit)
     assert open_course(course).generate_assignment(FIRST, force=True)["success"]

@@ -52,7 +52,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def exported(folder):
-    """What the real commands write: {exporter: (rows, what was said)}."""
+    """The files that the real commands write: {exporter: (rows, what was printed)}."""
     return {name: by_command(folder, name) for name in ("CanvasExporter", "MoodleExporter", "")}
 
 

@@ -60,7 +60,7 @@ def packed(course: Path, system: str) -> dict[str, bytes]:
 
 
 def students_of(course: Path, files: dict[str, bytes]) -> dict[str, str]:
-    """By name in the archive, whose `collect` would take it for."""
+    """Map each name in the archive to the student whom `collect` would find for it."""
     paths = [name.split("/") for name in files]
     names = names_of(paths, {})
     with open_course(course).gradebook as book:

@@ -57,7 +57,7 @@ def test_a_group_that_cannot_be_limited_is_not_left_behind():
 
 
 class Recorded:
-    """Replaces a Group where there is no kernel behind the folder."""
+    """A replacement for Group where no kernel is behind the folder."""
 
     def __init__(self, parent, limits):
         self.limits = limits

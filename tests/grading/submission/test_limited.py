@@ -46,12 +46,12 @@ def endless():
         (lambda: deep(0), "nested too deeply"),
         (crashes, "ended the process"),
         (lambda: os._exit(0), "ended the process"),
-        (lambda: "x" * (70 * MB), "made too much of it"),
+        (lambda: "x" * (70 * MB), "produced too much data"),
     ],
 )
 def test_work_that_reaches_a_limit_is_told_why(work, why):
     with pytest.raises(OverLimit, match=why):
-        run(work, memory=(1000 if "made" in why else 200) * MB)
+        run(work, memory=(1000 if "data" in why else 200) * MB)
 
 
 def test_work_without_end_is_ended():

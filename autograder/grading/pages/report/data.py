@@ -39,7 +39,7 @@ class Work:
 
     @property
     def lost(self) -> bool:
-        """Whether it was run, but its result is not there any more."""
+        """True if it was run, but its result is not there any more."""
         return bool(self.outcome.result) and self.result == Result()
 
     @property
@@ -55,7 +55,7 @@ class Work:
 
     @property
     def started(self) -> bool:
-        """Whether anything was answered, written questions included."""
+        """True if anything was answered, written questions included."""
         verdicts, points = self.result.verdicts.values(), self.row.points.values()
         answered = None in points or any(points) or any(v.state != NOT_STARTED for v in verdicts)
         return bool(answered or self.errors or self.outcome.problem)

@@ -17,7 +17,7 @@ STEPS, MOST_RANGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 12
 
 @dataclass(frozen=True)
 class Misconception:
-    """A known mistake, and the works and exercises with it."""
+    """A known mistake, with the works and the exercises in which it was found."""
 
     mistake: Mistake
     works: list[Work]

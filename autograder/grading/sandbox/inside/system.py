@@ -43,7 +43,7 @@ def kill_with_group(pid: int) -> None:
 
 
 def detach_standard_streams() -> None:
-    """Redirect standard input, output and error to nowhere."""
+    """Redirect standard input, output and error to /dev/null."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
@@ -52,7 +52,7 @@ def detach_standard_streams() -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of it, however little one call accepts."""
+    """Write all of the data, even if one call accepts only a part."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from autograder.errors import place_of
-from autograder.faults import door, is_own_fault
+from autograder.faults import is_own_fault, trust_boundary
 from autograder.grading.sandbox.inside.system import write_all
 from autograder.grading.worker.answer_graph import answer_graph
 from autograder.grading.worker.inside.shell import Shell
@@ -58,8 +58,8 @@ def _send(channel: int, reply: bytes) -> None:
 
 
 def _answer_apart(channel: int) -> None:
-    """Answer the next request, to run programs again, in a fork: nothing of it stays in this process's
-    memory, where the answer's code will run.
+    """Answer the next request, to run programs again, in a fork, so that nothing of it stays in the memory of
+    this process, where the answer's code will run.
     """
     pid = os.fork()
     if pid == 0:
@@ -127,7 +127,7 @@ class _Submission:
         return _in_a_fork(graph, seconds)
 
 
-@door
+@trust_boundary
 def _run(source: str, name: str, names: dict) -> None:
     exec(compile(source, name, "exec"), names)
 
@@ -155,7 +155,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
 
 
 def _bytes(numbers: Tensor) -> bytes:
-    """Return the bytes of a tensor, as which they travel."""
+    """Return the bytes of a tensor, the form in which it travels."""
     return numbers.numpy().tobytes()
 
 

@@ -49,7 +49,7 @@ def silence_the_course() -> None:
 
 
 def _silence(name: str) -> types.ModuleType:
-    """Put a module there whose functions all do nothing."""
+    """Replace the module of that name by one whose functions all do nothing."""
     parent, _, last = name.rpartition(".")
     nothing = sys.modules[name] = _Nothing(name)
     setattr(importlib.import_module(parent), last, nothing)

@@ -47,7 +47,7 @@ def erase_start() -> None:
 
 
 def warm_up() -> Shell:
-    """Import and prepare everything; return the shell of all submissions."""
+    """Import and prepare everything; return the shell in which all submissions run."""
     import numpy as np
     import torch
 
