@@ -30,7 +30,7 @@ __all__ = sorted(MODULES)
 
 def __getattr__(name: str) -> Any:
     if name not in MODULES:
-        raise AttributeError(f"module 'autograder' has no attribute {name!r}")
+        raise UnknownName(f"autograder has no {name!r}; it has {', '.join(__all__)}.")
     with no_full_collection():
         return getattr(import_module(MODULES[name]), name)
 

@@ -49,7 +49,10 @@ def add_to(commands: Any) -> None:
     text = "show what is done in a learner's notebooks, and what comes next"
     command = add_command(commands, "progress", _progress, text)
     command.add_argument(
-        "notebooks", metavar="NOTEBOOK", nargs="+", help="files as JupyterLab saved them; not run"
+        "notebooks",
+        metavar="NOTEBOOK",
+        nargs="+",
+        help="files as JupyterLab saved them, or folders of them; not run",
     )
     command.add_argument(
         "--json", action="store_true", help="print one JSON object per notebook, in the order of the files"

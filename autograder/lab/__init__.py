@@ -2,8 +2,8 @@
 
 folder    the copy: made, brought up to date, and never overwritten where the learner has worked in it
 start     the page that it opens with: what is done and what is next
-settings/ for this JupyterLab only: no news from the network, and nbgrader's panels, which are for teachers, hidden;
-          other uses of Jupyter on this machine keep their settings
+settings/ for this JupyterLab only: no news from the network, nbgrader's panels, which are for teachers, hidden, and
+          a side bar that shows every file name whole; other uses of Jupyter on this machine keep their settings
 """
 
 import os
@@ -52,4 +52,10 @@ def lab(folder: Path | None, arguments: list[str]) -> None:
     before = os.environ.get("JUPYTER_CONFIG_PATH")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, (str(SETTINGS), before)))
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this Python, not one of the home folder's
-    main([f"--ServerApp.root_dir={folder}", f"--LabApp.default_url=/lab/tree/{first}", *arguments])
+    ours = {
+        "ServerApp.root_dir": folder,
+        "LabApp.default_url": f"/lab/tree/{first}",
+        "LabApp.custom_css": True,
+        "ServerApp.tornado_settings": f"static_custom_path={SETTINGS / 'custom'}",  # where it looks for custom.css
+    }
+    main([*(f"--{name}={value}" for name, value in ours.items()), *arguments])

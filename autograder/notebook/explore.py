@@ -1,17 +1,18 @@
-"""explore(draw, name=choices, ...): a figure that follows its fields and menus.
+"""explore(draw, name=choices, ...): a figure that follows its sliders and menus.
 
     explore(lambda scale, word: figures.one_query(...), scale=(0.0, 4.0, 0.1, 0.5), word=["dog", "saw"])
 
-A tuple (lowest, highest, step, start) makes a field, in which the arrow keys go up and down by a step while
-they are held; a list makes a menu that starts at its first entry. Both are the browser's own and tell a
-screen reader their name, which the handle of an ipywidgets slider (8.1) does not. The cell's output holds the
-live widget and a PNG of the start, so that a stored notebook, or one without live widgets, still shows the
-figure. Without ipywidgets it shows the figure and one line.
+A tuple (lowest, highest, step, start) makes a slider for the mouse and a field for the keyboard, in which the
+arrow keys go up and down by a step while they are held; a list makes a menu that starts at its first entry.
+Field and menu are the browser's own and tell a screen reader their name. The cell's output holds the live
+widget and a PNG of the start, so that a stored notebook, or one without live widgets, still shows the figure.
+Without ipywidgets it shows the figure and one line.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
 
 Choice = tuple[float, float, float, float] | list
 EXAMPLE = "explore(lambda scale: figures.weights(...), scale=(0.0, 4.0, 0.1, 0.5))"
+SLIDER = "autograder-slider"
+# subtle: the handle of an ipywidgets slider (8.1) has no name for a screen reader. Hidden, it is met neither by one
+# nor by Tab, which both find the field; what is drawn before it is seen, and is dragged in its place.
+STYLE = f"""<style>
+.{SLIDER} .noUi-handle {{ visibility: hidden; }}
+.{SLIDER} .noUi-handle::before {{
+    content: ""; visibility: visible; position: absolute; display: block; inset: -1px; width: auto; height: auto;
+    border-radius: 50%; background: var(--jp-brand-color1, #1976d2); cursor: grab;
+}}
+</style>"""
 
 
 @entry_point(EXAMPLE)
@@ -80,7 +91,7 @@ def _start(name: str, choice: Choice) -> Any:
     if (
         isinstance(choice, tuple)
         and len(choice) == 4
-        and all(type(value) in (int, float) for value in choice)
+        and all(type(value) in (int, float) and math.isfinite(value) for value in choice)
     ):
         low, high, step, start = choice
         if low <= start <= high and low < high and step > 0:
@@ -91,7 +102,7 @@ def _start(name: str, choice: Choice) -> Any:
 
 
 class Explorer:
-    """A figure with its fields and menus; it displays itself."""
+    """A figure with its sliders and menus; it displays itself."""
 
     def __init__(self, draw: Callable[..., Picture], choices: dict[str, Choice], start: dict[str, Any]):
         self.draw, self.choices = draw, choices
@@ -108,24 +119,30 @@ class Explorer:
         return picture
 
     def widget(self) -> VBox:
-        """Return the live widget: fields and menus above the figure that they change.
+        """Return the live widget: sliders and menus above the figure that they change.
 
         subtle: ipywidgets' own Image cannot say what it shows, so the figure is HTML.
         """
         import ipywidgets
 
         controls = {name: _control(ipywidgets, name, choice) for name, choice in self.choices.items()}
+        rows = [_row(ipywidgets, control) for control in controls.values()]
         figure = ipywidgets.HTML(self.start.html(), layout={"max_width": "98%"})
+
+        def chosen(name):
+            choice, value = self.choices[name], controls[name].value
+            return choice[value] if isinstance(choice, list) else value
 
         def follow(_change):
             try:
-                figure.value = self._drawn({name: control.value for name, control in controls.items()}).html()
+                figure.value = self._drawn({name: chosen(name) for name in controls}).html()
             except Exception as error:  # else a learner would see the previous figure, without explanation
                 figure.value = f"<pre>{escape(f'{type(error).__name__}: {error}')}</pre>"
 
         for control in controls.values():
             control.observe(follow, names="value")
-        return ipywidgets.VBox([*controls.values(), figure], layout={"align_items": "flex-start"})
+        style = ipywidgets.HTML(STYLE, layout={"display": "none"})
+        return ipywidgets.VBox([*rows, figure, style], layout={"align_items": "flex-start"})
 
     @entry_point()
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -134,7 +151,7 @@ class Explorer:
             live = self.widget()
         except ImportError:
             print(
-                "The fields and menus need ipywidgets (pip install ipywidgets); here is the figure at its start."
+                "The sliders and menus need ipywidgets (pip install ipywidgets); here is the figure at its start."
             )
         else:
             # Assembled by hand: ipywidgets 7, which Colab has, makes no MIME bundle.
@@ -151,11 +168,24 @@ def _control(ipywidgets, name: str, choice: Choice):
     style, name = {"description_width": "210px"}, name.replace("_", " ")
     if isinstance(choice, list):
         layout = {"width": "550px", "max_width": "98%"}
-        return ipywidgets.Dropdown(
-            options=choice, value=choice[0], description=name, style=style, layout=layout
-        )
+        # Any object can be chosen, a tensor too, which ipywidgets could not compare: so its place is the value.
+        options = [(f"{entry}"[:60], place) for place, entry in enumerate(choice)]
+        return ipywidgets.Dropdown(options=options, value=0, description=name, style=style, layout=layout)
     low, high, step, start = choice
     whole = all(isinstance(value, int) for value in choice)
     kind = ipywidgets.BoundedIntText if whole else ipywidgets.BoundedFloatText
     name, layout = f"{name} ({low:g} to {high:g})", {"width": "320px"}
     return kind(min=low, max=high, step=step, value=start, description=name, style=style, layout=layout)
+
+
+def _row(ipywidgets, control):
+    """Return the control; for a field, with a slider beside it that moves with it."""
+    if isinstance(control, ipywidgets.Dropdown):
+        return control
+    kind = ipywidgets.IntSlider if isinstance(control, ipywidgets.BoundedIntText) else ipywidgets.FloatSlider
+    limits = {name: getattr(control, name) for name in ("min", "max", "step", "value")}
+    slider = kind(**limits, readout=False, layout={"width": "230px"})
+    slider.add_class(SLIDER)
+    exact = (lambda value: value, lambda value: round(value, 9))  # a slider sends 2.5000000000000004
+    ipywidgets.link((control, "value"), (slider, "value"), transform=exact)
+    return ipywidgets.HBox([control, slider], layout={"flex_flow": "row wrap", "max_width": "98%"})

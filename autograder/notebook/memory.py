@@ -89,6 +89,8 @@ def carry_in(file: Path, folder: Path = Path()) -> None:
             for one in all_exercises()
             if (row := by_name.get(one.id)) and (known := _known(row, one))
         }
+        if not found:
+            raise UserError(f"{file} knows of no check of an exercise of this course.")
         for name, (row, (_, points)) in found.items():
             if name not in here or points > here[name][1]:
                 write_whole(_path(folder, name), json.dumps({field: row[field] for field in FIELDS}))

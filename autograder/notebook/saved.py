@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.exercises import all_exercises
+from autograder.exercises import all_exercises, lessons
 from autograder.notebook.memory import recall
 from autograder.notebook.standing import NOT_CHECKED, Part, Standing, standing_of
 from autograder.schema.exercise import Exercise
@@ -32,23 +32,34 @@ class _Cell:
 
 
 def parts_of_files(files: list[str]) -> list[Part]:
-    """Return each notebook with its remembered verdicts. Raises UserError if a file is not a notebook of the
-    course.
+    """Return each notebook with its remembered verdicts; a folder stands for the lessons in it. Raises UserError
+    if a file is not a notebook of the course.
 
     An answer that is still the stub is not started, whatever is remembered: the lesson was begun again.
     """
-    return [_part(Path(file)) for file in dict.fromkeys(files)]
+    return [_part(path) for file in dict.fromkeys(files) for path in _notebooks(Path(file))]
+
+
+def _notebooks(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = [path / f"{lesson}.ipynb" for lesson in lessons() if (path / f"{lesson}.ipynb").is_file()]
+    if not found:
+        raise UserError(
+            f"{path} has no notebook of this course; name the folder `notebooks`, or a file in it."
+        )
+    return found
 
 
 def _part(path: Path) -> Part:
     cells, known = code_cells(path), recall(path.parent)
     names = {cell.name for cell in cells}
-    lessons = {e.lesson for e in all_exercises() if _cell_name(e) in names or e.lesson == path.stem}
-    if not lessons:
+    those = {e.lesson for e in all_exercises() if _cell_name(e) in names or e.lesson == path.stem}
+    if not those:
         raise UserError(
             f"{path} is not a notebook of this course: no answer to one of its exercises is in it."
         )
-    exercises = [exercise for exercise in all_exercises() if exercise.lesson in lessons]
+    exercises = [exercise for exercise in all_exercises() if exercise.lesson in those]
     standings = tuple(
         standing_of(exercise, known, NOT_CHECKED)
         if any(is_answer(cell, exercise) for cell in cells)

@@ -27,10 +27,10 @@ def meant(wrong: str, known: Iterable[str]) -> str:
     If none is close, it names the exercises of the lesson that most of the `known` names belong to.
     """
     here = _exercises_here(known)
-    everywhere = [one.name for one in all_exercises()]
-    near = get_close_matches(wrong, here, n=1) or get_close_matches(wrong, everywhere, n=1)
-    if near:
-        return f"Did you mean `{near[0]}`?"
+    for names in (here, [one.name for one in all_exercises()]):
+        lower = {name.lower(): name for name in names}
+        if near := get_close_matches(wrong.lower(), lower, n=1):
+            return f"Did you mean `{lower[near[0]]}`?"
     if here:
         return f"The exercises of this lesson are {', '.join(here)}."
     return "An exercise's name is in its cell, after `def` or `class`."

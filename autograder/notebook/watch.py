@@ -35,8 +35,9 @@ PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" e
 def watch(path: Path) -> None:
     """Judge the file now and at each save, until it is stopped. Raises UserError if it is no Python file."""
     if path.suffix != ".py" or not path.is_file():
+        why = "is not a Python file" if path.exists() else "does not exist"
         raise UserError(
-            f"{path} is not a Python file; `python -m autograder lab --as-files` makes one per lesson."
+            f"{path} {why}; `python -m autograder lab --as-files` makes a Python file per lesson."
         )
     print(f"Judging {path} at each save. To stop, press Ctrl-C.", flush=True)
     before: dict[str, str] = {}

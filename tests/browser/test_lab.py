@@ -62,6 +62,16 @@ def assert_every_control_has_a_name(explorer) -> None:
     assert len(controls) >= 2 and all(rest.startswith(' "') for _, rest in controls), controls
 
 
+def drag(page, handle, onto) -> None:
+    """Drag with the mouse from the middle of one element to the middle of another."""
+    ends = [element.bounding_box() for element in (handle, onto)]
+    start, end = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in ends]
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=3)
+    page.mouse.up()
+
+
 def test_a_control_without_a_name_is_seen(new_page):
     page = new_page()
     page.set_content('<label>k <input type="number"></label><div role="slider" tabindex="0"></div>')
@@ -114,6 +124,11 @@ def test_a_worked_lesson_runs_its_explorer_follows_the_keyboard_and_graphs_are_s
     expect(figure).to_have_attribute("alt", re.compile("^What .dog. attends to"))
     explorer.get_by_role("combobox", name="word").select_option("saw")
     expect(figure).to_have_attribute("alt", re.compile("^What .saw. attends to"))
+    field = explorer.get_by_role("spinbutton")
+    drag(lesson.page, explorer.locator(".noUi-handle"), explorer.locator(".noUi-target"))
+    expect(field).to_have_value("1.5")
+    field.press("Tab")  # past the slider
+    expect(explorer.get_by_role("combobox", name="word")).to_be_focused()
     assert_every_control_has_a_name(explorer)
     both_themes(lesson, "explorer", explorer)
 

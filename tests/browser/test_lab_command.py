@@ -41,6 +41,7 @@ def lab(chromium, wheel, tmp_path_factory):  # noqa: F811
         yield server
 
 
+CUT = "(names) => names.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText)"
 WORDS_BROKEN = """(output) => {
     const walk = document.createTreeWalker(output, NodeFilter.SHOW_TEXT), broken = [], range = document.createRange();
     for (let node; (node = walk.nextNode()); )
@@ -73,6 +74,9 @@ def test_lesson_01_opens_its_check_works_and_there_is_nothing_for_teachers(lab, 
     )
     assert FIRST in page.url
     photograph(page, "lab-first-seen")
+    names = page.locator(".jp-DirListing-itemText")
+    expect(names).to_have_count(len(list((lab.folder / "notebooks").glob("*.ipynb"))))
+    assert names.evaluate_all(CUT) == []
     page.locator(".jp-BreadCrumbs-home").click()
     expect(page.locator(".jp-DirListing-itemText").get_by_text("solutions", exact=True)).to_be_visible()
     for words in ("Nbgrader", "Validate", "Create Assignment"):

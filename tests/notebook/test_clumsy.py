@@ -14,6 +14,7 @@ from autograder.errors import OUR_ERROR, PACKAGE
 
 SETUP = """
 import signal, threading, torch
+import numpy as np
 from functools import partial
 from autograder import check, compare, draw, explore, figures, hint, mine, progress
 
@@ -66,6 +67,12 @@ SLIPS = {
         "How many axes does that tensor have"
     ),
     "def softmax(scores):\n    return torch.ones(10**12) * scores\ncheck(softmax)": "4,000.0 GB does not fit",
+    "check(np.exp)": "The exercises of this lesson are",
+    "check(...)": "which is a result",
+    "check(softmax, '')": "there is no exercise ''",
+    "check(softmax, '01')": "there is no exercise '01'",
+    "check(softmax, ' loops.softmax ')": "did you mean loops.softmax?",
+    "check(dot_product_scores, 'loops.softmax')": "What does Python's message say about that line?",
     "check(torch.softmax)": "missing 1 required positional arguments",
     "softmax = kept\ncheck(softmax)": None,
     "Check(softmax)": "`Check` is not defined. Did you mean `check`?",
@@ -90,6 +97,11 @@ SLIPS = {
     "hint('')": "The exercises of this lesson are",
     "hint('lesson 1')": "The exercises of this lesson are",
     "hint(print)": "There is no exercise 'print'",
+    "hint('SOFTMAX')": "Did you mean `softmax`?",
+    "hint(' weighted sum')": "Did you mean `weighted_sum`?",
+    "hint('check(softmax)')": "Did you mean `softmax`?",
+    "hint(b'softmax')": "`exercise` cannot be of type bytes",
+    "import autograder; autograder.hnt('softmax')": "autograder has no 'hnt'; it has check, compare, draw,",
     "hint(exercise='softmax', number=2)": "unexpected keyword argument 'number'",
     # progress
     "progress('progress.json')": 'progress(save="progress.json")',
@@ -97,6 +109,12 @@ SLIPS = {
     "progress(save=True)": "`save` cannot be of type bool",
     "progress(load=3)": "`load` cannot be of type int",
     "progress(load='nowhere.json')": "nowhere.json cannot be used",
+    "open('none.json', 'w').write('[]'); progress(load='none.json')": "none.json knows of no check",
+    "open('old.json', 'w').write('{\"loops.softmax\": 3}'); progress(load='old.json')": "knows of no check",
+    "open('text.json', 'w').write('hello'); progress(load='text.json')": "is not a file that progress(save=",
+    "open('deep.json', 'w').write('[' * 10**5); progress(load='deep.json')": "is not a file that progress(save=",
+    "progress(load='.')": ". cannot be used (Is a directory)",
+    "progress(lesson=1)": "unexpected keyword argument 'lesson'",
     "progress(save='')": "cannot be written",
     "progress(save='/')": "/ cannot be written (no file can have this name)",
     "progess()": "Did you mean `progress`?",
@@ -118,6 +136,9 @@ SLIPS = {
     "explore(3, scale=(0.0, 1.0, 0.1, 0.5))": "explore takes a function first",
     "explore(softmax)": "explore needs something to choose",
     "explore(lambda scale: scale, scale=1)": "scale should be four numbers",
+    "explore(lambda scale: scale, scale=(0, 1))": "scale should be four numbers",
+    "explore(lambda scale: scale, scale=(0.0, float('inf'), 1.0, 1.0))": "scale should be four numbers",
+    "explore(lambda by: figures.weights(by, ['a', 'b']), by=[w, x])": "<picture: Attention weights.",
     "explore(lambda by: by, scale=[1, 2])": "which it does not take",
     "explore(lambda by: 1 / by, by=[0, 1])": "there it stops: ZeroDivisionError: division by zero (line 1: explore(",
     "explore(lambda scale: scale, scale=[1, 2])": "should return a figure",

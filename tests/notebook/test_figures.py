@@ -206,10 +206,24 @@ def test_an_explorer_carries_widget_and_picture():
     assert base64.b64decode(data["image/png"]) == _draw(0.5, "dog").png()
 
 
-def test_the_figure_follows_its_field_and_its_menu():
-    scale, word, figure = explore(_draw, **CHOICES).widget().children
-    scale.value, word.value = 2.0, "saw"
-    assert figure.value == _draw(2.0, "saw").html()
+def test_the_figure_follows_its_field_its_slider_and_its_menu():
+    (field, slider), word, figure = _controls(explore(_draw, **CHOICES))
+    field.value, word.label = 2.0, "saw"
+    assert figure.value == _draw(2.0, "saw").html() and slider.value == 2.0
+    slider.value = 0.5000000000000001
+    assert figure.value == _draw(0.5, "saw").html() and field.value == 0.5
+
+
+def test_a_menu_offers_whatever_is_in_its_list():
+    drawn = explore(lambda by: figures.weights(by, TOKENS), by=[WEIGHTS, WEIGHTS.tolist(), (WEIGHTS, 1)])
+    menu, figure, _style = drawn.widget().children
+    menu.value = 1
+    assert figure.value == figures.weights(WEIGHTS.tolist(), TOKENS).html()
+
+
+def _controls(explorer):
+    (row, *others, _style) = explorer.widget().children
+    return row.children, *others
 
 
 def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
@@ -225,6 +239,7 @@ def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
         (_draw, {"scale": 3, "word": ["dog"]}, "scale should be four numbers"),
         (_draw, {"scale": (2.0, 0.0, 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
         (_draw, {"scale": (0.0, "2", 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
+        (_draw, {"scale": (0.0, math.inf, 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
         (_draw, {"scale": (0.0, 2.0, 0.5, 0.5), "word": []}, "word should be four numbers .* or a list"),
         (
             _draw,
@@ -235,7 +250,7 @@ def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
         ("no function", CHOICES, "takes a function first"),
         (lambda **values: 3, CHOICES, "should return a figure, .* returned int"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_an_explorer_says_in_one_sentence_what_it_does_not_understand(draw, choices, said):
     with pytest.raises(UserError, match=said):
@@ -243,10 +258,9 @@ def test_an_explorer_says_in_one_sentence_what_it_does_not_understand(draw, choi
 
 
 def test_an_explorer_shows_the_error_of_its_function_where_the_figure_was():
-    scale, _, figure = (
-        explore(lambda scale, word: _draw(scale, word[int(scale) :]), **CHOICES).widget().children
-    )
-    scale.value = 2.0
+    drawn = explore(lambda scale, word: _draw(scale, word[int(scale) :]), **CHOICES)
+    (field, _slider), _word, figure = _controls(drawn)
+    field.value = 2.0
     assert "ValueError" in figure.value and "img" not in figure.value
 
 

@@ -339,10 +339,19 @@ def test_bad_input_gives_one_line_and_nothing_else(notebook, tmp_path, capsys, t
     bad = tmp_path / "bad.ipynb"
     if text is not None:
         bad.write_text(text)
-    for file in (bad, *([tmp_path] if text is None else [])):
-        assert main(["progress", str(notebook()), str(file)]) == 2
-        said = capsys.readouterr()
-        assert not said.out and len(said.err.splitlines()) == 1 and str(file) in said.err and why in said.err
+    assert main(["progress", str(notebook()), str(bad)]) == 2
+    said = capsys.readouterr()
+    assert not said.out and len(said.err.splitlines()) == 1 and str(bad) in said.err and why in said.err
+
+
+def test_a_folder_stands_for_the_lessons_in_it(notebook, tmp_path, capsys):
+    (tmp_path / "own").mkdir()
+    assert main(["progress", str(tmp_path / "own")]) == 2
+    assert "own has no notebook of this course" in capsys.readouterr().err
+    files = [str(notebook(loops_softmax=ANSWER)), str(notebook(SECOND))]
+    (tmp_path / "scratch.ipynb").write_text("not of the course")
+    assert main(["progress", str(tmp_path), "--json"]) == 0
+    assert [json.loads(line)["notebook"] for line in capsys.readouterr().out.splitlines()] == files
 
 
 # --- What it must not disturb -------------------------------------------------------------------------------

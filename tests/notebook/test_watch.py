@@ -90,4 +90,6 @@ def test_each_save_is_judged_and_what_did_not_change_is_not_judged_again(course,
 
 def test_what_cannot_be_watched_is_said(tmp_path, capsys):
     assert main(["check", "--watch", str(tmp_path / "nowhere.py")]) == 2
+    assert "nowhere.py does not exist" in capsys.readouterr().err
+    assert main(["check", "--watch", str(tmp_path)]) == 2
     assert "is not a Python file" in capsys.readouterr().err
