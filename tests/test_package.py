@@ -25,7 +25,7 @@ def softmax(scores):
 def wheel(tmp_path_factory):
     """Made from what the teachers' image copies, so that the clone stays clean; without the network."""
     clone = copied("teachers", ROOT, tmp_path_factory.mktemp("image"))
-    assert installed("teachers") == [".", "jupyterhub"]
+    assert installed("teachers") == [".[teach]", "jupyterhub"]
     out = tmp_path_factory.mktemp("wheel")
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", out, clone)
     return next(out.glob("*.whl"))

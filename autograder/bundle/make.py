@@ -3,6 +3,7 @@
 Only what the notebooks need (needed.py), and the notebooks and exercises of contents.py, go into it.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -18,9 +19,9 @@ from autograder.bundle.contents import Contents, contents_of
 from autograder.bundle.needed import files_of, modules_for, packages_for
 from autograder.bundle.recording import handled_by, record
 from autograder.errors import UserError
+from autograder.requirements import COURSE
 
 PACKAGE = Path(__file__).resolve().parents[1]
-TOP = "attention-by-hand"
 STUDENTS = (
     "+students"  # suffix of its version, by which pip shows which of two packages of one name is installed
 )
@@ -84,8 +85,8 @@ def _write_texts(folder: Path, packages: list[str]) -> None:
     """Write licence, README, Makefile and the files that pip needs."""
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     known = {
-        "VERSION": version("attention-by-hand").partition("+")[0] + STUDENTS,
-        "DEPENDENCIES": "\n".join(f'    "{package}",' for package in packages),
+        "VERSION": version(COURSE).partition("+")[0] + STUDENTS,
+        "DEPENDENCIES": "\n".join(f"    {json.dumps(package)}," for package in packages),
     }
     for template in (PACKAGE / "bundle/student").iterdir():
         text = template.read_text(encoding="utf-8")
@@ -98,6 +99,6 @@ def _zip(folder: Path, file: Path) -> None:
     """Zip the folder so that equal contents give equal bytes: files sorted, with one date."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            name = zipfile.ZipInfo(f"{TOP}/{path.relative_to(folder).as_posix()}", (2025, 1, 1, 0, 0, 0))
+            name = zipfile.ZipInfo(f"{COURSE}/{path.relative_to(folder).as_posix()}", (2025, 1, 1, 0, 0, 0))
             name.external_attr, name.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
             archive.writestr(name, path.read_bytes())
