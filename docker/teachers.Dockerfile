@@ -10,7 +10,7 @@ COPY pyproject.toml setup.py MANIFEST.in LICENSE CHANGELOG.md ./
 COPY autograder autograder
 COPY solutions solutions
 COPY images images
-RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} . "jupyterhub${HUB:+==$HUB}"
+RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} ".[teach]" "jupyterhub${HUB:+==$HUB}"
 RUN useradd --create-home --uid 1000 teacher
 USER teacher
 WORKDIR /home/teacher

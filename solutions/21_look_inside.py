@@ -34,7 +34,7 @@ Write an answer, run the check below it, read what it says. When you are stuck, 
 Run this cell first. If it does not find `torch` or `autograder`, start the notebook with
 `python -m autograder lab` (the README has the exact line for your system), or choose a kernel whose Python has
 the course installed. On Colab, before this cell,
-upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview gguf`.
 """
 
 # %%

@@ -27,7 +27,7 @@ def wheel(tmp_path_factory):
     network.
     """
     clone = copied("teachers", ROOT, tmp_path_factory.mktemp("image"))
-    assert installed("teachers") == [".", "jupyterhub"]
+    assert installed("teachers") == [".[teach]", "jupyterhub"]
     out = tmp_path_factory.mktemp("wheel")
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", out, clone)
     return next(out.glob("*.whl"))

@@ -1,10 +1,16 @@
 """Makes the notebooks of lessons from their sources: only what is out of date is run or written."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.build.lesson import INSTALLED, ROOT, Lesson, find_lessons
 from autograder.errors import UserError
 from autograder.files import write_whole
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+EDITED = ": its outputs are not those that `build` wrote; `build` runs the lesson again"
 
 
 def build(
@@ -46,16 +52,19 @@ def _pages(root: Path, check: bool) -> list[str]:
 
 def _stale_files(lesson: Lesson) -> list[str]:
     """Return the notebooks of the lesson that differ from what `build` would write, as far as can be known
-    without running it.
+    without running it; of one whose outputs were edited, also that they were.
     """
     from autograder.build.notebooks import as_text
-    from autograder.build.stale import with_stored_outputs
+    from autograder.build.stale import is_edited, with_stored_outputs
 
-    kept = with_stored_outputs(lesson)
-    stale = [lesson.executed] if kept is None or as_text(kept) != _text_of(lesson.executed) else []
+    stale, kept = [], with_stored_outputs(lesson)
+    if is_edited(lesson):
+        stale.append(f"{_name(lesson, lesson.executed)}{EDITED}")
+    elif kept is None or as_text(kept) != _text_of(lesson.executed):
+        stale.append(_name(lesson, lesson.executed))
     if _text_of(lesson.student) != student_text(lesson):
-        stale.append(lesson.student)
-    return [_name(lesson, path) for path in stale]
+        stale.append(_name(lesson, lesson.student))
+    return stale
 
 
 def _build_lesson(lesson: Lesson) -> list[str]:
@@ -66,16 +75,15 @@ def _build_executed(lesson: Lesson) -> list[str]:
     """Write the executed notebook if it would change; run the lesson only if its outputs could have
     changed."""
     from autograder.build.notebooks import as_text
-    from autograder.build.stale import is_run, record_run, with_stored_outputs
+    from autograder.build.stale import is_run, record, with_stored_outputs
 
     kept = with_stored_outputs(lesson)
-    is_current = kept is not None and is_run(lesson)
-    text = as_text(kept) if kept is not None and is_current else executed_text(lesson)
+    notebook = kept if kept is not None and is_run(lesson) else executed_notebook(lesson)
+    text = as_text(notebook)
     written = [lesson.executed] if text != _text_of(lesson.executed) else []
     if written:
         _write(lesson.executed, text)
-    if not is_current:
-        record_run(lesson)
+    record(lesson, notebook)
     return [_name(lesson, path) for path in written]
 
 
@@ -105,20 +113,20 @@ def student_text(lesson: Lesson) -> str:
     return as_text(sign_text(student_notebook(lesson)))
 
 
-def executed_text(lesson: Lesson) -> str:
-    """Return the text of the lesson's executed notebook: run the lesson, and keep the stored outputs of each
-    cell that gives the same again. Raises UserError if a cell fails.
+def executed_notebook(lesson: Lesson) -> "NotebookNode":
+    """Return the lesson's executed notebook: run the lesson, and keep the stored outputs of each cell that
+    gives the same again, unless they were edited. Raises UserError if a cell fails.
     """
     from autograder.build.execute import execute
     from autograder.build.lesson import read_cells
-    from autograder.build.notebooks import as_text, reading_notebook
+    from autograder.build.notebooks import reading_notebook
     from autograder.build.outputs import keep_same
-    from autograder.build.stale import stored_notebook
+    from autograder.build.stale import is_edited, stored_notebook
 
     notebook = reading_notebook(lesson)
     execute(lesson, read_cells(lesson), notebook)
-    keep_same(stored_notebook(lesson), notebook)
-    return as_text(notebook)
+    keep_same(None if is_edited(lesson) else stored_notebook(lesson), notebook)
+    return notebook
 
 
 def _text_of(path: Path) -> str | None:

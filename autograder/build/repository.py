@@ -11,11 +11,11 @@ from pathlib import Path
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 COLAB_PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
 FIRST = "notebooks/01_attention_from_loops.ipynb"
-# Colab lacks only what draws graphs; installed with its dependencies, the course would replace Colab's own
-# IPython and kernel, which Colab warns against.
-INSTALL = "%pip install --no-deps {} pygraphviz torchview"
-# The text in a lesson's opening as long as the address is unknown.
-BY_HAND = f"upload the course's zip and run `{INSTALL.format('attention*.zip')}`"
+# How the command for Colab begins in a lesson's opening, as long as the address is unknown. Then it names what the
+# lesson imports and Colab lacks; installed with its dependencies, the course would replace Colab's own IPython and
+# kernel, which Colab warns against.
+INSTALL = "run `%pip install --no-deps {}"
+BY_HAND = f"upload the course's zip and {INSTALL.format('attention*.zip')}"
 
 
 def repository(root: Path) -> str:
@@ -29,7 +29,7 @@ def repository(root: Path) -> str:
 
 def with_address(text: str, address: str) -> str:
     """Return a cell's text with the install command for the address, if there is one."""
-    return text.replace(BY_HAND, f"run `{INSTALL.format(f'git+{address}')}`") if address else text
+    return text.replace(BY_HAND, INSTALL.format(f"git+{address}")) if address else text
 
 
 def colab_badge(address: str, notebook: str) -> str:

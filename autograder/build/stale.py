@@ -1,9 +1,10 @@
 """Decides whether a notebook is out of date, and whether its lesson must be run again.
 
 An executed notebook consists of its lesson's cells, which are compared byte by byte, and outputs. Outputs
-stay valid until a code cell changes, or something that the cells call: `built.json`, in the notebooks'
-folder, holds a digest of that for each. Whether the outputs are still what the lesson prints is proved by
-running it (build.outputs says what counts as the same).
+stay valid until a code cell changes, or something that the cells call. `built.json`, in the notebooks'
+folder, holds two digests for each: of the code that a run depends on, and of the outputs as they were
+written, by which an output that was edited later is detected. Whether the outputs are still what the lesson
+prints is proved by running it (build.outputs says what counts as the same).
 """
 
 import hashlib
@@ -24,9 +25,11 @@ KEY = "attention_by_hand"
 
 
 def with_stored_outputs(lesson: Lesson) -> NotebookNode | None:
-    """Return the lesson's notebook with the stored outputs; None if they belong to other code."""
+    """Return the lesson's notebook with the stored outputs; None if they belong to other code, or were
+    edited.
+    """
     stored, fresh = stored_notebook(lesson), reading_notebook(lesson)
-    if stored is None or _code_cells(stored) != _code_cells(fresh):
+    if stored is None or is_edited(lesson) or _code_cells(stored) != _code_cells(fresh):
         return None
     outputs = iter(cell.get("outputs", []) for cell in stored.cells if cell.cell_type == "code")
     count = 0
@@ -51,13 +54,27 @@ def is_run(lesson: Lesson) -> bool:
     """Return whether the stored outputs come from the lesson's code, and the code that it calls, as they are
     now.
     """
-    return _record(lesson).get(lesson.name) == _digest(lesson)
+    return _record(lesson).get("code") == _digest(lesson)
 
 
-def record_run(lesson: Lesson) -> None:
-    """Record in built.json with which code the lesson was run."""
-    record = _record(lesson) | {lesson.name: _digest(lesson)}
-    write_whole(_file(lesson), json.dumps(dict(sorted(record.items())), indent=1) + "\n")
+def is_edited(lesson: Lesson) -> bool:
+    """Return whether the stored outputs are others than `build` wrote."""
+    stored = stored_notebook(lesson)
+    return stored is not None and _record(lesson).get("outputs") != outputs_digest(stored)
+
+
+def record(lesson: Lesson, notebook: NotebookNode) -> None:
+    """Record in built.json with which code the lesson was run, and the outputs of its executed notebook."""
+    entry = {"code": _digest(lesson), "outputs": outputs_digest(notebook)}
+    if entry != _record(lesson):
+        entries = _records(lesson) | {lesson.name: entry}
+        write_whole(_file(lesson), json.dumps(dict(sorted(entries.items())), indent=1) + "\n")
+
+
+def outputs_digest(notebook: NotebookNode) -> str:
+    """Return a hex digest of the outputs of a notebook's cells, in every format that they can be shown in."""
+    outputs = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+    return hashlib.sha256(json.dumps(outputs, sort_keys=True).encode()).hexdigest()
 
 
 def sign_text(notebook: NotebookNode) -> NotebookNode:
@@ -101,6 +118,11 @@ def _file(lesson: Lesson) -> Path:
 
 
 def _record(lesson: Lesson) -> dict[str, str]:
+    entry = _records(lesson).get(lesson.name)
+    return entry if isinstance(entry, dict) else {}
+
+
+def _records(lesson: Lesson) -> dict[str, dict[str, str]]:
     try:
         return json.loads(_file(lesson).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -3,6 +3,7 @@
 Only what the notebooks need (needed.py), and the notebooks and exercises of contents.py, go into it.
 """
 
+import json
 import shutil
 import signal
 import tempfile
@@ -17,9 +18,9 @@ from autograder.bundle.needed import files_of, modules_for, packages_for
 from autograder.bundle.recording import handled_by, record
 from autograder.errors import UserError
 from autograder.files import zip_folder
+from autograder.requirements import COURSE
 
 PACKAGE = Path(__file__).resolve().parents[1]
-TOP = "attention-by-hand"
 STUDENTS = (
     "+students"  # suffix of its version, by which pip shows which of two packages of one name is installed
 )
@@ -41,7 +42,7 @@ def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Pat
     try:
         with handled_by(_leave, signal.SIGTERM), tempfile.TemporaryDirectory() as folder:
             lessons = fill(Path(folder), progress, contents)
-            zip_folder(Path(folder), file, top=TOP)
+            zip_folder(Path(folder), file, top=COURSE)
     except OSError as error:
         raise UserError(f"{file} cannot be written: {error.strerror or error}.") from None
     print(f"{file}: {len(lessons)} lessons, {file.stat().st_size / 1e6:.1f} MB, no answers in it.")
@@ -79,8 +80,8 @@ def _write_texts(folder: Path, packages: list[str]) -> None:
     """Write licence, README, Makefile and the files that pip needs."""
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     known = {
-        "VERSION": version("attention-by-hand").partition("+")[0] + STUDENTS,
-        "DEPENDENCIES": "\n".join(f'    "{package}",' for package in packages),
+        "VERSION": version(COURSE).partition("+")[0] + STUDENTS,
+        "DEPENDENCIES": "\n".join(f"    {json.dumps(package)}," for package in packages),
     }
     for template in (PACKAGE / "bundle/student").iterdir():
         text = template.read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.dependencies import PACKAGE, ROOT, closure, exercise_modules, file_of, imported, of_package
+from autograder.requirements import declared, plain, with_needs
 
 # Entry points from a terminal, which nothing imports.
 ENTRIES = (f"{PACKAGE}.__main__", f"{PACKAGE}.cli.learn")
@@ -46,13 +47,18 @@ def files_of(modules: Collection[str]) -> list[Path]:
 
 
 def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str]:
-    """Return the packages that notebooks and modules import, as "name==version" of this environment."""
+    """Return what pip must install for notebooks and modules: the course's own requirements for the packages
+    that they import and for those that these need, and any other package in the version of this environment.
+    """
     texts = [file.read_bytes() for file in filter(None, map(file_of, modules))]
     names = set().union(*map(imports_of, notebooks), *map(imported, texts))
-    top = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    top = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {PACKAGE}
     there = packages_distributions()
-    found = {package for name in top for package in there.get(name, ())}
-    return sorted(f"{name}=={version(name).partition('+')[0]}" for name in found - {"attention-by-hand"})
+    used = {plain(package) for name in top for package in there.get(name, ())}
+    known = declared()
+    needed = with_needs(used) & known.keys()
+    others = [f"{name}=={version(name).partition('+')[0]}" for name in used - known.keys()]
+    return sorted([known[name] for name in needed] + others)
 
 
 def _data_in(folder: Path) -> list[Path]:

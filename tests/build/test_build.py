@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from nbgrader import preprocessors
 from autograder import dependencies
 from autograder.build import stale
 from autograder.build.lesson import KINDS, ROOT, Cell, Lesson, find_lessons, lesson_names, read_cells
-from autograder.build.make import build, executed_text
+from autograder.build.make import build, executed_notebook
 from autograder.build.notebooks import as_text, reading_notebook, student_notebook, teacher_notebook
 from autograder.build.outputs import difference, differences, trained
 from autograder.errors import UserError
@@ -77,6 +78,14 @@ def make(folder: Path, text: str, name: str = "90_small") -> Lesson:
     return Lesson(name, folder)
 
 
+def copy_of(lesson: Lesson, folder: Path, text: str = SMALL) -> Lesson:
+    """Return a copy of a built lesson, with this text for its source, before its student notebook is made."""
+    copy = make(folder, text, lesson.name)
+    for name in (lesson.executed.name, "built.json"):
+        shutil.copy(lesson.executed.with_name(name), copy.executed.parent)
+    return copy
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """The small lesson, built once."""
@@ -102,7 +111,7 @@ def test_a_second_build_runs_and_writes_nothing(small):
 
 
 def test_running_again_gives_the_same_bytes(small):
-    assert executed_text(small) == small.executed.read_text(encoding="utf-8")
+    assert as_text(executed_notebook(small)) == small.executed.read_text(encoding="utf-8")
 
 
 def test_stored_outputs_are_quiet_and_still(small):
@@ -139,8 +148,7 @@ def test_readers_see_answers_without_marks(small):
     ],
 )
 def test_check_names_an_executed_notebook_that_is_out_of_date(small, tmp_path, change):
-    copy = make(tmp_path, SMALL)
-    copy.executed.write_bytes(small.executed.read_bytes())
+    copy = copy_of(small, tmp_path)
     copy.student.parent.mkdir()
     copy.student.write_bytes(small.student.read_bytes())
     assert build(None, check=True, root=tmp_path) == []
@@ -149,15 +157,13 @@ def test_check_names_an_executed_notebook_that_is_out_of_date(small, tmp_path, c
 
 
 def test_check_names_a_student_notebook_that_was_edited(small, tmp_path):
-    copy = make(tmp_path, SMALL)
-    copy.executed.write_bytes(small.executed.read_bytes())
+    copy = copy_of(small, tmp_path)
     assert build(["90_small"], check=True, root=tmp_path) == ["notebooks/90_small.ipynb"]
     assert not copy.student.exists()
 
 
 def test_a_notebook_that_a_learner_worked_in_is_left_alone(small, tmp_path, capsys):
-    copy = make(tmp_path, SMALL)
-    copy.executed.write_bytes(small.executed.read_bytes())
+    copy = copy_of(small, tmp_path)
     copy.student.parent.mkdir()
     worked_in = small.student.read_text().replace("6 * 7", "6 * 7 + 1")
     assert worked_in != small.student.read_text()
@@ -359,7 +365,7 @@ def test_the_teachers_notebook_keeps_everything_and_the_readers_has_no_marks(les
 
 def test_building_a_real_lesson_again_gives_the_same_bytes():
     first = Lesson(lesson_names()[0], ROOT)
-    assert executed_text(first) == first.executed.read_text(encoding="utf-8")
+    assert as_text(executed_notebook(first)) == first.executed.read_text(encoding="utf-8")
 
 
 def test_what_belongs_to_another_lesson_does_not_make_a_lesson_run_again(monkeypatch):
@@ -427,20 +433,41 @@ def test_of_what_was_trained_the_words_of_its_own_code_are_asked():
     assert trained([Cell("check", True, "check(train)", "a"), Cell("plain", True, "x = 1", "b")]) == set()
 
 
-def test_a_forged_output_does_not_outlive_a_run(small, tmp_path):
-    copy = make(tmp_path, SMALL)
-    right = small.executed.read_text(encoding="utf-8")
-    copy.executed.write_text(right.replace('"shown\\n"', '"shown FORGED 42\\n"'), encoding="utf-8")
-    assert "FORGED" in copy.executed.read_text()
+@pytest.mark.parametrize(
+    "right, forged",
+    [
+        ('"shown\\n"', '"shown FORGED 42\\n"'),
+        ('<img alt=\\"a point\\"', '<b>FORGED 42</b><img alt=\\"a point\\"'),
+        ('"iVBORw0KGgo="', '"FORGED42"'),
+    ],
+    ids=["text", "HTML", "picture"],
+)
+def test_an_output_that_was_edited_is_named_and_does_not_outlive_a_build(small, tmp_path, right, forged):
+    copy = copy_of(small, tmp_path)
+    text = small.executed.read_text(encoding="utf-8")
+    assert right in text
+    copy.executed.write_text(text.replace(right, forged), encoding="utf-8")
+    named, _ = build(None, check=True, root=tmp_path)
+    assert named.startswith("solutions/90_small.ipynb: its outputs are not those that `build` wrote")
     assert "solutions/90_small.ipynb" in build(None, progress=False, root=tmp_path)
-    assert copy.executed.read_text(encoding="utf-8") == right
+    assert copy.executed.read_text(encoding="utf-8") == text
+    assert build(None, check=True, root=tmp_path) == []
 
 
 def test_prose_is_renewed_without_a_run(small, tmp_path, monkeypatch):
-    copy = make(tmp_path, SMALL.replace("A small lesson", "A lesson with another name"))
-    for name in ("90_small.ipynb", "built.json"):
-        (copy.executed.parent / name).write_bytes((small.executed.parent / name).read_bytes())
-    monkeypatch.setattr("autograder.build.make.executed_text", lambda lesson: pytest.fail("it was run"))
+    copy = copy_of(small, tmp_path, SMALL.replace("A small lesson", "A lesson with another name"))
+    monkeypatch.setattr("autograder.build.make.executed_notebook", lambda lesson: pytest.fail("it was run"))
     assert "solutions/90_small.ipynb" in build(None, progress=False, root=tmp_path)
     assert "A lesson with another name" in copy.executed.read_text(encoding="utf-8")
+    assert build(None, check=True, root=tmp_path) == []
     assert '"shown\\n"' in copy.executed.read_text(encoding="utf-8")
+
+
+def test_a_redrawn_picture_is_put_in_without_a_run(small, tmp_path, monkeypatch):
+    copy = copy_of(small, tmp_path)
+    build(None, progress=False, root=tmp_path)
+    (copy.images / "point.png").write_bytes(ONE_PIXEL + b"\0")
+    monkeypatch.setattr("autograder.build.make.executed_notebook", lambda lesson: pytest.fail("it was run"))
+    assert build(None, check=True, root=tmp_path) == ["solutions/90_small.ipynb", "notebooks/90_small.ipynb"]
+    build(None, progress=False, root=tmp_path)
+    assert build(None, check=True, root=tmp_path) == []

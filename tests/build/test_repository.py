@@ -1,14 +1,19 @@
 """What depends on the course's public address: badges, and the command that installs on Colab."""
 
+import re
+import sys
+from importlib.metadata import packages_distributions
+
 import pytest
 
+from autograder import dependencies
 from autograder.build.lesson import ROOT, find_lessons
 from autograder.build.notebooks import student_notebook
 from autograder.build.readme import BADGES, LESSONS, readme_with_lessons
 from autograder.build.repository import BY_HAND, badges, repository, with_address
 
 ADDRESS = "https://github.com/OWNER/NAME"
-INSTALL = f"run `%pip install --no-deps git+{ADDRESS} pygraphviz torchview`"
+INSTALL = f"run `%pip install --no-deps git+{ADDRESS}"
 
 
 @pytest.fixture
@@ -37,5 +42,45 @@ def test_with_an_address_there_are_badges_and_a_lesson_says_how_to_install_from_
             in table
         )
     opening = student_notebook(find_lessons(None, root)[0]).cells[0].source
-    assert INSTALL in opening and BY_HAND not in opening
+    assert f"{INSTALL} pygraphviz torchview`" in opening and BY_HAND not in opening
     assert with_address(BY_HAND, "") == BY_HAND and with_address(BY_HAND, ADDRESS) == INSTALL
+
+
+# What lessons import and Colab has, by the list that it publishes (pip-freeze.txt of googlecolab/backend-info).
+IN_COLAB = {
+    "gymnasium",
+    "ipython",
+    "ipywidgets",
+    "matplotlib",
+    "numpy",
+    "safetensors",
+    "scikit-learn",
+    "statsmodels",
+}
+IN_COLAB |= {"tokenizers", "torch"}
+
+
+def lacking_in_colab(lesson):
+    """Return the packages that a lesson imports, or what it uses of the course, without those of Colab."""
+    names = dependencies.imported(lesson.source.read_bytes())
+    modules = dependencies.closure(dependencies.of_package(names))
+    names = names.union(*(dependencies._imported(dependencies._text(module)) for module in modules))
+    top = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {dependencies.PACKAGE}
+    there = packages_distributions()
+    return {package for name in top for package in there[name]} - IN_COLAB
+
+
+def installed_in_colab(text):
+    (words,) = re.findall(r"%pip install --no-deps attention\*\.zip ([^`]*)`", text)
+    return set(words.split())
+
+
+def test_the_line_for_colab_names_what_a_lesson_imports_and_colab_lacks():
+    lacking = {lesson.name: lacking_in_colab(lesson) for lesson in find_lessons(None)}
+    read = {
+        lesson.name: installed_in_colab(lesson.source.read_text(encoding="utf-8"))
+        for lesson in find_lessons(None)
+    }
+    assert read == lacking
+    for page in ("README.md", "autograder/bundle/student/README.md"):
+        assert installed_in_colab((ROOT / page).read_text(encoding="utf-8")) == set().union(*lacking.values())

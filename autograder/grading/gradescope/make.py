@@ -3,7 +3,7 @@
 import re
 import shutil
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,9 +12,9 @@ from autograder.errors import PACKAGE, UserError
 from autograder.files import zip_folder
 from autograder.grading.course.make import make_course
 from autograder.grading.gradebook.open_course import lessons_of, open_course
+from autograder.requirements import declared
 
 CONTAINER = Path(__file__).parent / "container"
-NAME = "attention-by-hand"
 PROGRAMS = ("run_autograder", "setup.sh")
 NOT_NEEDED = ("__pycache__", "*.pyc", "lab", "bundle", "demo")
 
@@ -61,12 +61,8 @@ def _checked(index: str) -> str:
 
 def _pins() -> list[str]:
     """Return the packages that grading needs, in the versions of this environment."""
-    needed = [
-        one for one in requires(NAME) or [] if re.search(r"extra == .teach", one) or "extra ==" not in one
-    ]
-    names = [found[0] for one in needed if (found := re.match(r"[\w.-]+", one))]
     pins = []
-    for name in names:
+    for name in declared("teach"):
         with suppress(PackageNotFoundError):  # the one of another system
             pins.append(f"{name}=={version(name).partition('+')[0]}")
     return sorted(pins)

@@ -1,0 +1,53 @@
+"""Tells what the course asks pip for, by its own metadata: what pyproject.toml declares or, in a student bundle,
+what the bundle's notebooks import.
+"""
+
+import re
+from importlib.metadata import PackageNotFoundError, requires, version
+
+COURSE = "attention-by-hand"
+
+
+def declared(extra: str = "") -> dict[str, str]:
+    """Return the course's requirements by the plain names of their packages; with those of an extra, if one is
+    named. Raises PackageNotFoundError if the course is not installed in this Python.
+    """
+    of_extra = rf"extra == .{extra}\b"
+    asked = [
+        one for one in requires(COURSE) or () if "extra ==" not in one or (extra and re.search(of_extra, one))
+    ]
+    return {name_in(one): one for one in asked}
+
+
+def missing() -> list[str]:
+    """Return the requirements for every system that are not installed, whatever their versions."""
+    return [one for name, one in declared().items() if ";" not in one and not _is_installed(name)]
+
+
+def with_needs(packages: set[str]) -> set[str]:
+    """Return plain names of installed packages, and of all that these require, directly or not."""
+    found: set[str] = set()
+    further = set(packages)
+    while further:
+        found |= further
+        asked = {name_in(one) for name in further for one in requires(name) or () if "extra ==" not in one}
+        further = set(filter(_is_installed, asked - found))
+    return found
+
+
+def plain(name: str) -> str:
+    """Return the name of a package in the one form that all its spellings have."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def name_in(requirement: str) -> str:
+    """Return the plain name of the package that a requirement is for."""
+    return plain(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:  # for instance one of another system
+        return False
+    return True
