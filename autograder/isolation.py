@@ -172,17 +172,25 @@ def _uncompiled() -> AbstractContextManager:
 
 @contextlib.contextmanager
 def plain_settings() -> Iterator[None]:
-    """Run the block with PyTorch's initial default type and device, whatever the learner has set for a
+    """Run the block with PyTorch's initial default type, device and modes, whatever the learner has set for a
     session, in a folder that exists; one thread at a time, because type and folder are shared by all threads.
     """
     device = torch.device("cpu") if _makes_elsewhere() else contextlib.nullcontext()
-    with ONE_AT_A_TIME, in_a_folder(), device:
+    with ONE_AT_A_TIME, in_a_folder(), device, _plain_modes():
         dtype = torch.get_default_dtype()
         try:
             torch.set_default_dtype(torch.float32)
             yield
         finally:
             torch.set_default_dtype(dtype)
+
+
+@contextlib.contextmanager
+def _plain_modes() -> Iterator[None]:
+    """Leave inference mode, autocast, and the detection of anomalies, which records other operations."""
+    with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False):
+        with torch.autograd.set_detect_anomaly(False):
+            yield
 
 
 def _makes_elsewhere() -> bool:
