@@ -674,6 +674,27 @@ def born(seed):
     torch.manual_seed(seed)
     return Assistant().to(device)
 
+# %% [markdown]
+r"""
+One conversation, token by token: on the left what the model reads, on the right what it is taught to say next. Where
+there is a dot, it is taught nothing. (*nanochat* prints its conversations in two colours for the same purpose: look at
+your targets before you train on them.)
+"""
+
+# %%
+def shown(token):
+    special = {START: "<start>", END: "<end>", BETWEEN: "<between>", -100: "."}
+    return special.get(token) or repr(decode([token]))
+
+
+for read, target in zip(*(rows[0].tolist() for rows in batch_of(examples[1:2]))):
+    print(f"{shown(read):12s} {shown(target)}")
+
+# %% [markdown]
+r"""
+The question teaches nothing, and the answer is taught one token ahead of where it stands. Now the training:
+"""
+
 # %%
 SFT = 300
 stages = {
@@ -989,9 +1010,9 @@ def drawn_right(model, count=2):
     return sum(exact(one, text) for one, text in zip(asked, said)) / len(asked)
 
 
+print("right if answers are drawn, three seeds:")
 for name in compared:
-    shares = " ".join(f"{drawn_right(model):.2f}" for model in stages[name])
-    print(f"right if answers are drawn, three seeds: {name:18s} {shares}")
+    print(f"{name:18s}", " ".join(f"{drawn_right(model):.2f}" for model in stages[name]))
 
 # %% [markdown]
 r"""
@@ -1297,11 +1318,12 @@ def curve(model):
 
 names = ("taught, had read", "rewards", "imitation")
 passed = {name: [curve(model) for model in stages[name]] for name in names}
+print("pass@k for k =", *KS, "on three seeds, and the interval of the last")
 for name, runs in passed.items():
-    for seed, run in enumerate(runs):
+    for run in runs:
         low, high = wilson_interval(round(run[-1] * len(few)), len(few))
         shares = " ".join(f"{share:.2f}" for share in run)
-        print(f"{name:18s} seed {seed}, pass@k: {shares}; the last from {low:.2f} to {high:.2f}")
+        print(f"{name:18s} {shares} ({low:.2f}, {high:.2f})")
 title = "At least one of k answers is right"
 figures.curves(passed, KS, title=title, xlabel="k", ylabel="pass@k", log_x=True)
 
