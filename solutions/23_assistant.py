@@ -1064,7 +1064,7 @@ for seed, (model, _) in enumerate(hacked):
 
 # %% [markdown]
 r"""
-Read seed 0 first. For twelve rounds the three words are put into alphabetical order at any price, and soon
+Read seed 0 first. For most of the rounds three words are put into alphabetical order at any price, and soon
 they are other words than those of the question. Then the model finds out that longer answers have more
 neighbours. They are made of the same word again and again: each word stands in alphabetical order with
 itself. Nothing in the curve of the reward gives this away. It *looks* like the best run of the lesson. Only
@@ -1367,8 +1367,8 @@ for question in own:
 
 # %% [markdown]
 r"""
-The tokenizer can spell any word. The model knows only what its examples held: it answers everything in their form, and
-names only things that it has read about. Large models do the same more skilfully, which makes it harder to see.
+The tokenizer can spell any word, but the model has met only those of its texts and examples. Whatever you ask, it
+answers. It cannot say that it does not know: no example shows how.
 
 To keep your assistant, run `torch.save(start[0].state_dict(), "assistant.pt")` in a cell of your own. To have it
 back tomorrow, run the cells up to the one that makes `newborn`, and then
