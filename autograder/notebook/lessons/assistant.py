@@ -260,7 +260,7 @@ class AdamW(torch.optim.Optimizer):
         self._step_of = step_of
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:
+    def step(self, closure: Any = None) -> Any:
         for group in self.param_groups:
             for parameter in group["params"]:
                 self._move(parameter, group["lr"])
