@@ -41,7 +41,7 @@ help: ## Print this help
 lab: $(STAMP) ## Open JupyterLab at your next lesson
 	@$(ACTIVATE) python -m autograder lab $(ARGS)
 
-model: $(STAMP) ## Fetch the real model of lessons 20 to 22 (98 MB, once)
+model: $(STAMP) ## Fetch the real model of lessons 20 to 23 (98 MB, once)
 	@$(ACTIVATE) python -m autograder model $(ARGS)
 
 PYTEST := python -m pytest -q --numprocesses logical --dist loadgroup

@@ -103,7 +103,7 @@ def _packages() -> Finding:
 
 
 def _model() -> Finding:
-    name = "the real model of lessons 20 to 22"
+    name = "the real model of lessons 20 to 23"
     try:
         from autograder.notebook.real_model import package
     except (ImportError, OSError):  # already reported above

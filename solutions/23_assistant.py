@@ -67,6 +67,7 @@ bpe_encode = mine("tokens.bpe_encode", world.encoded)
 bpe_decode = mine("tokens.bpe_decode", world.decoded)
 learning_rate = mine("lm.learning_rate", world.rate)
 next_token_loss = mine("lm.next_token_loss", lambda z, ids: F.cross_entropy(z.mT, ids))
+adamw_step = mine("lm.adamw_step", world.stepped)
 sample = mine("generation.sample", world.drawn)
 answer_targets = mine("finetune.answer_targets", world.targets)
 
@@ -89,8 +90,8 @@ PARTS = """
     tokens.count_pairs tokens.merge_pair tokens.bpe_encode tokens.bpe_decode
     masking.masked_attention heads.split_heads heads.merge_heads positions.apply_rope
     norms.rms_norm llama.LlamaLayer
-    llama.Llama llama.chat_ids lm.learning_rate lm.next_token_loss generation.sample
-    finetune.answer_targets finetune.accumulated_step rl.group_advantages
+    llama.Llama llama.chat_ids lm.learning_rate lm.next_token_loss lm.adamw_step
+    generation.sample finetune.answer_targets finetune.accumulated_step rl.group_advantages
 """.split()
 mine.table(*PARTS)
 
@@ -246,8 +247,8 @@ gets a row of its own, most of a batch is padding. How is nothing wasted, and wh
 Put all documents in a row, with a **separator** after each, and cut what you get into rows of equal length. That
 is **packing**. Now one row holds pieces of several documents, and a token could attend to a text that has
 nothing to do with it. A **document mask** forbids that. (A document that is cut goes on in the next row, where its
-beginning cannot be seen. *nanochat* begins every row with a document and cuts off what does not fit, which throws away
-about a third of the tokens; with fewer texts than that, you keep the cut ones.)
+beginning cannot be seen. Karpathy's *nanochat* begins every row with a document and cuts off what does not fit, which
+throws away about a third of the tokens. Those who have few texts keep the rest, as you do here.)
 
 ![Three documents of two, one and three tokens, each followed by a separator, are laid in a row and cut into two
 rows of four; beside them the mask of the first row, two triangles, one for each document](../images/packed_rows.svg)
@@ -344,7 +345,9 @@ r"""
 
 **See it run.** Train three models with the mask and three without, on the same rows. What counts is how well
 they predict *unseen* documents, each by itself. The rival is a table that counts which character follows each
-four characters, as in lesson 11. Losses are per character, so that the tables and the models can be compared:
+four characters, as in lesson 11. Losses are per character, since a loss per token depends on how much text a token
+holds. Then a table of characters and a model of tokens could not be compared, nor could two tokenizers. (*nanochat*
+reports bits per byte for the same reason.)
 """
 
 # %%
@@ -384,9 +387,8 @@ def counted(n, seen, tested):
 
 
 marked = ["    " + text + "\n" for text in texts], ["    " + text + "\n" for text in unseen]
-levels = {f"counts of {n} characters": counted(n, *marked) for n in (1, 4)}
-for name, loss in levels.items():
-    print(f"{name}: {loss:.2f}")
+four = counted(4, *marked)
+print(f"counts of one character: {counted(1, *marked):.2f}, of four: {four:.2f}")
 
 # %%
 PRE = 200  # steps of eight rows
@@ -397,7 +399,7 @@ def pretrained(seed, masked):
     """A model that has read, and (step, loss per unseen character) on the way."""
     torch.manual_seed(seed)
     model, draws = Assistant().to(device), torch.Generator().manual_seed(seed)
-    optimizer, losses = torch.optim.AdamW(model.parameters(), weight_decay=0.0), []
+    optimizer, losses = world.AdamW(model.parameters(), adamw_step), []
     with limited_threads(1):  # products this small are no faster on two threads
         for step in track(range(PRE + 1)):
             if step in SHOWN:
@@ -405,8 +407,7 @@ def pretrained(seed, masked):
             rows = torch.randint(len(ids), (8,), generator=draws)
             optimizer.param_groups[0]["lr"] = learning_rate(step, PRE // 10, PRE + 1, 0.005)
             mask = document_mask(document[rows])[..., :-1, :-1] if masked else None
-            logits = model(ids[rows, :-1], mask)
-            loss = F.cross_entropy(logits.mT, ids[rows, 1:].to(device))
+            loss = next_token_loss(model(ids[rows, :-1], mask), ids[rows, 1:].to(device))
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -423,12 +424,13 @@ for name, runs in lines.items():
     ends = " ".join(f"{run[-1]:.3f}" for run in runs)
     print(f"{name:13s} loss per unseen character, three seeds: {ends}")
 title = "Reading: the surprise at unseen documents"
-figures.curves(lines, SHOWN, title=title, ylabel="loss per character", reference=levels)
+rival = {"counts of four characters": four}
+figures.curves(lines, SHOWN, title=title, ylabel="loss per character", reference=rival)
 
 # %% [markdown]
 r"""
-Read the last numbers of the two lines, seed by seed, and then the distance from both to the dotted lines. The
-tables see four characters, and the models see everything before. The model with the mask must learn from fewer
+Read the last numbers of the two lines, seed by seed, and then the distance from both to the dotted line. The
+table sees four characters, and the models see everything before. The model with the mask must learn from fewer
 pairs of tokens, and never sees a neighbour that has nothing to do with it; it is judged on documents that stand
 alone, just as it was trained. Even so, the mask buys nothing in our run: on every seed the model *without* it ends
 a little lower. Rows of 64 tokens hold three or four documents, and two hundred steps are few. Grattafiori et al.
@@ -659,7 +661,7 @@ def right_by_kind(model, asked=tests):
 def taught(model, seed, steps, peak=0.005):
     """A copy of the model after so many steps on the examples."""
     model, draws = copy.deepcopy(model), torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.0)
+    optimizer = world.AdamW(model.parameters(), adamw_step)
     with limited_threads(1):
         for step in track(range(steps)):
             optimizer.param_groups[0]["lr"] = learning_rate(step, 10, steps, peak)
@@ -671,6 +673,27 @@ def taught(model, seed, steps, peak=0.005):
 def born(seed):
     torch.manual_seed(seed)
     return Assistant().to(device)
+
+# %% [markdown]
+r"""
+One conversation, token by token: on the left what the model reads, on the right what it is taught to say next. Where
+there is a dot, it is taught nothing. (*nanochat* prints its conversations in two colours for the same purpose: look at
+your targets before you train on them.)
+"""
+
+# %%
+def shown(token):
+    special = {START: "<start>", END: "<end>", BETWEEN: "<between>", -100: "."}
+    return special.get(token) or repr(decode([token]))
+
+
+for read, target in zip(*(rows[0].tolist() for rows in batch_of(examples[1:2]))):
+    print(f"{shown(read):12s} {shown(target)}")
+
+# %% [markdown]
+r"""
+The question teaches nothing, and the answer is taught one token ahead of where it stands. Now the training:
+"""
 
 # %%
 SFT = 300
@@ -842,8 +865,42 @@ r"""
 - *The plain difference as a penalty.* Its mean estimates the same thing, but single tokens are negative, and its
   gradient is not the one that you want.
 
-**See it run.** One round: sixteen questions, eight answers to each, a reward of 1 for an answer that is right to
-the letter, and two steps. Every rival gets the same start, and draws as many answers or takes as long:
+**See it run.** Before anything is trained, look at what a round learns from. Here are four questions with the
+answers that the taught model draws to each, the most frequent first, and what your `group_advantages` makes of them:
+"""
+
+# %%
+GROUP = 8  # answers to each question
+
+
+def exact(question, said):
+    return float(said == question[2])
+
+
+def show_groups(model, new):
+    """Every answer to each question: how often it was drawn, its reward, and its advantage."""
+    said = answers_of(model, [one for one in new for _ in range(GROUP)], by_chance(6))
+    for k, one in enumerate(new):
+        group = said[k * GROUP : (k + 1) * GROUP]
+        points = torch.tensor([[exact(one, text) for text in group]])
+        gains = dict(zip(group, group_advantages(points)[0].tolist()))
+        print(f"{one[1]}   (right: {one[2]})")
+        for text, often in Counter(group).most_common():
+            gain = round(gains[text], 2) + 0.0
+            print(f"    {often} x {text:20s} reward {exact(one, text):.0f}, advantage {gain:+.2f}")
+
+
+show_groups(stages["taught, had read"][1], world.questions(4, seed=8))
+
+# %% [markdown]
+r"""
+Everything that the model will learn is in that last column. The rarer a right answer is in its group, the larger is
+its advantage. And where all eight answers are right, or all eight wrong, every advantage is 0: such a group teaches
+nothing, however many tokens were spent on it. (Raschka's *reasoning-from-scratch*, chapter 6, follows one group
+through all steps in this way. Yu et al. 2025 draw until every group of a batch holds right answers and wrong ones.)
+
+Now the training. One round: sixteen questions, eight answers to each, a reward of 1 for an answer that is right to the
+letter, and two steps. Every rival gets the same start, and draws as many answers or takes as long:
 
 - *rewards*: your `policy_loss` and a little of your `kl_penalty`,
 - *imitation*: draw in the same way, and learn the right answers as if they were examples (rejection sampling),
@@ -853,11 +910,7 @@ the letter, and two steps. Every rival gets the same start, and draws as many an
 # %%
 import time
 
-ROUNDS, QUESTIONS, GROUP = 14, 16, 8
-
-
-def exact(question, said):
-    return float(said == question[2])
+ROUNDS, QUESTIONS = 14, 16
 
 
 def rows_of(asked, said):
@@ -881,7 +934,7 @@ def log_probs_of(model, ids):
 def rewarded(model, seed, imitate=False, reward=exact, kinds=world.KINDS, price=0.02, rate=0.0003):
     """A copy that has learned from its own answers, and what was measured in each round."""
     reference, model, seen = model, copy.deepcopy(model), []
-    optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.0)
+    optimizer = world.AdamW(model.parameters(), adamw_step)
     with limited_threads(1):
         for k in track(range(ROUNDS)):
             optimizer.param_groups[0]["lr"] = rate * min(1, (k + 1) / 4)
@@ -890,7 +943,8 @@ def rewarded(model, seed, imitate=False, reward=exact, kinds=world.KINDS, price=
             prompts = [prompt_of(question) for _, question, _ in asked]
             said = generate_batch(model, prompts, NEW, by_chance(ROUNDS * seed + k), END, BETWEEN)
             points = torch.tensor([reward(q, decode(s).strip()) for q, s in zip(asked, said)])
-            advantages = group_advantages(points.view(QUESTIONS, GROUP)).flatten().to(device)
+            groups = points.view(QUESTIONS, GROUP)
+            advantages = group_advantages(groups).flatten().to(device)
             ids, drawn = rows_of(asked, said)
             with torch.no_grad():
                 old, entropy = log_probs_of(model, ids)
@@ -914,6 +968,7 @@ def rewarded(model, seed, imitate=False, reward=exact, kinds=world.KINDS, price=
                 "KL": kl_penalty(old, before, drawn).item(),
                 "outside the bounds": ((ratio - 1).abs() > 0.2).float().mean().item(),
                 "tokens": drawn.sum().item() / len(said),
+                "all alike": (groups.amin(dim=1) == groups.amax(dim=1)).float().mean().item(),
             })
     return model, seen
 
@@ -930,6 +985,8 @@ for name, run in {
     stages[name], logs[name] = [model for model, _ in runs], [seen for _, seen in runs]
     seconds_of[name] = (time.perf_counter() - began) / 3
     print(f"{name}: {seconds_of[name]:.0f} seconds a run")
+alike = [at["all alike"] for seen in logs["rewards"] for at in seen]
+print(f"groups in which all answers were right, or all wrong: {sum(alike) / len(alike):.0%}")
 
 # %%
 def lines_of(key):
@@ -953,9 +1010,9 @@ def drawn_right(model, count=2):
     return sum(exact(one, text) for one, text in zip(asked, said)) / len(asked)
 
 
+print("right if answers are drawn, three seeds:")
 for name in compared:
-    shares = " ".join(f"{drawn_right(model):.2f}" for model in stages[name])
-    print(f"right if answers are drawn, three seeds: {name:18s} {shares}")
+    print(f"{name:18s}", " ".join(f"{drawn_right(model):.2f}" for model in stages[name]))
 
 # %% [markdown]
 r"""
@@ -1007,7 +1064,7 @@ for seed, (model, _) in enumerate(hacked):
 
 # %% [markdown]
 r"""
-Read seed 0 first. For twelve rounds the three words are put into alphabetical order at any price, and soon
+Read seed 0 first. For most of the rounds three words are put into alphabetical order at any price, and soon
 they are other words than those of the question. Then the model finds out that longer answers have more
 neighbours. They are made of the same word again and again: each word stands in alphabetical order with
 itself. Nothing in the curve of the reward gives this away. It *looks* like the best run of the lesson. Only
@@ -1165,8 +1222,8 @@ show_shares(measured(longer))
 
 # %% [markdown]
 r"""
-First find the rivals. What does not lie clear of them has not been shown to have learned anything about that kind of
-question: in our run that is every row of *whose*, where the answer to the nearest example does about as well. Then
+First find the rivals. What does not lie clear above them has not been shown to have learned anything about that kind
+of question: in our run that is every row of *whose*, where the answer to the nearest example does about as well. Then
 find pairs of rows whose intervals lie apart. Those are the differences that you may report. (The three seeds answer
 the same questions, so the intervals are somewhat too narrow: questions are not independent if they are asked three
 times. And of *add* only few different questions are held out.)
@@ -1261,11 +1318,12 @@ def curve(model):
 
 names = ("taught, had read", "rewards", "imitation")
 passed = {name: [curve(model) for model in stages[name]] for name in names}
+print("pass@k for k =", *KS, "on three seeds, and the interval of the last")
 for name, runs in passed.items():
-    for seed, run in enumerate(runs):
+    for run in runs:
         low, high = wilson_interval(round(run[-1] * len(few)), len(few))
         shares = " ".join(f"{share:.2f}" for share in run)
-        print(f"{name:18s} seed {seed}, pass@k: {shares}; the last from {low:.2f} to {high:.2f}")
+        print(f"{name:18s} {shares} ({low:.2f}, {high:.2f})")
 title = "At least one of k answers is right"
 figures.curves(passed, KS, title=title, xlabel="k", ylabel="pass@k", log_x=True)
 
@@ -1295,6 +1353,27 @@ for one in tests[:4]:
 
 # %% [markdown]
 r"""
+Now talk to it. Write a question of your own into the next cell and run it again, as often as you like. Try one of the
+four kinds first, then the same in other words, then a word that it has never read. (Karpathy's *nanochat* ends with a
+page for this. It is the quickest way to learn what an exact measure hides.)
+"""
+
+# %%
+own = "sort ring lamp book", "please sort ring lamp book", "sort ring violin book"
+for question in own:
+    print(question)
+    for name in ("taught", "rewarded"):
+        print(f"    {name:10s}", repr(answers_of(album[name], [("own", question, "")])[0]))
+
+# %% [markdown]
+r"""
+The tokenizer can spell any word, but the model has met only those of its texts and examples. Whatever you ask, it
+answers. It cannot say that it does not know: no example shows how.
+
+To keep your assistant, run `torch.save(start[0].state_dict(), "assistant.pt")` in a cell of your own. To have it
+back tomorrow, run the cells up to the one that makes `newborn`, and then
+`newborn.load_state_dict(torch.load("assistant.pt"))`.
+
 ## 6. And the real model?
 
 The same tasks for SmolLM2, before and after a few steps of lesson 22's LoRA on examples of ours. It knows

@@ -80,6 +80,7 @@ NEEDS = {
         "dependencies",
         "errors",
         "exercises",
+        "files",
         "grading",
         "judge",
         "requirements",

@@ -44,7 +44,7 @@ def add_to(commands: Any) -> None:
     text = "say what works on this machine, and what to do about the rest"
     add_command(commands, "doctor", _doctor, text)
 
-    add_command(commands, "model", _model, "fetch the real model of lessons 20 to 22, once")
+    add_command(commands, "model", _model, "fetch the real model of lessons 20 to 23, once")
 
     text = "show what is done in a learner's notebooks, and what comes next"
     command = add_command(commands, "progress", _progress, text)

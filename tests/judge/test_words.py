@@ -301,6 +301,19 @@ CASES = [
         "    return x.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)\n",
     ),
     (
+        "assistant.pad_left",
+        "ids and positions as floats",
+        "Which line decides this dtype?",
+        "def pad_left(prompts, pad):\n    if not prompts or not all(prompts):\n        raise ValueError('empty')\n"
+        "    width = max(map(len, prompts))\n"
+        "    ids = torch.full((len(prompts), width), float(pad))\n"
+        "    mask, positions = torch.zeros_like(ids), torch.zeros_like(ids)\n"
+        "    for row, prompt in enumerate(prompts):\n        ids[row, -len(prompt) :] = torch.tensor(prompt)\n"
+        "        mask[row, -len(prompt) :] = 1\n"
+        "        positions[row, -len(prompt) :] = torch.arange(len(prompt))\n"
+        "    return ids, mask.bool(), positions\n",
+    ),
+    (
         "positions.alibi_bias",
         "refuses what it should take",
         "refuses an input that it should accept",

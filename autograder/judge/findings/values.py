@@ -24,6 +24,7 @@ from autograder.values.compare import EXACT, Difference, difference
 from autograder.values.encode import items_of, length_of
 
 OWN_TYPE = "Which line makes a tensor with a fixed dtype instead of the input's?"
+ITS_TYPE = "Which line decides this dtype?"
 SEVERAL = "Which results does the docstring list, and in which order?"
 SIGNATURE = "What type of result does the docstring ask for?"
 
@@ -159,7 +160,7 @@ def _wrong_shape_in_call(context: CaseContext, step: str, found: Difference) -> 
 
 
 def _wrong_kind_of_number(context: CaseContext, step: str, found: Difference) -> Finding:
-    question = OWN_TYPE
+    question = OWN_TYPE if found.expected["data"].is_floating_point() else ITS_TYPE
     if found.actual["data"].is_complex():
         question = "Which step makes complex numbers?"
     elif found.expected["data"].dtype is torch.bool:
@@ -168,9 +169,9 @@ def _wrong_kind_of_number(context: CaseContext, step: str, found: Difference) ->
 
 
 def _wrong_dtype(context: CaseContext, step: str, found: Difference) -> Finding:
-    aspect = (
-        DTYPES if DTYPES in context.exercise.aspects and found.expected["data"].is_floating_point() else None
-    )
+    if not found.expected["data"].is_floating_point():
+        return _of_type(context, None, step, found, ITS_TYPE)
+    aspect = DTYPES if DTYPES in context.exercise.aspects else None
     return _of_type(context, aspect, step, found, OWN_TYPE)
 
 

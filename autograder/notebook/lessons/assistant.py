@@ -7,7 +7,7 @@ All texts are made here, from a few words and a seed, so that every question has
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import chain, pairwise
 from typing import Any
@@ -231,6 +231,50 @@ def rate(step: int, warmup: int, total: int, peak: float) -> float:
     """Return a learning rate that rises linearly and falls along half a cosine."""
     rising, done = (step + 1) / max(warmup, 1), (step - warmup) / (total - warmup)
     return peak * (min(rising, 1.0) if step < warmup else math.cos(math.pi / 2 * min(done, 1.0)) ** 2)
+
+
+@StandIn
+def stepped(
+    parameter: Tensor,
+    gradient: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    step: int,
+    lr: float,
+    weight_decay: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Take one step of AdamW; return the parameter and the two averages."""
+    mean, square = mean.lerp(gradient, 0.1), square.lerp(gradient.square(), 0.001)
+    corrected = square.div(1 - 0.999**step).sqrt().add(1e-8)
+    kept = parameter * (1 - lr * weight_decay)
+    return kept.addcdiv(mean, corrected, value=-lr / (1 - 0.9**step)), mean, square
+
+
+class AdamW(torch.optim.Optimizer):
+    """An optimiser of PyTorch's kind that steps by the given function, without weight decay."""
+
+    def __init__(
+        self, parameters: Iterable[nn.Parameter], step_of: Callable[..., tuple[Tensor, Tensor, Tensor]]
+    ):
+        super().__init__(parameters, {"lr": 0.001})
+        self._step_of = step_of
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                self._move(parameter, group["lr"])
+
+    def _move(self, parameter: nn.Parameter, lr: float) -> None:
+        if parameter.grad is None:
+            return
+        zeros = torch.zeros_like(parameter)
+        count, mean, square = self.state[parameter].get("averages", (0, zeros, zeros))
+        moved, mean, square = self._step_of(
+            parameter.detach(), parameter.grad, mean, square, count + 1, lr=lr, weight_decay=0.0
+        )
+        self.state[parameter]["averages"] = count + 1, mean, square
+        parameter.copy_(moved)
 
 
 @StandIn

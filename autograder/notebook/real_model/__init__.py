@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct, the language model of lessons 20 to 22: its weights and its tokenizer, read from one file.
+"""SmolLM2-135M-Instruct, the language model of lessons 20 to 23: its weights and its tokenizer, read from one file.
 
     from autograder.notebook import real_model
 

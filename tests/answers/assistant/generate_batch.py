@@ -154,7 +154,55 @@ RIGHT = {kind.__name__: kind for kind in KINDS} | {
 LAST, TOKEN = "return texts", "token = choose(model(ids, mask, positions)[:, -1])"
 RUNNING, ADDED = "running = running & (token != stop)", "texts[row].append(token[row].item())"
 FILLED = "torch.where(running, token, pad)[:, None]"
+START = """
+def pad_left(prompts, pad):
+    width = max(map(len, prompts))
+    ids = torch.tensor([[pad] * (width - len(prompt)) + prompt for prompt in prompts])
+    positions = torch.arange(width) - (width - torch.tensor(list(map(len, prompts))))[:, None]
+    return ids, positions >= 0, positions.clamp(min=0)
+
+
+@torch.no_grad()
+def generate_batch(model, prompts, n_new, choose, stop, pad):
+    ids, mask, positions = pad_left(prompts, pad)
+    width, texts, done = ids.shape[1], [[] for _ in prompts], torch.zeros(len(prompts), dtype=torch.bool)
+    for _ in range(n_new):
+"""
+TO_THE_END = """
+        token = choose(model(ids, mask, positions)[:, -1])
+        ids = torch.cat([ids, token[:, None]], 1)
+        mask = torch.cat([mask, torch.ones_like(token[:, None]).bool()], 1)
+        positions = torch.cat([positions, positions[:, -1:] + 1], 1)
+        if (ids[:, width:] == stop).any(1).all():
+            break
+    return [row[: row.index(stop)] if stop in row else row for row in ids[:, width:].tolist()]
+"""
+FIRST_STOP = """
+        token = choose(model(ids, mask, positions)[:, -1])
+        if (token == stop).any():
+            break
+        for text, one in zip(texts, token.tolist()):
+            text.append(one)
+        ids = torch.cat([ids, token[:, None]], 1)
+        mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=torch.bool)], 1)
+        positions = torch.cat([positions, positions[:, -1:] + 1], 1)
+    return texts
+"""
+SUMS = """
+        token = choose(model(ids, mask, mask.long().cumsum(1))[:, -1])
+        done = done | (token == stop)
+        for row in (~done).nonzero().flatten().tolist():
+            texts[row].append(int(token[row]))
+        if done.all():
+            break
+        ids = torch.cat([ids, torch.where(done, pad, token)[:, None]], 1)
+        mask = torch.cat([mask, ~done[:, None]], 1)
+    return texts
+"""
 WRONG = {
+    "cut at the end": START + TO_THE_END,
+    "the first stop ends all": START + FIRST_STOP,
+    "positions by sums of the mask": START + SUMS,
     "one column of pads for each step": {LAST: "return [(text + [pad] * n_new)[:n_new] for text in texts]"},
     "the model twice": {TOKEN: TOKEN.replace("choose(", "choose(0 * model(ids, mask, positions)[:, -1] + ")},
     "a tuple": {LAST: "return tuple(texts)"},

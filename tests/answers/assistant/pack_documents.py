@@ -138,7 +138,32 @@ RIGHT = {kind.__name__: kind for kind in KINDS} | {
 }
 
 LAST = "return ids.reshape(rows, length), document.reshape(rows, length)"
-WRONG = {
+
+
+def cut_from_the_end(documents, length, separator):
+    if length < 1:
+        raise ValueError("length")
+    tokens, numbers = [], []
+    for i, words in enumerate(documents):
+        tokens += words + [separator]
+        numbers += [i] * (len(words) + 1)
+    rest = len(tokens) % length
+    tokens, numbers = tokens[:-rest], numbers[:-rest]
+    return tuple(torch.tensor(one, dtype=torch.long).reshape(-1, length) for one in (tokens, numbers))
+
+
+def dtypes_by_themselves(documents, length, separator):
+    if length < 1:
+        raise ValueError("length")
+    tokens, numbers = [], []
+    for i, words in enumerate(documents):
+        tokens += words + [separator]
+        numbers += [i] * (len(words) + 1)
+    n = len(tokens) // length
+    return tuple(torch.tensor(one[: n * length]).reshape(n, length) for one in (tokens, numbers))
+
+
+WRONG = {kind.__name__: kind for kind in (cut_from_the_end, dtypes_by_themselves)} | {
     "a list": {LAST: LAST.replace("return ", "return [") + "]"},
     "lists of lists": {LAST: "return ids.reshape(rows, length).tolist(), document.reshape(rows, length).tolist()"},
     "document first": {LAST: "return document.reshape(rows, length), ids.reshape(rows, length)"},

@@ -51,7 +51,23 @@ RIGHT = {kind.__name__: kind for kind in (selected, by_sign, loop, filled, in_do
     "NaN by nan_to_num": {".where(mask, 0.0)\n    ratio": ".nan_to_num() * mask\n    ratio"},
 }
 LAST, CLIPPED = "return -total / mask.sum().clamp(min=1)", "ratio.clamp(1 - low, 1 + high)"
-WRONG = {
+
+
+def filled_after_exp(log_probs, old_log_probs, advantages, mask, low=0.2, high=0.2):
+    ratio = torch.exp(log_probs - old_log_probs.detach()).masked_fill(~mask, 0)
+    a = advantages.detach()[:, None]
+    gains = torch.min(ratio * a, ratio.clamp(1 - low, 1 + high) * a).masked_fill(~mask, 0)
+    return -gains.sum() / mask.sum().clamp(min=1)
+
+
+def repeated(log_probs, old_log_probs, advantages, mask, low=0.2, high=0.2):
+    ratio = torch.exp((log_probs - old_log_probs.detach()).masked_fill(~mask, 0).clamp(max=50))
+    a = advantages.detach().repeat(1, log_probs.shape[1]).view(log_probs.shape)
+    gains = torch.min(ratio * a, ratio.clamp(1 - low, 1 + high) * a).masked_fill(~mask, 0)
+    return -gains.sum() / mask.sum().clamp(min=1)
+
+
+WRONG = {kind.__name__: kind for kind in (filled_after_exp, repeated)} | {
     "a float": {LAST: "return (-total / mask.sum().clamp(min=1)).item()"},
     "one entry": {LAST: "return (-total / mask.sum().clamp(min=1))[None]"},
     "float32": {LAST: "return (-total / mask.sum().clamp(min=1)).float()"},

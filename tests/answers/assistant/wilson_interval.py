@@ -61,7 +61,18 @@ def decimal(right, n, z=1.96):
 
 RIGHT = {kind.__name__: kind for kind in (textbook, by_counts, roots, mirrored, decimal)}
 LAST = "return low, high"
-WRONG = {
+
+
+def unbracketed(right, n, z=1.96):
+    if n < 1 or right < 0 or right > n:
+        raise ValueError("impossible")
+    p, d = right / n, 1 + z**2 / n
+    c = p + z**2 / 2 * n
+    m = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    return (c - m) / d if right else 0.0, (c + m) / d if right < n else 1.0
+
+
+WRONG = {"unbracketed": unbracketed} | {
     "low alone": {LAST: "return low"},
     "three numbers": {LAST: "return low, right / n, high"},
     "a dict": {LAST: "return {'low': low, 'high': high}"},
