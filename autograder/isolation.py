@@ -188,9 +188,9 @@ def plain_settings() -> Iterator[None]:
 @contextlib.contextmanager
 def _plain_modes() -> Iterator[None]:
     """Leave inference mode, autocast, and the detection of anomalies, which records other operations."""
-    with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False):
-        with torch.autograd.set_detect_anomaly(False):
-            yield
+    autocast, anomalies = torch.autocast("cpu", enabled=False), torch.autograd.set_detect_anomaly(False)
+    with torch.inference_mode(False), torch.enable_grad(), autocast, anomalies:
+        yield
 
 
 def _makes_elsewhere() -> bool:

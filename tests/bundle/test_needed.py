@@ -69,7 +69,7 @@ def test_what_a_notebook_imports_decides_what_is_in_it():
 
 
 def test_it_asks_for_the_versions_that_the_course_asks_for():
-    """Those of packages too that only others import: jsonschema, of which nbformat would take any."""
+    """Compare packages, too, that only others import: jsonschema, of which nbformat would take any."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     asked = {name_in(one): Requirement(one) for one in tomllib.loads(text)["project"]["dependencies"]}
     given = {name_in(one): Requirement(one) for one in packages()}

@@ -218,7 +218,7 @@ def _worked(exercise_id: str) -> Drawing:
 
 
 def nothing_live(head: str) -> str:
-    """A filter: return the head of a page, marked as English, without scripts and fetched fonts, and with a
+    """Return, as a filter, the head of a page, marked as English, without scripts and fetched fonts, and with a
     rule that forbids both.
     """
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
@@ -226,7 +226,7 @@ def nothing_live(head: str) -> str:
 
 
 def exercise_name(grade_id: str) -> str:
-    """A filter: return `check-loops-softmax` as `softmax`, and `loops-why_scale` as `why scale`."""
+    """Return, as a filter, `check-loops-softmax` as `softmax`, and `loops-why_scale` as `why scale`."""
     name = short_name(grade_id)
     return name if grade_id.startswith("check-") else name.replace("_", " ")
 
