@@ -84,7 +84,7 @@ def test_a_lesson_runs_and_judges(lesson, bundle_folder, kernel, tmp_path):
     ).execute()
     for cell in (*code[:place], where, wrong, right):
         assert not [output for output in cell.outputs if output.output_type == "error"], cell.outputs[-1]
-    package, prefix = where.outputs[0].text.split()
+    package, prefix = "".join(output.text for output in where.outputs).split()
     assert Path(package).is_relative_to(bundle_folder) and prefix != sys.prefix
     judged, full = [str(check.outputs) for check in checks], f"{first.points:g} of {first.points:g} points"
     assert first.name in judged[0] and full not in judged[0]
