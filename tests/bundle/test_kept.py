@@ -94,12 +94,14 @@ print(*(name for name in sys.modules if name.startswith("autograder")))
 
 
 def test_all_that_recording_loads_counts(tmp_path):
-    """Leave out the other exercises, which `find` reads as well, and code that makes the bundle's notebooks."""
+    """Leave out the other exercises, which `find` reads as well, and code that makes the bundle's notebooks and
+    lists what it requires.
+    """
     exercise_id = "mla.latent_cache_bytes"
     done = subprocess.run(
         [sys.executable, "-c", LOADED, exercise_id, tmp_path], capture_output=True, text=True, check=True
     )
-    aside = ("exercises.", "bundle", "build", "dependencies", "marks")
+    aside = ("exercises.", "bundle", "build", "dependencies", "marks", "requirements")
     loaded = {name.removeprefix("autograder.") for name in done.stdout.split()}
     needed = {name.removeprefix("autograder.") for name in kept.Names().needed(exercise_id)}
     assert {name for name in loaded if not name.startswith(aside)} <= needed
