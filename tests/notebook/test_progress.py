@@ -388,11 +388,10 @@ def test_progress_is_taken_along_as_one_file(tmp_path, monkeypatch, capsys):
 def test_what_is_no_such_file_is_said_and_changes_nothing(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "progress.json").write_text(text, encoding="utf-8")
-    if text in ("[3]", "{}"):
-        progress(load="progress.json")  # nothing of this course is in it
-    else:
-        with pytest.raises(UserError, match="is not a file that progress"):
-            progress(load="progress.json")
+    is_empty = text in ("[3]", "{}")
+    words = "knows of no check" if is_empty else "is not a file that progress"
+    with pytest.raises(UserError, match=words):
+        progress(load="progress.json")
     assert recall() == {}
 
 
