@@ -83,7 +83,7 @@ def _build_executed(lesson: Lesson) -> list[str]:
     written = [lesson.executed] if text != _text_of(lesson.executed) else []
     if written:
         _write(lesson.executed, text)
-    record(lesson, notebook)
+    record(lesson, notebook, was_run=notebook is not kept)
     return [_name(lesson, path) for path in written]
 
 

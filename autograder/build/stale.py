@@ -63,12 +63,16 @@ def is_edited(lesson: Lesson) -> bool:
     return stored is not None and _record(lesson).get("outputs") != outputs_digest(stored)
 
 
-def record(lesson: Lesson, notebook: NotebookNode) -> None:
-    """Record in built.json with which code the lesson was run, and the outputs of its executed notebook."""
-    entry = {"code": _digest(lesson), "outputs": outputs_digest(notebook)}
+def record(lesson: Lesson, notebook: NotebookNode, was_run: bool) -> None:
+    """Record in built.json the outputs of the lesson's executed notebook and, if it was run for them, with which
+    code.
+    """
+    entry = _record(lesson) | {"outputs": outputs_digest(notebook)}
+    if was_run:
+        entry["code"] = _digest(lesson)
     if entry != _record(lesson):
         entries = _records(lesson) | {lesson.name: entry}
-        write_whole(_file(lesson), json.dumps(dict(sorted(entries.items())), indent=1) + "\n")
+        write_whole(_file(lesson), json.dumps(entries, indent=1, sort_keys=True) + "\n")
 
 
 def outputs_digest(notebook: NotebookNode) -> str:

@@ -88,10 +88,12 @@ class _ByWatching(AbstractContextManager[None]):
     def ring_if_late(self, computed: float, waited: float) -> None:
         """Raise OutOfTime in the block if it has taken too long."""
         with self._rings:
-            if _imports_in(sys._current_frames().get(self._block.value)) > self._imports:
-                return
-            if not self._over.is_set() and (computed >= self._seconds or waited >= self._waiting):
+            is_late = computed >= self._seconds or waited >= self._waiting
+            if is_late and not self._over.is_set() and not self._is_importing():
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(self._block, ctypes.py_object(OutOfTime))
+
+    def _is_importing(self) -> bool:
+        return _imports_in(sys._current_frames().get(self._block.value)) > self._imports
 
     def __exit__(self, *_: object) -> None:
         # subtle: it may ring until `_over` is set. A ring on its way comes at the latest when `set` is
