@@ -20,6 +20,7 @@ from contextlib import AbstractContextManager
 from types import FrameType
 
 IMPORTS = importlib._bootstrap._find_and_load.__code__  # type: ignore[attr-defined]
+PATIENCE = 4  # a block may take this many times as long as it may compute
 HAS_TIMERS = all(hasattr(signal, name) for name in ("setitimer", "SIGPROF", "SIGALRM"))
 
 
@@ -30,13 +31,14 @@ class OutOfTime(BaseException):
 
 
 def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextManager[None]:
-    """Raise OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has
-    computed for `seconds`; and again every tenth of that if it is swallowed. An import in the block ends first: a
-    module that was left halfway could be used by nobody in this process.
+    """Raise OutOfTime in the block when this process has computed for `seconds`, or after `waiting` (default:
+    PATIENCE times as many); and again every tenth of that if it is swallowed. An import in the block ends first:
+    a module that was left halfway could be used by nobody in this process.
     """
+    # subtle: on a busy machine a right answer waits for the processor, and must not run out of time for that.
     in_main = threading.current_thread() is threading.main_thread()
     limit = _ByTimers if HAS_TIMERS and in_main else _ByWatching
-    return limit(seconds, seconds if waiting is None else waiting)
+    return limit(seconds, PATIENCE * seconds if waiting is None else waiting)
 
 
 # subtle: both are classes, not generators. contextlib's own code would run at the end of the block, and a

@@ -4,7 +4,7 @@ import pytest
 import torch
 from simple_exercise import exercise_of, verdict_on
 
-from autograder.probe import guard, probe
+from autograder.probe import limit, probe
 from autograder.probe.build import arguments
 from autograder.schema.case import Case, Given, Module, Optimizer, Seed
 from autograder.schema.exercise import Rules
@@ -113,7 +113,7 @@ def test_what_does_not_count_may_be_anything_and_gets_no_gradient():
 
 
 def test_after_a_call_that_never_ends_no_other_is_made_but_after_a_long_text_they_are(monkeypatch):
-    monkeypatch.setattr(guard, "PATIENCE", 1000)  # only time spent computing counts
+    monkeypatch.setattr(limit, "PATIENCE", 1000)  # only time spent computing counts
 
     def answer(n):
         while n > 2:

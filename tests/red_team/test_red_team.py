@@ -41,8 +41,8 @@ from red_team.watch import Listener, adopt_orphans, descendants, files_with, liv
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
 
-# What an honest neighbour does takes a second or two. On a busy machine it has taken more than thirty.
-ALLOWANCE = Allowance(cell=20.0, probe=90.0, whole=300.0, memory=1536 * 1024**2, processes=64)
+# An honest neighbour computes for a second or two.
+ALLOWANCE = Allowance(cell=4.0, probe=20.0, whole=300.0, memory=1536 * 1024**2, processes=64)
 MATMUL, HEADS = "02_attention_as_matmul", "04_heads"
 DESERVED = {FIRST: FULL, MATMUL: 25.0, HEADS: 43.0}
 HONEST = [

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from autograder.grading.sandbox.bubblewrap import Bwrap, arguments, installed
 from autograder.grading.sandbox.inside.syscalls import MACHINES
@@ -26,6 +27,14 @@ BUFFER = (
 
 
 MEMORY = re.compile(r"^(?:VmRSS|VmPTE):\s*(\d+) kB$", re.MULTILINE)
+
+
+class Usage(NamedTuple):
+    """The processes in a sandbox, their bytes of memory, and the seconds that they have computed."""
+
+    processes: int
+    memory: int
+    computed: float
 
 
 class Sandbox:
@@ -78,11 +87,11 @@ class Sandbox:
         pid = json.loads(info)["child-pid"]
         return pid, os.pidfd_open(pid)
 
-    def usage(self) -> tuple[int, int]:
-        """Return (processes, bytes of memory) in the sandbox now; (0, 0) if it has ended. Page tables count,
-        and each socket with all that it may hold, because no process is charged with that.
+    def usage(self) -> Usage:
+        """Return what the processes in the sandbox use now; nothing if it has ended. Page tables count as
+        memory, and each socket with all that it may hold, because no process is charged with that.
         """
-        processes = memory = 0
+        processes = memory = ticks = 0
         proc = f"/proc/{self.pid}/root/proc"
         try:
             for name in os.listdir(proc):
@@ -90,11 +99,15 @@ class Sandbox:
                     processes += 1
                     with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
                         memory += sum(map(int, MEMORY.findall(Path(proc, name, "status").read_text()))) * 1024
+                        # After the name, which may hold anything: the state, and as the 12th to 15th field the
+                        # time of the process and of its children that have ended.
+                        fields = Path(proc, name, "stat").read_text().rpartition(")")[2].split()
+                        ticks += sum(map(int, fields[11:15]))
             # From a line such as `sockets: used 3`.
             memory += BUFFER * int(Path(f"/proc/{self.pid}/net/sockstat").read_text().split()[2])
         except OSError:
-            return 0, 0
-        return processes, memory
+            return Usage(0, 0, 0.0)
+        return Usage(processes, memory, ticks / os.sysconf("SC_CLK_TCK"))
 
     def end(self) -> None:
         """End everything in the sandbox, and wait until it has ended."""

@@ -16,12 +16,14 @@ from autograder.grading.sandbox.sandbox import Sandbox
 from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.grading.worker.fork_server import ForkServer
 from autograder.grading.worker.protocol import READY, SIZE
+from autograder.probe.limit import PATIENCE
 from autograder.values.pack import BadMessage, pack, unpack
 
 GRACE = 5.0
 TICK = 0.1
 SECONDS_TO_START = 60.0
 LARGEST_REPLY = 64 * 1024 * 1024
+NOT_STOPPED = "its code did not stop"
 UNREADABLE = "what came back from its code could not be read"
 T = TypeVar("T")
 
@@ -38,8 +40,9 @@ class Ended(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The seconds that a request, and each call of an answer, may take; None is the probe's own
-    limit."""
+    """The seconds that a request, and each call of an answer, may compute; None is the probe's own
+    limit. Each may take PATIENCE times as long.
+    """
 
     whole: float
     call: float | None = None
@@ -76,6 +79,8 @@ class Session:
         self._allowance = allowance
         self._deadline = time.monotonic() + allowance.whole
         self._looked = time.monotonic()
+        self._computed: float | None = None  # seconds in the sandbox when the request was first looked at
+        self._may_compute = 0.0
         self._sandbox = group = None
         with ExitStack() as ends:  # what has begun ends in the opposite order, also if the next thing fails
             if parent := parent_of_groups():
@@ -142,7 +147,8 @@ class Session:
         return self._ask(request, limits.whole if limits else self._allowance.probe)
 
     def _ask(self, request: dict, seconds: float, before: bytes = b"") -> dict:
-        deadline = min(time.monotonic() + seconds + GRACE, self._deadline)
+        deadline = min(time.monotonic() + PATIENCE * seconds + GRACE, self._deadline)
+        self._computed, self._may_compute = None, seconds + GRACE
         try:
             self._channel.settimeout(max(0.1, deadline - time.monotonic()))
             self._channel.sendall(before + _message(request | {"seconds": seconds}))
@@ -177,15 +183,18 @@ class Session:
             now = time.monotonic()
             # subtle: also if something can be read, else a reply that comes byte by byte would never be late.
             if now > deadline:
-                raise Ended("its code did not stop", was_late=True)
+                raise Ended(NOT_STOPPED, was_late=True)
             if self._sandbox is None or now <= self._looked + TICK:
                 continue
             self._looked = now
-            processes, memory = self._sandbox.usage()
-            if processes > self._allowance.processes:
+            used = self._sandbox.usage()
+            if used.processes > self._allowance.processes:
                 raise Ended("its code started too many processes")
-            if memory > self._allowance.memory:
+            if used.memory > self._allowance.memory:
                 raise Ended("its code used too much memory")
+            self._computed = used.computed if self._computed is None else self._computed
+            if used.computed > self._computed + self._may_compute:
+                raise Ended(NOT_STOPPED, was_late=True)
 
 
 def _message(request: dict) -> bytes:

@@ -16,8 +16,10 @@ from sandboxed import has_ended, needs_sandbox, shown, waited
 from autograder.errors import PACKAGE
 from autograder.grading.sandbox import sandbox
 from autograder.grading.worker import fork_server
+from autograder.grading.worker import session as client
+from autograder.grading.worker.allowance import Allowance
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
-from autograder.grading.worker.session import Session
+from autograder.grading.worker.session import Ended, Session
 
 ROOT = Path(__file__).parents[3]
 HONEST = {
@@ -64,11 +66,28 @@ def test_honest_code_finds_what_it_needs(code):
 
 
 @needs_sandbox
+def test_code_that_waits_is_not_late_before_it_has_waited_for_several_times_its_seconds():
+    with Session(shared_fork_server(), allowance=Allowance(cell=3.0)) as session:
+        assert "done" in shown(session.cell("import time; time.sleep(4); print('done')"))
+
+
+@needs_sandbox
+def test_code_that_computes_for_ever_ends_however_long_it_might_wait(monkeypatch):
+    monkeypatch.setattr(client, "PATIENCE", 1000)  # only time spent computing counts
+    with (
+        Session(shared_fork_server(), allowance=Allowance(cell=0.5)) as session,
+        pytest.raises(Ended) as ended,
+    ):
+        session.cell("sum(range(10**15))")  # a single step of Python, which looks at no signal
+    assert ended.value.was_late
+
+
+@needs_sandbox
 def test_sockets_count_as_memory():
     with Session(shared_fork_server()) as session:
-        before = session._sandbox.usage()[1]
+        before = session._sandbox.usage().memory
         session.cell("import socket; pairs = [socket.socketpair() for _ in range(100)]")
-        assert session._sandbox.usage()[1] - before >= 200 * sandbox.BUFFER
+        assert session._sandbox.usage().memory - before >= 200 * sandbox.BUFFER
 
 
 STARTS = """

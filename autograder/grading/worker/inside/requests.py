@@ -14,7 +14,9 @@ So does every graph.
 """
 
 import linecache
+import math
 import os
+import resource
 import signal
 import sys
 import types
@@ -31,6 +33,7 @@ from autograder.grading.worker.protocol import SIZE
 from autograder.graph import as_data
 from autograder.probe import probe
 from autograder.probe.guard import guarded
+from autograder.probe.limit import PATIENCE
 from autograder.probe.rerun import rerun
 from autograder.probe.run import SECONDS_PER_CALL
 from autograder.schema.packed import unpack_cases
@@ -65,7 +68,7 @@ def _answer_apart(channel: int) -> None:
     if pid == 0:
         try:
             if (request := _request(channel)) is not None:
-                signal.alarm(int(request["seconds"]) + 1)
+                signal.alarm(int(PATIENCE * request["seconds"]) + 1)
                 records = [
                     rerun(one["programs"], unpack_cases(_bytes(one["cases"]))) for one in request["asked"]
                 ]
@@ -133,18 +136,22 @@ def _run(source: str, name: str, names: dict) -> None:
 
 
 def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
-    """Run `work()` in a child, and return its reply, or one that says how the child ended."""
+    """Run `work()` in a child, and return its reply, or one that says how the child ended. It is killed when it
+    has computed for `seconds`, or after PATIENCE times as many.
+    """
     result, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             os.close(result)
+            most = math.ceil(seconds)
+            resource.setrlimit(resource.RLIMIT_CPU, (most, most))
             write_all(write_end, work())
         finally:
             os._exit(0)
     os.close(write_end)
     signal.signal(signal.SIGALRM, lambda *_: os.kill(pid, signal.SIGKILL))
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE * seconds)
     try:
         with open(result, "rb") as file:
             data = file.read()
