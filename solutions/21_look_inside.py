@@ -664,6 +664,52 @@ they find seldom, and before training everything is near chance, one row in 24. 
 back in about half of its rows, and yet cutting it cost almost nothing above. So weights show what a head *can* do.
 Whether it is used, only a run shows.
 
+The tool that you will meet most often is a third one, a **linear probe** (Alain and Bengio 2016): a linear layer that
+is fitted to the states of a finished model, to read something from them. Here it reads the letter *before* from the
+state after layer 0. It is fitted by least squares on 400 random texts, and tested on 100 others. Its rivals are the
+same probe on a model that nobody has trained, and on this one without a head of layer 0:
+"""
+
+
+# %%
+def states_of(model, ids, cut):
+    """The states after layer 0, with a 1 at the end; and the letters before them."""
+    with torch.no_grad(), without(model, cut, n_heads):
+        states = outputs_of(model, ["layers.0"], ids)["layers.0"][:, 1:].flatten(0, 1)
+    return F.pad(states, (0, 1), value=1.0), ids[:, :-1].flatten()
+
+
+def read_off(model, cut=()):
+    """The share of the letters before that a linear probe reads."""
+    texts = torch.randint(vocabulary, (500, longest), generator=torch.Generator().manual_seed(5))
+    states, letters = states_of(model, texts[:400], cut)
+    fitted = torch.linalg.lstsq(states, F.one_hot(letters, vocabulary).float()).solution
+    states, letters = states_of(model, texts[400:], cut)
+    return ((states @ fitted).argmax(dim=-1) == letters).float().mean().item()
+
+
+for seed, (model, seen) in enumerate(runs):
+    first = int(seen[-1][2][0].argmax())
+    torch.manual_seed(seed)
+    without_another = [read_off(model, [(0, head)]) for head in range(4) if head != first]
+    print(
+        f"seed {seed}: the probe reads {read_off(model):.2f} of the letters before,",
+        f"of an untrained model {read_off(Copier()):.2f}, by luck {1 / vocabulary:.2f};\n   ",
+        f"without the previous-token head {read_off(model, [(0, first)]):.2f},",
+        f"without another at least {min(without_another):.2f}",
+    )
+
+# %% [markdown]
+r"""
+The first rival says how to read the number of a probe. A model that nobody has trained has no previous-token head, and
+its probe still does several times better than luck: its heads take about the mean of all letters so far, and the last
+one is in it. So what training has put there is only what lies above that.
+
+The second says what a probe cannot tell. Look at the seed on which a second head looks back in half of its rows. There
+the probe still reads about half of the letters without the previous-token head. But the *model* can no longer use them:
+without that head its loss went most of the way back to guessing. A probe shows that something is there. Only a cut
+shows that it is needed (Belinkov 2022).
+
 ## 4. The same heads in a real model
 
 **The question.** All this was on a toy that was trained to copy. Does a language model that has read millions
@@ -1122,6 +1168,82 @@ Two things do not follow. That *is* held nothing before: it held nothing *about 
 the same question, and what they have in common cannot show. And that the finished word *Paris* was fetched: the
 patch shows where something passes, not in which form, and later layers may still work on it.
 
+If the form were a *direction*, one could add it. A **steering vector** (Turner et al. 2023) is the difference of two
+states: here that of *is* after layer 23 in the text on Japan, less that in the text on France. Add it to the same state
+in texts on six other countries. How much likelier than *Tokyo* is then each country's own capital? The rivals are ten
+random vectors of the same length. The last line counts the same for five more pairs of countries:
+"""
+
+# %%
+capitals = {
+    "France": "Paris",
+    "Japan": "Tokyo",
+    "Italy": "Rome",
+    "Egypt": "Cairo",
+    "Germany": "Berlin",
+    "Spain": "Madrid",
+    "Greece": "Athens",
+    "Cuba": "Havana",
+}
+
+
+def pushed(goal, vectors):
+    """Two tables, (countries, vectors), with each vector added at *is*.
+
+    The first says how far the country's own capital lies above that of `goal`, the second which
+    word is the likeliest.
+    """
+    count, row = len(vectors), names.index(goal)
+    changed = states.repeat_interleave(count, dim=0)
+    changed[:, -1] += vectors.repeat(len(names), 1)
+    with torch.no_grad():
+        logits = run_patched(real, {"layers.23": changed}, texts.repeat_interleave(count, dim=0))
+    ends, goals = (torch.full((len(logits),), one) for one in (logits.shape[1], words[row]))
+    above = logit_difference(logits, ends, words.repeat_interleave(count), goals)
+    return above.view(-1, count), logits[:, -1].argmax(dim=-1).view(-1, count)
+
+
+if real is not None:
+    names = list(capitals)
+    texts = torch.tensor([tokenizer.encode(f"The capital of {name} is") for name in names])
+    words = torch.tensor([tokenizer.encode(" " + capital)[0] for capital in capitals.values()])
+    with torch.no_grad():
+        states = outputs_of(real, ["layers.23"], texts)["layers.23"]
+    ways = "France Japan, Italy Egypt, Germany Spain, Greece Cuba, Japan France, Egypt Germany"
+    ways = ways.split(", ")
+    draws, tried, further, reached = torch.Generator().manual_seed(0), 0, 0, 0
+    for way in ways:
+        start, goal = way.split()
+        vector = states[names.index(goal), -1] - states[names.index(start), -1]
+        rivals = torch.randn(10, len(vector), generator=draws)
+        rivals *= vector.norm() / rivals.norm(dim=-1, keepdim=True)
+        above, said = pushed(goal, torch.stack((0 * vector, vector, *rivals)))
+        for row, (before, after, *others) in enumerate(above.tolist()):
+            if names[row] in (start, goal):
+                continue
+            tried, further = tried + 1, further + (after < min(others))
+            reached += said[row, 1].item() == words[names.index(goal)].item()
+            if way == ways[0]:
+                print(
+                    f"{names[row]:8s} own capital above Tokyo: {before:5.1f},",
+                    f"with the vector {after:5.1f},",
+                    f"with a random one {min(others):4.1f} to {max(others):4.1f};",
+                    f"it now says {tokenizer.decode([said[row, 1].item()])!r}",
+                )
+    print(
+        f"six such vectors, {tried} texts: {further} times further than each random one;",
+        f"{reached} times the likeliest word is the other capital",
+    )
+else:
+    print(MISSING)
+
+# %% [markdown]
+r"""
+In all six texts the vector moves the answer towards *Tokyo*, further than any of the ten random ones does, and with
+other pairs it is nearly always so. Random vectors move it, too, mostly the same way: any large push harms the right
+answer. And look at the last column. In most of the texts the likeliest word is now neither capital. So there is a
+direction from *France* to *Japan* that works in other texts, and it is not all that a text on Japan has.
+
 ## 7. Who writes the answer?
 
 **The question.** Patching shows where something passes. Which part of the model *writes* the word? The last hidden
@@ -1442,10 +1564,10 @@ A head that costs a lot in one question and nothing in another has told you some
 
 </details>
 
-**Steer it.** Patching replaces a whole state; a **steering vector** is only added to it (Turner et al. 2023). Write
-`steered(model, name, vector, *inputs)`, which returns what the model returns if `vector` is added to the output of the
-part of that name. Then add the state of *is* after layer 23 in the text on Japan, less that in the text on France, to
-a text on a third country. The rivals are random vectors of the same length.
+**Steer it.** Section 6 added a vector at one token. Write `steered(model, name, vector, *inputs)`, which returns what
+the model returns if `vector` is added to the output of the part of that name, at *every* token. Then try the vector of
+section 6 after layers 10, 20 and 26, and twice as long. Where does it work best, and where does the model stop making
+sense?
 """
 
 
@@ -1511,6 +1633,10 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
   circuit, and how to argue for it.
 - Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2024,
   [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why the first token gets so much weight.
+- Alain and Bengio: *Understanding intermediate layers using linear classifier probes*, 2016,
+  [arXiv:1610.01644](https://arxiv.org/abs/1610.01644). A linear classifier on every layer.
+- Belinkov: *Probing Classifiers: Promises, Shortcomings, and Advances*, 2022,
+  [arXiv:2102.12452](https://arxiv.org/abs/2102.12452). What a probe proves, and what it does not.
 - Turner et al.: *Steering Language Models With Activation Engineering*, 2023,
   [arXiv:2308.10248](https://arxiv.org/abs/2308.10248). Vectors that are added instead of put in place.
 - Goldowsky-Dill et al.: *Localizing Model Behavior with Path Patching*, 2023,

@@ -610,6 +610,7 @@ print(f"logits with and without padding differ by {(by_itself - beside).abs().ma
 
 # %%
 import copy
+from functools import cache
 
 examples = world.questions(320, seed=3)
 tests = world.questions(160, seed=4, held_out=True)  # never asked in training
@@ -651,10 +652,15 @@ def answers_of(model, asked, choose=likeliest):
     return [decode(ids).strip() for ids in said]
 
 
-def right_by_kind(model, asked=tests):
+@cache
+def tested(model):
+    """The model's answers to the test. Asked for once: the likeliest ones stay the same."""
+    return answers_of(model, tests)
+
+
+def right_by_kind(model):
     """How many answers of each kind are right, to the letter."""
-    said = answers_of(model, asked)
-    right = Counter(kind for (kind, _, answer), one in zip(asked, said) if one == answer)
+    right = Counter(kind for (kind, _, answer), one in zip(tests, tested(model)) if one == answer)
     return [right[kind] for kind in world.KINDS]
 
 
@@ -704,23 +710,25 @@ stages = {
 }
 
 
-def table(stages, asked=tests):
+def table(stages):
     """Right answers of each kind, in per cent, three seeds beside each other."""
-    each = Counter(kind for kind, _, _ in asked)
     print(f"{'per cent right':18s}", *(f"{kind:>12s}" for kind in world.KINDS))
     for name, models in stages.items():
-        found = zip(world.KINDS, *(right_by_kind(model, asked) for model in models))
-        cells = [" ".join(f"{100 * n // each[kind]:3d}" for n in seeds) for kind, *seeds in found]
-        print(f"{name:18s}", *(f"{cell:>12s}" for cell in cells))
+        found = zip(world.KINDS, *(right_by_kind(model) for model in models))
+        print(f"{name:18s}", end="")
+        for kind, *seeds in found:
+            cell = " ".join(f"{100 * n // how_many[kind]:3d}" for n in seeds)
+            print(f" {cell:>12s}", end="")
+        print()
 
 
 table(stages)
 
 # %%
-for kind, question, answer in tests[:8]:
+for number, (_, question, answer) in enumerate(tests[:8]):
     print(f"{question}   (right: {answer})")
     for name in stages:
-        print(f"    {name:18s}", *answers_of(stages[name][0], [(kind, question, answer)]))
+        print(f"    {name:18s}", tested(stages[name][0])[number])
 
 # %% [markdown]
 r"""
@@ -1191,12 +1199,15 @@ def rights(said, asked):
     return found
 
 
-def measured(asked):
-    """Name -> (share, low, high) of each kind, over all seeds."""
+def measured(asked, answering):
+    """Name -> (share, low, high) of each kind, over all seeds.
+
+    `answering(model)` gives a model's answers.
+    """
     all_said = {"luck": [by_luck(asked)], "most frequent": [most_frequent(asked)],
                 "nearest example": [nearest(asked)]}
     for name, models in stages.items():
-        all_said[name] = [answers_of(model, asked) for model in models]
+        all_said[name] = [answering(model) for model in models]
     found = {}
     for name, runs in all_said.items():
         found[name] = []
@@ -1213,13 +1224,13 @@ def show_shares(found):
         print(f"{name:18s}", *(f"{cell:>20s}" for cell in told))
 
 
-found = measured(tests)
+found = measured(tests, tested)
 show_shares(found)
 world.shares(found, world.KINDS, "Right answers, with intervals of 95 per cent")
 
 # %%
 print("longer by one:")
-show_shares(measured(longer))
+show_shares(measured(longer, lambda model: answers_of(model, longer)))
 
 # %% [markdown]
 r"""
@@ -1347,10 +1358,10 @@ Before you leave your assistant, one look back: the same questions, from the fir
 # %%
 album = {"newborn": newborn, "has read": readers_of_all[0], "taught": start[0]}
 album["rewarded"] = stages["rewards"][0]
-for one in tests[:4]:
-    print(f"{one[1]}   (right: {one[2]})")
+for number, (_, question, answer) in enumerate(tests[:4]):
+    print(f"{question}   (right: {answer})")
     for name, model in album.items():
-        print(f"    {name:10s}", repr(answers_of(model, [one])[0]))
+        print(f"    {name:10s}", repr(tested(model)[number]))
 
 # %% [markdown]
 r"""

@@ -171,8 +171,9 @@ class ReadyLayer(nn.Module):
 
     def forward(self, x: Tensor, cache=None):
         change, kept = self.attention(self.norms[0](x), cache)
-        opened, content = self.wide(self.norms[1](x + change)).chunk(2, dim=-1)
-        return x + change + self.narrow(F.silu(opened) * content), kept
+        x = x + change
+        opened, content = self.wide(self.norms[1](x)).chunk(2, dim=-1)
+        return x + self.narrow(F.silu(opened) * content), kept
 
 
 class ReadyModel(nn.Module):
@@ -268,12 +269,19 @@ class AdamW(torch.optim.Optimizer):
     def _move(self, parameter: nn.Parameter, lr: float) -> None:
         if parameter.grad is None:
             return
-        zeros = torch.zeros_like(parameter)
-        count, mean, square = self.state[parameter].get("averages", (0, zeros, zeros))
-        moved, mean, square = self._step_of(
-            parameter.detach(), parameter.grad, mean, square, count + 1, lr=lr, weight_decay=0.0
+        state = self.state[parameter]
+        if not state:
+            state |= {"count": 0, "mean": torch.zeros_like(parameter), "square": torch.zeros_like(parameter)}
+        state["count"] += 1
+        moved, state["mean"], state["square"] = self._step_of(
+            parameter.detach(),
+            parameter.grad,
+            state["mean"],
+            state["square"],
+            state["count"],
+            lr=lr,
+            weight_decay=0.0,
         )
-        self.state[parameter]["averages"] = count + 1, mean, square
         parameter.copy_(moved)
 
 
