@@ -1,5 +1,5 @@
-"""Tells what the course asks pip for, by its own metadata: what pyproject.toml declares or, in a student bundle,
-what the bundle's notebooks import.
+"""Reads the course's requirements from its package metadata: what pyproject.toml declares or, in a student bundle, what
+the bundle's notebooks import.
 """
 
 import re

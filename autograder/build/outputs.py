@@ -89,7 +89,7 @@ def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """Return the words of the cell's own code that only one of its stored output and its new output has."""
+    """Describe words from the cell's code that occur in only one of its two outputs; empty if there are none."""
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}
     old, new = (own & {*WORD.findall(text_of(one))} for one in (stored, fresh))

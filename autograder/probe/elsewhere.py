@@ -63,7 +63,7 @@ class _There(torch.Tensor):
 
 
 class OtherDevice(TorchDispatchMode):
-    """Run kernels on what the tensors of the device hold, and puts the results on the device as well."""
+    """Runs kernels on the CPU tensors behind tensors of the stand-in device, whose results are on it as well."""
 
     def __init__(self) -> None:
         super().__init__()

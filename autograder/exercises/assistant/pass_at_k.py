@@ -189,8 +189,8 @@ EXERCISE = Exercise(
         "Take four answers a, b, c, d, of which a and b are right. List the six pairs. In how many of them "
         "is none right?",
         "Count the opposite: in how many ways can k answers be drawn that are all wrong, and in how many "
-        "ways at all? `math.comb` counts them in integers of any size, and `/` divides two such integers "
-        "exactly to the nearest float.",
+        "ways at all? `math.comb` counts them in integers of any size, and dividing two such integers "
+        "with `/` gives the nearest float.",
         "In outline: raise ValueError for impossible numbers; count the ways to draw k of the wrong answers "
         "and the ways to draw k of all; return one minus the ratio.",
     ),

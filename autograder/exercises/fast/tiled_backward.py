@@ -307,8 +307,8 @@ EXERCISE = Exercise(
         "mean runs over all blocks, but it equals the dot product of the output and its gradient: one number per "
         "query, before the loop begins.",
         "In outline: compute the dot products once. For each block: the scaled scores (hide keys after i + M - N if "
-        "causal), the weights, the gradient at the weights (gradient of the output times transposed values), the "
-        "gradient at the scores, times the scale. Its product with the keys is added to q's gradient; its transpose "
-        "times q is this block's part of k's.",
+        "causal), the weights, the gradient with respect to the weights (gradient of the output times transposed "
+        "values), and that with respect to the scores, times the scale. Its product with the keys is added to q's "
+        "gradient; its transpose times q is this block's part of k's.",
     ),
 )

@@ -341,7 +341,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "This is the cached attention of lesson 12 with rotary positions and shared key heads. With five "
-        "tokens in the cache, two new tokens have the positions 5 and 6.",
+        "tokens in the cache, two new tokens have positions 5 and 6.",
         "The order matters: project, split into heads, rotate queries and new keys, append to the cache, "
         "and only then share the key heads. If you rotated after appending, old keys would be rotated "
         "again; if you shared before it, the cache would be too large.",

@@ -126,9 +126,11 @@ def collect(
 
 
 def _open(path: Path, ids: set[str]) -> _Archive:
-    """Return an archive with the reader of its names. An export of Gradescope has a file next to its folders
-    that says who they belong to; a file of that name whose path names a student is that student's. Names in
-    nested archives count only if the archive's own names identify nobody.
+    """Return an archive, with an object that reads people from the names of its files.
+
+    A Gradescope export has a metadata file next to its folders that says whose they are. If the path of a
+    file with that name identifies a student, the student handed it in, and it is ignored. Names in nested
+    archives count only if the outer archive's names identify nobody.
     """
     paths, exports = [], []
     for entry in outer_entries(path):

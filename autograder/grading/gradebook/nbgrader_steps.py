@@ -140,8 +140,8 @@ class TrustTheCourse(NbGraderPreprocessor):
     """Takes all metadata from the gradebook and none from the student, and restores graded cells that are
     missing.
 
-    The scores of an earlier run are reset, so that a run that fails leaves neither them nor a zero: the
-    submission waits for a person.
+    The scores of an earlier run are reset. A run that fails then leaves neither old scores nor a zero, and the
+    submission is marked for manual grading.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:

@@ -167,7 +167,7 @@ class _Reader:
         return is_builtin or _is_kind(node) or bool(self._path(node))
 
     def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
-        """Return the children of a node in which a class may stand: there it is only called, derived from, or
+        """Return the children of a node that may name a class, because there it is only called, derived from, or
         compared.
         """
         match node:

@@ -160,7 +160,9 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 
 
 def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[str]:
-    """Return those of `names` that are wanted, and those used by the cells that bind them."""
+    """Return the members of `names` that are wanted themselves, or used by a cell that a wanted name depends
+    on.
+    """
     behind = _cells_behind(set(wanted), texts)
     return sorted(names & set(wanted).union(*(_uses(texts[i]) for i in behind)))
 

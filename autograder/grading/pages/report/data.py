@@ -63,8 +63,13 @@ class Work:
 
 @dataclass(frozen=True)
 class Lesson:
-    """The works of a lesson by student, the names of those not graded yet and of those who handed in nothing;
-    of those who handed in files but no notebook, with the files; and of those whose notebooks have no place.
+    """Everything that the report says about one lesson.
+
+    works        the graded submissions
+    waiting      students who handed in, but are not graded yet
+    absent       students who handed in nothing
+    no_notebook  students who handed in files but no notebook, with the files
+    unplaced     students with a notebook that belongs to no lesson of the course
     """
 
     name: str
