@@ -36,7 +36,7 @@ def with_needs(packages: set[str]) -> set[str]:
 
 
 def plain(name: str) -> str:
-    """Return the name of a package in the one form that all its spellings have."""
+    """Return the normalised name of a package, however it is spelled."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -1,7 +1,7 @@
 """Checks data that came from a file, from another process or from a student, and makes records of it.
 
 A check is called with a value. It returns the value, or the record that the value describes, and raises
-Unreadable if it does not have the agreed form. Types are exact: True is no number, and a subclass does not
+Unreadable if it does not have the agreed form. Types are exact: True is not a number, and a subclass does not
 pass for its base class.
 
     flag, number, whole, text, matching        plain values

@@ -1,4 +1,5 @@
-"""How long a stranger takes from the website to the first tick. Run by `make bench`; asserts nothing.
+"""Measures how long a newcomer takes from the website to the first tick. Run by `make bench`; asserts
+nothing.
 
 The lines of the page "How to start" are called in an empty folder, with the wheel that the website offers. Of each step
 the seconds are printed, what it downloads, and what it leaves on the disk. Then a browser opens the lab, runs the first

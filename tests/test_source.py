@@ -1,4 +1,6 @@
-"""The form of the code, beyond what ruff sees: dense expressions, docstrings, broad excepts, vain replacements."""
+"""The form of the code, beyond what ruff sees: dense expressions, docstrings, broad excepts, replacements
+that change nothing.
+"""
 
 import ast
 import os
@@ -29,14 +31,14 @@ def wrapped_docstrings(source: str) -> list[str]:
 
 
 def docstrings_without_a_verb(source: str) -> list[str]:
-    """Return the docstrings of functions, properties and fixtures aside, that begin with no verb."""
+    """Return the docstrings of functions, properties and fixtures aside, that do not begin with a verb."""
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     texts = [ast.get_docstring(node) for node in functions if not _is_named_like_a_value(node)]
     return [text for text in texts if text and NO_VERB.match(text)]
 
 
 def docstrings_without_a_noun(source: str) -> list[str]:
-    """Return the docstrings of classes, properties and fixtures that begin with no noun."""
+    """Return the docstrings of classes, properties and fixtures that do not begin with a noun."""
     nodes = list(ast.walk(ast.parse(source)))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and _is_named_like_a_value(node)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]

@@ -103,14 +103,14 @@ def sample(answers) -> list:
 
 @functools.cache
 def wrong_records(exercise_id: str) -> list[list[dict]]:
-    """Return the records of the wrong answers that are no known mistake."""
+    """Return the records of the wrong answers that are not known mistakes."""
     _, wrong = answers(find(exercise_id))
     return [records_of(exercise_id, answer) for answer in wrong.values()]
 
 
 @functools.cache
 def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
-    """Return the verdicts on the wrong answers that are no known mistake, by name."""
+    """Return the verdicts on the wrong answers that are not known mistakes, by name."""
     _, wrong = answers(find(exercise_id))
     return {
         name: verdict_on(exercise_id, records)

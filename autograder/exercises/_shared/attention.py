@@ -1,4 +1,5 @@
-"""Mistakes of every masked attention, as edits of a worked answer; an exercise takes a table with `fitting`.
+"""Mistakes that every masked attention may make, as edits of a worked answer; an exercise takes a table with
+`fitting`.
 
 Its worked answer has these lines (without a mask, only the others):
 

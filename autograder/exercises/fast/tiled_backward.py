@@ -1,4 +1,6 @@
-"""The gradients of attention a block of keys at a time, without a table of weights (Dao et al. 2022, algorithm 4)."""
+"""The gradients of attention a block of keys at a time, without a matrix of weights (Dao et al. 2022,
+algorithm 4).
+"""
 
 import math
 
@@ -159,8 +161,8 @@ def _inputs(draw, lead, queries, keys, width, out, causal=False, dtype=torch.flo
 
 
 def _given(q, k, v, grad_out, causal=False):
-    """Return q, k, v, the output of attention, the logsumexp of its scores, and the gradient of the loss at
-    the output.
+    """Return q, k, v, the output of attention, the logsumexp of its scores, and the gradient of the loss with
+    respect to the output.
     """
     scores = q.double() @ k.double().mT / math.sqrt(q.shape[-1])
     if causal:

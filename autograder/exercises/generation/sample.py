@@ -72,8 +72,8 @@ def cases(draw):
 
 
 def _case(draw, family, logits, *temperature, by_name=False, **more):
-    """Return draws that fall in the middle of a token with a fair chance, so that rounding never decides
-    which one it is.
+    """Return draws that fall in the middle of the interval of a fairly likely token, so that rounding never
+    decides which one it is.
     """
     probs = torch.softmax(logits.double() / (temperature[0] if temperature else 1.0), dim=-1)
     ends, u = probs.cumsum(dim=-1), []

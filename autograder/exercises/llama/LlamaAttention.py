@@ -160,7 +160,7 @@ def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=
 
 
 def _extreme(draw, **more):
-    """Yield scores that rise by ten thousands from token to token, and scores that are all very low: no
+    """Yield scores that rise by tens of thousands from token to token, and scores that are all very low: no
     finite fill hides a later token in either.
     """
     for family, first in (("scores that differ by ten thousands", ((-12.0, -6.0, -3.0), (3.0, 12.0))),

@@ -1,4 +1,4 @@
-"""A text that grows by one token at a time, of which each is read once."""
+"""A text that grows by one token at a time; thanks to the cache, each token is read only once."""
 
 import torch
 

@@ -38,8 +38,8 @@ class MixtureOfExperts(nn.Module):
 
 
 class Reference(nn.Module):
-    """The sum over all experts, most with weight 0; each expert's first layer is also called with its own
-    tokens alone.
+    """The sum over all experts, most with weight 0; each expert's first layer is also called with only its
+    own tokens.
     """
 
     def __init__(self, d_model, d_ff, n_experts, k):

@@ -63,7 +63,7 @@ class Origin:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The system and its number of the person."""
+        """The system, and the person's number there."""
         return self.system, self.user
 
 
@@ -94,8 +94,8 @@ class Names:
 
 
 def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection[str] = ()) -> Names:
-    """Return the reader of the names of an archive with these paths, and these submissions if it is an export
-    of Gradescope. `ids` are those of the class.
+    """Return an object that reads people from these paths of an archive, and from the submissions in
+    `gradescope` if it is a Gradescope export. `ids` are those of the class.
     """
     told = Counter(read for parts in paths for read in SYSTEMS if _first(read, parts))
     read = max(SYSTEMS, key=lambda read: told[read])
@@ -155,7 +155,7 @@ def _moodle(part: str) -> Origin | None:
 
 
 def _blackboard(part: str) -> Origin | None:
-    """Read a name of Blackboard. subtle: the assignment's title stands before the id, and both may hold
+    """Read a name of Blackboard. subtle: the assignment's title comes before the id, and both may contain
     underscores.
     """
     if not (found := BLACKBOARD.fullmatch(part)):

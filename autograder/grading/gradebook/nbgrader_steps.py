@@ -92,7 +92,7 @@ class PointsOfTheCourse(NbGraderPreprocessor):
 
 
 class LimitedReading(NotebookExporter):
-    """Read a submission within limits, and nothing through a link.
+    """Reads a submission within limits, and nothing through a link.
 
     subtle: nbgrader only logs an error of its `pre_convert_hook`, and continues. So this refuses when the
     conversion of a submission begins: an error there ends this submission and no other.

@@ -126,7 +126,7 @@ def _without_installs(text: str) -> str:
 
 
 def exercise_of(cell: NotebookNode) -> str | None:
-    """Return the exercise that a check cell of ours checks."""
+    """Return the id of the exercise that a cell checks; None unless it is one of our check cells."""
     grading = _grading(cell)
     name = grading.get("grade_id", "")
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
