@@ -46,7 +46,7 @@ _set_deterministic = torch._C._set_deterministic_algorithms
 
 
 class _Sink(io.TextIOBase):
-    """Swallows prints, also endless ones."""
+    """Swallows prints, even endless ones."""
 
     def write(self, text: str) -> int:
         return len(text)

@@ -125,7 +125,7 @@ def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
 
 def checked(kind: type[T], value: Any) -> T:
     """Return the record that `dataclasses.asdict` was given, after a round trip through JSON; also a list,
-    dict or tuple of such.
+    dict or tuple of such records.
     """
     annotation: Any = kind
     made: T = typed(annotation)(value)

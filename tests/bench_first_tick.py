@@ -57,7 +57,9 @@ def step(name: str) -> Iterator[list[str]]:
 
 
 def downloaded(log: str) -> float:
-    """Return the megabytes of the packages in what pip says; what it finds in a folder counts as downloaded."""
+    """Return the megabytes of the packages in pip's output; those that it finds in a folder count as
+    downloaded.
+    """
     found = re.findall(r"Downloading \S+ \(([\d.]+) ([kMG]?B)\)", log)
     local = [Path(name) for name in re.findall(r"Processing (/\S+\.whl)", log)]
     return sum(float(size) * SHARES[unit] for size, unit in found) + sum(map(_megabytes, local))

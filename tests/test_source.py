@@ -19,8 +19,11 @@ MISSPELT = "rec" + "ieved"
 NO_VERB = re.compile(
     r"(A|All|An|And|Another|At|Both|Each|Every|How|In|Its|Of|One|The|These|This|Those|Two|What|When|Whether|Which|Who) "
 )
-# That of a class, property or fixture begins with a noun or "True if": not with one of these.
-NO_NOUN = re.compile(r"(How|In|Of|What|When|Where|Whether|Which|Who|Whose|Why) ")
+# That of a class, property or fixture begins with a noun, "True if", or a verb such as "Runs": not with one of these.
+NO_NOUN = re.compile(
+    r"(How|In|Of|What|When|Where|Whether|Which|Who|Whose|Why"
+    r"|Draw|Find|Keep|Make|Merge|Read|Replace|Return|Run|Write|Yield) "
+)
 WRAPPED_AS_LITERALS = re.compile(r'"\n\s*"')  # in a docstring: it was taken for several texts side by side
 
 
@@ -88,6 +91,7 @@ def test_they_are_seen():
     assert docstrings_without_a_verb('def f():\n    """What it is."""') == ["What it is."]
     assert not docstrings_without_a_verb('@property\ndef f(self):\n    """The size."""')
     assert docstrings_without_a_noun('class A:\n    """How it is."""') == ["How it is."]
+    assert docstrings_without_a_noun('class A:\n    """Run it."""')
     assert docstrings_without_a_noun('@property\ndef f(self):\n    """Whether it is."""') == [
         "Whether it is."
     ]

@@ -116,7 +116,7 @@ class Walk:
         """Return the skip connection of a sum: the operand from which the other one was computed by more than
         arithmetic; None if there is none.
 
-        x is one in x + norm(x), also if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
+        x is one in x + norm(x), even if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
         """
         sides = self.data_inputs(number) if self.nodes[number].role == "add" else []
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():

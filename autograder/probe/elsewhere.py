@@ -63,7 +63,9 @@ class _There(torch.Tensor):
 
 
 class OtherDevice(TorchDispatchMode):
-    """Runs kernels on the CPU tensors behind tensors of the stand-in device, whose results are on it as well."""
+    """Runs each kernel on the CPU tensors behind those of the stand-in device, and puts its results on that
+    device.
+    """
 
     def __init__(self) -> None:
         super().__init__()

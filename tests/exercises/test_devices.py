@@ -1,4 +1,6 @@
-"""An answer computes where its inputs are; one that stays on the CPU is told the line, and loses no point."""
+"""An answer computes where its inputs are; the check names the line of one that stays on the CPU, and takes
+no point.
+"""
 
 import pytest
 import torch

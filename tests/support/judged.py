@@ -96,7 +96,7 @@ def sampled_verdicts(exercise_id: str) -> list[tuple]:
 
 
 def sample(answers) -> list:
-    """Return a few answers from the whole length of a list."""
+    """Return a few answers, spread evenly over a list."""
     answers = list(answers)
     return answers[:: -(-len(answers) // SAMPLE)]
 

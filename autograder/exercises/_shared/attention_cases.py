@@ -257,7 +257,8 @@ def _far_scores(make, heads):
 
 
 def _hidden_above(make, heads, far):
-    """Yield a case in which feature 1 of a query times feature 0 of a key lifts the blocked keys."""
+    """Yield a case in which feature 1 of a query times feature 0 of a key raises the scores of blocked keys.
+    """
     tokens, keys, width = 4, 5 if make.context else 4, heads * 4
     given = {name: weight.clone() for name, weight in make.weights(width, heads, 4).items()}
     for name, feature in (("q_proj", 1), ("k_proj", 0)):

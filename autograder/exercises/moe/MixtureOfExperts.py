@@ -114,7 +114,7 @@ def cases(draw):
 
 
 def _called(draw, several, one_each):
-    """Yield cases that record the arguments of the experts' first layers, also where an expert gets no token.
+    """Yield cases that record the arguments of the experts' first layers, even where an expert gets no token.
     """
     for family, k, unused, needs in (
         ("whom the experts see", 2, (), several),

@@ -129,7 +129,7 @@ def _open(path: Path, ids: set[str]) -> _Archive:
     """Return an archive, with an object that reads people from the names of its files.
 
     A Gradescope export has a metadata file next to its folders that says whose they are. If the path of a
-    file with that name identifies a student, the student handed it in, and it is ignored. Names in nested
+    file with that name identifies a student, the student handed it in, and it does not count. Names in nested
     archives count only if the outer archive's names identify nobody.
     """
     paths, exports = [], []

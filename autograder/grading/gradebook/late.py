@@ -42,8 +42,8 @@ class LatePenalties:
 
 def extend(folder: Path, lesson: str, student: str, days: int) -> None:
     """Extend a student's due date for a lesson by a number of days, and print the new date; 0 removes the
-    extension. Raises UserError if there is no such course or lesson, the lesson has no due date, or nothing
-    of the student's is graded.
+    extension. Raises UserError if there is no such course or lesson, the lesson has no due date, or no
+    submission of the student is graded.
     """
     api = open_course(folder)
     lessons_of(api, lesson)

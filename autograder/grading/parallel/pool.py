@@ -55,7 +55,7 @@ class _Work:
     """The work of a process of the pool: a submission is read, and run unless it was run before. Its result
     is stored at once, so that interrupted grading continues from there. Raises OSError if the disk is full.
 
-    Two submissions of one student never run at the same time: so that no output can reveal what another run
+    Two submissions of one student never run at the same time, so that no output can reveal what another run
     is asked.
     """
 

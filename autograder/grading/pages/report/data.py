@@ -1,4 +1,4 @@
-"""The data of a report: for each lesson the works that were handed in, and the names of the class."""
+"""The data of a report: for each lesson the submissions, and the names of the class."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +69,7 @@ class Lesson:
     waiting      students who handed in, but are not graded yet
     absent       students who handed in nothing
     no_notebook  students who handed in files but no notebook, with the files
-    unplaced     students with a notebook that belongs to no lesson of the course
+    unplaced     students with a notebook kept under unplaced/, with their files
     """
 
     name: str
