@@ -54,7 +54,7 @@ def digest(modules: Iterable[str], code_only: bool = False) -> str:
 
 
 def code(text: str | bytes) -> bytes:
-    """Return the code of a text, without its comments, docstrings and layout."""
+    """Return the syntax tree of a module's source as bytes, without comments, docstrings and layout."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, WITH_DOCSTRINGS) and ast.get_docstring(node, clean=False) is not None:

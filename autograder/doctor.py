@@ -1,4 +1,4 @@
-"""Checks what works on this machine for a learner, and names the command that mends the rest."""
+"""Checks what works on this machine for a learner, and names the command that fixes what does not."""
 
 import os
 import platform
@@ -89,7 +89,7 @@ def _torch() -> Finding:
 
 
 def _packages() -> Finding:
-    """Check that everything is there that the course asks pip for: its lessons import nothing else."""
+    """Check that the course's requirements are installed: its lessons import nothing else."""
     name = "packages that lessons and commands import"
     try:
         lacking = {name_in(one): one for one in missing() if name_in(one) not in TRIED}

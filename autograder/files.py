@@ -28,8 +28,8 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def zip_folder(folder: Path, file: Path, top: str = "", programs: Collection[str] = ()) -> None:
-    """Zip the files of a folder, below `top`, so that equal contents give equal bytes: sorted, with one date, and with
-    the same rights. Files with the names of `programs` can be run."""
+    """Zip the files of a folder, below `top`, so that equal contents give equal bytes: sorted, all with the same date
+    and the same permissions. Files named in `programs` are executable."""
     with replaced(file) as half, zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = zipfile.ZipInfo(Path(top, path.relative_to(folder)).as_posix(), (2025, 1, 1, 0, 0, 0))

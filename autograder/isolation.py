@@ -46,7 +46,7 @@ _set_deterministic = torch._C._set_deterministic_algorithms
 
 
 class _Sink(io.TextIOBase):
-    """Swallows prints, also endless ones."""
+    """Swallows prints, even endless ones."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -139,7 +139,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_a_folder() -> Iterator[None]:
-    """Run the block in a folder that exists, and come back to the one from before.
+    """Run the block in a folder that exists, and return to the previous one.
 
     subtle: in a folder that was deleted, MKL finds none of its libraries and ends the process.
     """

@@ -1,5 +1,5 @@
-"""Tells what the course asks pip for, by its own metadata: what pyproject.toml declares or, in a student bundle,
-what the bundle's notebooks import.
+"""Reads the course's requirements from its package metadata: what pyproject.toml declares or, in a student bundle, what
+the bundle's notebooks import.
 """
 
 import re
@@ -36,7 +36,7 @@ def with_needs(packages: set[str]) -> set[str]:
 
 
 def plain(name: str) -> str:
-    """Return the name of a package in the one form that all its spellings have."""
+    """Return the normalised name of a package, however it is spelled."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

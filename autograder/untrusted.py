@@ -1,7 +1,7 @@
 """Checks data that came from a file, from another process or from a student, and makes records of it.
 
 A check is called with a value. It returns the value, or the record that the value describes, and raises
-Unreadable if it does not have the agreed form. Types are exact: True is no number, and a subclass does not
+Unreadable if it does not have the agreed form. Types are exact: True is not a number, and a subclass does not
 pass for its base class.
 
     flag, number, whole, text, matching        plain values
@@ -125,7 +125,7 @@ def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
 
 def checked(kind: type[T], value: Any) -> T:
     """Return the record that `dataclasses.asdict` was given, after a round trip through JSON; also a list,
-    dict or tuple of such.
+    dict or tuple of such records.
     """
     annotation: Any = kind
     made: T = typed(annotation)(value)

@@ -1,4 +1,5 @@
-"""How long a stranger takes from the website to the first tick. Run by `make bench`; asserts nothing.
+"""Measures how long a newcomer takes from the website to the first tick. Run by `make bench`; asserts
+nothing.
 
 The lines of the page "How to start" are called in an empty folder, with the wheel that the website offers. Of each step
 the seconds are printed, what it downloads, and what it leaves on the disk. Then a browser opens the lab, runs the first
@@ -56,7 +57,9 @@ def step(name: str) -> Iterator[list[str]]:
 
 
 def downloaded(log: str) -> float:
-    """Return the megabytes of the packages in what pip says; what it finds in a folder counts as downloaded."""
+    """Return the megabytes of the packages in pip's output; those that it finds in a folder count as
+    downloaded.
+    """
     found = re.findall(r"Downloading \S+ \(([\d.]+) ([kMG]?B)\)", log)
     local = [Path(name) for name in re.findall(r"Processing (/\S+\.whl)", log)]
     return sum(float(size) * SHARES[unit] for size, unit in found) + sum(map(_megabytes, local))

@@ -81,8 +81,9 @@ def _turn(item) -> tuple:
 
 
 def _turn_in_limited_time(item) -> tuple:
-    """Return the place in a run of limited time: first what `make test` runs, last the judge's proofs, and a sample
-    after its whole."""
+    """Return the rank of a test in a run of limited time: first what `make test` runs, last the judge's
+    proofs, and a sample after its whole.
+    """
     is_sample = bool(item.get_closest_marker("sample"))
     is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
     return bool(TRIAL.search(item.nodeid)), is_sample, is_long
@@ -105,8 +106,8 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keep tests of one exercise, of one lesson, or else of files of one name, together, so that what they
-    share is made once.
+    """Keep tests of one exercise, of one lesson, or else of files with the same name, together, so that what
+    they share is made once.
 
     subtle: xdist 3.8 looks for its own groups in a field that pytest 9 no longer has, and would distribute
     every test separately.

@@ -1,4 +1,4 @@
-"""Prints the proof as a table, one line an exercise: `python tests/table.py [BEGINNING OF IDS]`.
+"""Prints the proof as a table, one line per exercise: `python tests/table.py [BEGINNING OF IDS]`.
 
 Right forms accepted, known mistakes caught and named, other wrong answers caught and named, mutants killed
 (of those that are not equivalent), and the median CPU time of a visible and of a hidden check of the worked

@@ -1,4 +1,6 @@
-"""What the course asks pip for is asked for in one way wherever it is handed out, and missed in words."""
+"""The requirements of the course are the same wherever it is handed out, and a missing one is named in a
+sentence.
+"""
 
 import re
 from importlib.metadata import PackageNotFoundError, version

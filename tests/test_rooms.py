@@ -120,7 +120,7 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 def imported(path: Path) -> set[str]:
-    """Return the rooms that a module imports from, also within its functions; not for types alone."""
+    """Return the rooms that a module imports from, including within its functions, but not for types only."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)

@@ -1,4 +1,6 @@
-"""The form of the code, beyond what ruff sees: dense expressions, docstrings, broad excepts, vain replacements."""
+"""The form of the code, beyond what ruff sees: dense expressions, docstrings, broad excepts, replacements
+that change nothing.
+"""
 
 import ast
 import os
@@ -17,8 +19,11 @@ MISSPELT = "rec" + "ieved"
 NO_VERB = re.compile(
     r"(A|All|An|And|Another|At|Both|Each|Every|How|In|Its|Of|One|The|These|This|Those|Two|What|When|Whether|Which|Who) "
 )
-# That of a class, property or fixture begins with a noun or "True if": not with one of these.
-NO_NOUN = re.compile(r"(How|In|Of|What|When|Where|Whether|Which|Who|Whose|Why) ")
+# That of a class, property or fixture begins with a noun, "True if", or a verb such as "Runs": not with one of these.
+NO_NOUN = re.compile(
+    r"(How|In|Of|What|When|Where|Whether|Which|Who|Whose|Why"
+    r"|Draw|Find|Keep|Make|Merge|Read|Replace|Return|Run|Write|Yield) "
+)
 WRAPPED_AS_LITERALS = re.compile(r'"\n\s*"')  # in a docstring: it was taken for several texts side by side
 
 
@@ -29,14 +34,14 @@ def wrapped_docstrings(source: str) -> list[str]:
 
 
 def docstrings_without_a_verb(source: str) -> list[str]:
-    """Return the docstrings of functions, properties and fixtures aside, that begin with no verb."""
+    """Return the docstrings of functions, properties and fixtures aside, that do not begin with a verb."""
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     texts = [ast.get_docstring(node) for node in functions if not _is_named_like_a_value(node)]
     return [text for text in texts if text and NO_VERB.match(text)]
 
 
 def docstrings_without_a_noun(source: str) -> list[str]:
-    """Return the docstrings of classes, properties and fixtures that begin with no noun."""
+    """Return the docstrings of classes, properties and fixtures that do not begin with a noun."""
     nodes = list(ast.walk(ast.parse(source)))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and _is_named_like_a_value(node)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
@@ -86,6 +91,7 @@ def test_they_are_seen():
     assert docstrings_without_a_verb('def f():\n    """What it is."""') == ["What it is."]
     assert not docstrings_without_a_verb('@property\ndef f(self):\n    """The size."""')
     assert docstrings_without_a_noun('class A:\n    """How it is."""') == ["How it is."]
+    assert docstrings_without_a_noun('class A:\n    """Run it."""')
     assert docstrings_without_a_noun('@property\ndef f(self):\n    """Whether it is."""') == [
         "Whether it is."
     ]

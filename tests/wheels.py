@@ -1,6 +1,6 @@
 """Writes tests/wheels.json: which wheel pip takes for each pinned direct dependency on Windows and on a Mac.
 
-It asks the package index, so it is no test: run `python tests/wheels.py` after `make lock`.
+It asks the package index, so it is not a test: run `python tests/wheels.py` after `make lock`.
 test_environment.py compares the file with the lock.
 """
 

@@ -48,7 +48,7 @@ def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
                 raise complain(
                     lesson,
                     _place(number, cell),
-                    "its output shows a memory address, which is another one on every run",
+                    "its output shows a memory address, which is different on every run",
                 )
     notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}

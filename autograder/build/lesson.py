@@ -148,7 +148,7 @@ def _read_title(lesson: Lesson, title: str, is_code: bool) -> tuple[str, str, in
     if title in ("", "explore"):
         return title or "plain", "", 0, 0
     if title.startswith("check:"):
-        raise SourceError("the build makes the checks: take this cell out")
+        raise SourceError("the build makes the checks: remove this cell")
     match = TITLE.fullmatch(title)
     if match is None:
         raise SourceError(f"this title is not known; a title is one of: {', '.join(KINDS)}")

@@ -52,7 +52,7 @@ def _pages(root: Path, check: bool) -> list[str]:
 
 def _stale_files(lesson: Lesson) -> list[str]:
     """Return the notebooks of the lesson that differ from what `build` would write, as far as can be known
-    without running it; of one whose outputs were edited, also that they were.
+    without running it; one whose outputs were edited is marked.
     """
     from autograder.build.notebooks import as_text
     from autograder.build.stale import is_edited, with_stored_outputs

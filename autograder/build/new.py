@@ -314,7 +314,7 @@ def new_exercise(exercise_id: str, root: Path) -> list[Path]:
     lesson (and the topic and the lesson, if they are new). `root` is the repository, or a folder of an
     instructor's own lessons. Return the files that were written or changed.
 
-    Raises UserError if the id is none, or taken.
+    Raises UserError if the id is not valid, or is taken.
     """
     if not EXERCISE_ID.fullmatch(exercise_id):
         raise UserError(f"{exercise_id!r} is not an id; ids look like loops.softmax.")

@@ -1,8 +1,9 @@
 """Decides whether two runs of a lesson gave the same, as far as a reader can see.
 
-Words must be the same, and numbers as close as two processors agree: kernels for other instructions add in
-another order, and what is printed is rounded. A number may differ by one unit of its last printed digit, by a
-share of CLOSE, or by NOISE. The pixels of a picture are not compared: its description says what it shows.
+Words must be the same, and numbers must agree as closely as two processors do: kernels for different
+instruction sets add in different orders, and what is printed is rounded. A number may differ by one unit of
+its last printed digit, by a share of CLOSE, or by NOISE. The pixels of a picture are not compared: its
+description says what it shows.
 
 Training amplifies rounding differences, on another processor until every digit differs, and a trained model
 writes a different text. So in the output of a cell that shows something trained, only the words of the cell's
@@ -89,7 +90,7 @@ def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """Return the words of the cell's own code that only one of its stored output and its new output has."""
+    """Describe words from the cell's code that occur in only one of its two outputs; empty if there are none."""
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}
     old, new = (own & {*WORD.findall(text_of(one))} for one in (stored, fresh))

@@ -25,7 +25,7 @@ KEY = "attention_by_hand"
 
 
 def with_stored_outputs(lesson: Lesson) -> NotebookNode | None:
-    """Return the lesson's notebook with the stored outputs; None if they belong to other code, or were
+    """Return the lesson's notebook with the stored outputs; None if they belong to different code, or were
     edited.
     """
     stored, fresh = stored_notebook(lesson), reading_notebook(lesson)
@@ -58,7 +58,7 @@ def is_run(lesson: Lesson) -> bool:
 
 
 def is_edited(lesson: Lesson) -> bool:
-    """Return whether the stored outputs are others than `build` wrote."""
+    """Return whether the stored outputs differ from those that `build` wrote."""
     stored = stored_notebook(lesson)
     return stored is not None and _record(lesson).get("outputs") != outputs_digest(stored)
 

@@ -25,7 +25,7 @@ class Contents:
 
 def contents_of(course: Path | None) -> Contents:
     """Return the contents of the bundle of a course, or of all lessons if None. Raises UserError if `course`
-    is no course, or one of its lessons is not released.
+    is not a course, or one of its lessons is not released.
     """
     return _of_repository() if course is None else _of_course(course.absolute())
 

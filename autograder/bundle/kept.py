@@ -2,8 +2,8 @@
 
 The name of a cached file is a digest of everything that it depends on: the source of every module of this
 package that recording its exercise imports (autograder.dependencies), and the versions of Python and of all
-packages. So a file that would come out differently has another name. Files that were not used for a month are
-deleted.
+packages. So a file that would come out differently has another name. Files that have not been used for a
+month are deleted.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ def keep(name: str, file: Path) -> None:
 
 
 def forget_old() -> None:
-    """Delete files that were not used for a month."""
+    """Delete files that have not been used for a month."""
     with suppress(OSError):
         for file in kept_in().iterdir():
             if file.stat().st_mtime < time.time() - MONTH:

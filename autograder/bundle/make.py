@@ -31,7 +31,7 @@ def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Pat
     an earlier bundle that would come out the same are reused. The lessons are all of the repository's, or
     those that the course in the folder `course` releases.
 
-    Raises UserError if the file exists or cannot be written, or `course` is no course.
+    Raises UserError if the file exists or cannot be written, or `course` is not a course.
     """
     file = Path(file).absolute()
     contents = contents_of(course)

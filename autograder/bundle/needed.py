@@ -62,7 +62,7 @@ def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str
 
 
 def _data_in(folder: Path) -> list[Path]:
-    """Return the files in a folder that are no code, including those in subfolders that are no packages."""
+    """Return the data files in a folder, including those in subfolders that are not packages."""
     if folder == ROOT:
         return []
     data = []

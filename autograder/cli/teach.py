@@ -115,7 +115,7 @@ def _add_grade(commands: Any) -> None:
     command.add_argument(
         "--unsafe-no-sandbox",
         action="store_true",
-        help="run students' code with your own rights where there is no sandbox",
+        help="run students' code with your own permissions where there is no sandbox",
     )
     command.add_argument("--json", action="store_true", help="print one JSON object per submission")
 
@@ -201,7 +201,7 @@ def _add_gradescope(commands: Any) -> None:
 
 
 def _needs_fork(what: str, instead: str) -> None:
-    """Raise UserError on Windows, which has nothing to make a sandbox of."""
+    """Raise UserError on Windows, where no sandbox can be made."""
     if not hasattr(os, "fork"):
         raise UserError(f"{what} needs Linux or macOS; {instead}")
 
@@ -222,7 +222,10 @@ def _check(arguments: Namespace) -> int | None:
             from autograder.grading.sandbox.sandbox import why_no_sandbox
 
         if why := why_no_sandbox():
-            print(f"autograder: answers run with your own rights, without a sandbox: {why}", file=sys.stderr)
+            print(
+                f"autograder: answers run with your own permissions, without a sandbox: {why}",
+                file=sys.stderr,
+            )
         verdicts = check_files(
             arguments.exercise,
             arguments.files,

@@ -32,7 +32,7 @@ def add_to(commands: Any) -> None:
     text = "list what an exercise or a lesson still lacks, one sentence each"
     command = add_command(commands, "prove", _prove, text)
     command.epilog = (
-        "CONTRIBUTING.md lists what is asked. Exit status: 0 if nothing is missing, 1 if something is."
+        "CONTRIBUTING.md lists the requirements. Exit status: 0 if nothing is missing, 1 if something is."
     )
     command.add_argument(
         "name", metavar="NAME", help="an exercise's id or a lesson's name: loops.softmax, 03_masking"
@@ -85,5 +85,5 @@ def _prove(arguments: Namespace) -> int:
     from autograder.build.asked import prove
 
     faults = prove(Path(arguments.name).stem if arguments.name.endswith(".py") else arguments.name)
-    print("\n".join(faults) or f"{arguments.name} has all that is asked.")
+    print("\n".join(faults) or f"{arguments.name} meets all requirements.")
     return 1 if faults else 0

@@ -2,7 +2,7 @@
 
 An exercise is one file, found by its path: `TOPIC/NAME.py` defines `EXERCISE`, whose id is `TOPIC.NAME`. A
 topic's `__init__.py` names its `LESSON`. Files and folders whose names begin with `_` are shared by several
-exercises. Those of an instructor's own are in folders of theirs (own.py). Loading an exercise imports
+exercises. An instructor's own exercises are in a folder of their own (own.py). Loading an exercise imports
 PyTorch; importing this does not.
 """
 

@@ -13,7 +13,7 @@ worker/          a process runs its code in the sandbox, and is asked what its a
 judging/         judges its answers outside
 parallel/        does all of this for several submissions at a time, on this machine or a cluster
 gradebook/       writes scores into nbgrader's gradebook, and reads them
-safe/            makes safe to look at what students wrote and printed
+safe/            makes what students wrote and printed safe to look at
 pages/           feedback for students and the report for teachers
 gradescope/      grades a lesson in Gradescope's container
 demo/            a made-up class, for a first try

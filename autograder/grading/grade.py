@@ -42,7 +42,7 @@ def grade(
     cluster: str | None = None,
     server: ForkServer | None = None,
 ) -> list[Row]:
-    """Grade what is new or changed, print all grades (with `as_json` as one JSON object a line), and return
+    """Grade what is new or changed, print all grades (with `as_json` as one JSON object per line), and return
     them. `allowance` limits each submission; `cluster` is the address of a Dask scheduler whose workers run
     them; `server` a fork server that is warming up already.
 

@@ -53,7 +53,7 @@ def compare(
     """Draw both computations on the same inputs and describe how they differ mathematically.
 
     depth  how many levels of parts are opened in the picture, as in `draw`; the comparison always covers everything.
-    `nn.MultiheadAttention` takes one input as queries, keys and values, two as queries and context.
+    `nn.MultiheadAttention` uses one input as queries, keys and values, two as queries and context.
     Raises `UserError` if there is nothing to call; a computation that fails is reported as a difference.
     """
     for target in (mine, theirs):

@@ -77,7 +77,7 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
         ids = [tuple(number for item in side for number in item.ids) for side in alone]
         if len(alone[0]) == len(alone[1]):
             mine, theirs = (_where(side, numbers[-1]) for side, numbers in zip(items, places))
-            told = f"{mine}; theirs{theirs}" if mine != theirs else " in another place than theirs"
+            told = f"{mine}; theirs{theirs}" if mine != theirs else " in a different place from theirs"
             yield Difference(f"Yours {does}{told}.", *ids)
             continue
         counts = [sum(item.kind == kind for item in side) for side in items]
@@ -105,7 +105,7 @@ def _where(items: list[Item], place: int) -> str:
 
 
 def _named(pairs: Pairs) -> Iterator[Difference]:
-    """Yield another activation, or another norm."""
+    """Yield a different activation or norm."""
     for mine, theirs in pairs:
         if mine.name != theirs.name:
             verb, word = ("applies", "") if mine.kind == "activation" else ("normalises with", "with ")

@@ -2,7 +2,7 @@
 
 All texts are escaped here. No meaning is carried by colour alone: every box says in words what it is.
 Graphviz, which is inside the pygraphviz wheel, lays out and draws. The picture is one element without a
-script, a link or anything fetched, on a white ground, so that it is readable on a dark page too.
+script, a link or anything fetched, on a white background, so that it is readable on a dark page too.
 """
 
 from collections.abc import Iterable

@@ -88,8 +88,8 @@ def _continues(step: Step, parent: Step, others: set[int], terms: dict[Step, set
 
 
 def _look(step: Step) -> tuple:
-    """Return a key of the step that is the same wherever the step stands. Numbers in names of parts and in
-    indices are ignored: the steps of heads.0 and heads.1 have one key, and so do out[0] and out[1].
+    """Return a key of the step that does not depend on its position. Numbers in names of parts and in indices
+    are ignored: the steps of heads.0 and heads.1 have one key, and so do out[0] and out[1].
     """
     detail = re.sub(r"\d+", "i", step.detail) if step.op in ("getitem", "setitem") else step.detail
     return step.kind, step.op, detail, numberless(step.name), numberless(step.box), step.failed, step.boolean

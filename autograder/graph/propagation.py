@@ -53,7 +53,7 @@ class Provenance:
         return tuple(dict.fromkeys((*steps, *later)))
 
     def owner(self, tensor: torch.Tensor) -> Step | None:
-        """Return the step whose result this storage held first, also for a view of it."""
+        """Return the step whose result this storage held first, even for a view of it."""
         return self._owner.get(storage_of(tensor))
 
     def pass_on(self, source: torch.Tensor, target: torch.Tensor) -> None:

@@ -20,7 +20,7 @@ from autograder.graph.trace import TooLong, Tracer
 from autograder.graph.untouched import copied, undisturbed
 
 _UNSEEN = (
-    "The steps to its result cannot be seen: they are no calls of PyTorch from here "
+    "The steps to its result cannot be seen: they are not PyTorch calls made here "
     "(TorchScript, another thread, a result that was kept)."
 )
 

@@ -1,6 +1,6 @@
 """A computation as a sequence of the operations that matter, by which two computations are compared.
 
-Layout, scales and masks are no items of their own: they may appear in several positions with the same
+Layout, scales and masks are not items of their own: they may appear in several positions with the same
 meaning, so they are read off the products and softmaxes that they belong to (scores.py). The form does not
 matter either: a softmax by hand is a softmax, a loop of sums of products is a product, one packed projection
 is three.

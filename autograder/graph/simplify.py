@@ -52,7 +52,7 @@ def _become_constant(step: Step) -> None:
 
 def _take_numbers_in(step: Step) -> None:
     """Move constants into their operation: x / torch.sqrt(d) with a constant d becomes x divided by a number;
-    a new buffer is no input.
+    a new buffer is not an input.
     """
     kept = []
     for parent, position in step.parents:

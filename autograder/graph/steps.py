@@ -67,7 +67,7 @@ class Step:
 
     @property
     def factor(self) -> float | None:
-        """The number that a scale multiplies by; None if it is no scale."""
+        """The number that a scale multiplies by; None if it is not a scale."""
         if self.op == "neg":
             return -1.0
         if self.number is None or len(self.parents) != 1 or self.reverse or self.op not in ("mul", "div"):

@@ -1,7 +1,7 @@
 """Runs a computation once and writes down every PyTorch operation on the way.
 
 The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call of its
-own thread, also on plain tensors; nothing of PyTorch is replaced; and the steps before a failure are kept.
+own thread, even on plain tensors; nothing of PyTorch is replaced; and the steps before a failure are kept.
 """
 
 import sys

@@ -28,7 +28,7 @@ class Walk:
             self.above[node.id] = found.union(*(self.above.get(source, set()) for source in found))
 
     def data_inputs(self, number: int) -> list[int]:
-        """Return its arguments that are no mask, parameter or constant, in order."""
+        """Return its arguments that are not masks, parameters or constants, in order."""
         edges = [edge for edge in self.into[number] if not edge.is_auxiliary]
         return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
 
@@ -90,8 +90,9 @@ class Walk:
         return node.role == "product" and sum(len(edge.places) for edge in edges if not edge.is_auxiliary) > 1
 
     def softmax_of(self, number: int) -> tuple[int | None, int | None] | None:
-        """Return (input, axis) of a softmax, including one by hand, exp(x) / sum(exp(x)); None if it is
-        none."""
+        """Return (input, axis) of a softmax, including one by hand, exp(x) / sum(exp(x)); None if it is not
+        one.
+        """
         node = self.nodes[number]
         if node.op == "softmax":
             return self.main(number), node.dim
@@ -115,7 +116,7 @@ class Walk:
         """Return the skip connection of a sum: the operand from which the other one was computed by more than
         arithmetic; None if there is none.
 
-        x is one in x + norm(x), also if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
+        x is one in x + norm(x), even if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
         """
         sides = self.data_inputs(number) if self.nodes[number].role == "add" else []
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():

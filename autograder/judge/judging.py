@@ -21,7 +21,7 @@ RULE = "RULE"  # the mistake of a verdict on an answer that breaks a rule of for
 
 
 def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
-    """Return the cases of a check: the visible ones of a seed, or the hidden ones, which are more."""
+    """Return the cases of a check: the visible ones of a seed, or the more numerous hidden ones."""
     return with_suspects(exercise, _cases_of(exercise, seed, hidden))
 
 

@@ -1,7 +1,7 @@
 """Locates the part in which an answer without a known mistake is wrong.
 
-An input on which the result never depends; an aspect that alone is wrong; a requirement that all failing cases share;
-one or two kinds of input.
+An input on which the result never depends; the only aspect that is wrong; a requirement that all failing
+cases share; one or two kinds of input.
 """
 
 from autograder.judge import formatting

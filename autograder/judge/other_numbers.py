@@ -17,7 +17,7 @@ SHARE = 0.01
 
 
 def with_other_numbers(case: Case, draw: Draw) -> Case:
-    """Return the case with every number that is no integer moved a little, each by a different amount."""
+    """Return the case with every non-integer moved a little, each by a different amount."""
     args, kwargs, weights = (_moved(part, draw) for part in (case.args, case.kwargs, case.weights))
     return replace(case, args=args, kwargs=kwargs, weights=weights, repeats=False, gradients=False)
 

@@ -39,7 +39,7 @@ def html_of(verdict: Verdict) -> str:
 
 
 def html_card(colour: str, head: str, lines: Iterable[str]) -> str:
-    """Return a card in HTML: a coloured edge, a bold head, and lines in which `code` is set as code."""
+    """Return a card in HTML: a coloured edge, a bold heading, and lines in which `code` is set as code."""
     told = (CODE.sub(r"<code>\1</code>", html.escape(line)) for line in lines)
     body = "".join(f"<div>{line}</div>" for line in told)
     strong = f"<strong>{html.escape(head)}</strong>" if head else ""

@@ -158,7 +158,7 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
 
 
 def _what_comes_next(verdict: Verdict) -> str:
-    """Return how to go on if nothing is written yet, which is no fault."""
+    """Return how to go on if nothing is written yet, which is not a fault."""
     if verdict.state != NOT_STARTED:
         return ""
     return (
@@ -168,7 +168,7 @@ def _what_comes_next(verdict: Verdict) -> str:
 
 
 def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
-    """Judge an answer, and show that it is at work if that takes long.
+    """Judge an answer, and show what is being checked if that takes long.
 
     Raises UserError if there is nothing to call, and OwnFault if an error is our own.
     """

@@ -43,8 +43,8 @@ STYLE = f"""<style>
 def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """Return a displayable explorer of `draw(**values)`.
 
-    Raises UserError if `draw` is no function of these names that returns a figure, or if a choice is neither
-    a tuple of four numbers in order nor a list.
+    Raises UserError if `draw` is not a function of these names that returns a figure, or if a choice is
+    neither a tuple of four numbers in order nor a list.
     """
     if not callable(draw):
         raise UserError(

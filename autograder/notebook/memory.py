@@ -74,7 +74,7 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
 def carry_in(file: Path, folder: Path = Path()) -> None:
     """Remember in `folder` the verdicts of such a file that have more points than the remembered ones.
 
-    Raises UserError if it is no such file, or the folder cannot be written to.
+    Raises UserError if it is not such a file, or the folder cannot be written to.
     """
     here = recall(folder)
     try:
@@ -90,7 +90,7 @@ def carry_in(file: Path, folder: Path = Path()) -> None:
             if (row := by_name.get(one.id)) and (known := _known(row, one))
         }
         if not found:
-            raise UserError(f"{file} knows of no check of an exercise of this course.")
+            raise UserError(f"{file} holds no check of an exercise of this course.")
         for name, (row, (_, points)) in found.items():
             if name not in here or points > here[name][1]:
                 write_whole(_path(folder, name), json.dumps({field: row[field] for field in FIELDS}))

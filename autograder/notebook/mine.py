@@ -97,10 +97,10 @@ class Mine:
 
     @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
-        """Return a table of which of these parts are the learner's: those that `mine` returned; of the others,
-        those of this notebook whose latest check was passed. An answer that was defined again since then is
-        checked again, and a sentence names it if it fails. A sentence also names a part that is right by now,
-        but was not when `mine` was called.
+        """Return a table of which of these parts are the learner's: those that `mine` returned; of the
+        others, those of this notebook whose latest check was passed. An answer that was defined again since
+        then is checked again, and a sentence names it if it fails. A sentence also names a part that is right
+        now, but was not when `mine` was called.
         """
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
 
@@ -110,7 +110,7 @@ class Mine:
         if exercise.id in self._given:
             if not self._given[exercise.id] and self._answer(exercise) is not None:
                 print(
-                    f"Your {exercise.name} {_of(exercise)} is right by now. To use it, run the cell again that "
+                    f"Your {exercise.name} {_of(exercise)} is right now. To use it, run the cell again that "
                     "asks `mine` for it."
                 )
             return self._given[exercise.id]

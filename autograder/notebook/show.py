@@ -37,7 +37,7 @@ def show_failure(lines: list[str]) -> bool:
 
 
 def show_note(head: str, text: str, more: str) -> None:
-    """Show a short text under a head, and a line that says how to go on."""
+    """Show a short text under a heading, and a line that says how to go on."""
     sentence = text[:1].upper() + text[1:]
     show(html_card(NOTE_COLOUR, head, (sentence, more)), f"{head}: {text}\n{more}")
 

@@ -1,7 +1,8 @@
-"""After a few honest tries, the worked answer is one click away, beside the learner's own.
+"""Offers the worked answer, next to the learner's own, after a few honest tries.
 
-A try is an answer that was judged and is not right yet, with other code than the tries before it in this session: to
-check the same again, to write a comment, or not to begin is none. The students' bundle has no worked answers.
+A try is an answer that was judged and is not right yet, and whose code differs from that of earlier tries in this
+session. Checking the same code again, adding a comment, and an answer not yet begun do not count. The students' bundle
+has no worked answers.
 """
 
 import ast

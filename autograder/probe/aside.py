@@ -47,7 +47,7 @@ class _Kernels(TorchDispatchMode):
 
 
 class _Replay(TorchFunctionMode):
-    """Run the needed operations; for the others it returns what the trace holds."""
+    """Runs the needed operations; for the others it returns what the trace holds."""
 
     def __init__(self, trace: Trace, needed: set[int]):
         super().__init__()

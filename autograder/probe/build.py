@@ -135,7 +135,9 @@ def _compiled(code: str) -> CodeType:
 
 
 def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
-    """Return the optimiser, with its parameters in two groups: whoever takes the first for all leaves some out."""
+    """Return the optimiser, with its parameters in two groups: code that reads only the first group misses
+    some.
+    """
     first, *others = made[spec.of].parameters()
     groups = [{"params": params} for params in ([first], others) if params]
     return getattr(torch.optim, spec.kind)(groups, **spec.options)
@@ -175,8 +177,8 @@ def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
     """Return the parameters of a plain module by name; those of a part that no longer computes as its class
     does are left out.
 
-    subtle: no method of the module is called: an answer may have changed it so that it reports other
-    parameters than those that it computes with.
+    subtle: no method of the module is called: an answer may have changed it so that it reports parameters
+    other than those that it computes with.
     """
     if type(module) not in PLAIN_MODULES:
         return {}
@@ -243,7 +245,7 @@ def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str
     """Return the traces of the modules among the constructor's arguments, keyed by the kind of the first such
     module.
 
-    Which of their parameters ask for gradients is left out: some exercises freeze what they are given.
+    Which of their parameters require gradients is left out: some exercises freeze what they are given.
     """
     specs = [spec for spec in _items(case.init) if isinstance(spec, Module)]
     modules = [value for value in _items(init) if isinstance(value, nn.Module)]

@@ -63,7 +63,9 @@ class _There(torch.Tensor):
 
 
 class OtherDevice(TorchDispatchMode):
-    """Run kernels on what the tensors of the device hold, and puts the results on the device as well."""
+    """Runs each kernel on the CPU tensors behind those of the stand-in device, and puts its results on that
+    device.
+    """
 
     def __init__(self) -> None:
         super().__init__()

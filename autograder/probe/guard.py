@@ -1,7 +1,7 @@
 """Makes one call of a student's code and survives whatever it does.
 
-The call is limited in time, its prints and warnings are dropped, and every exception, also `sys.exit` and
-endless recursion, comes back as data.
+The call is limited in time, its prints and warnings are dropped, and every exception, including `sys.exit`
+and endless recursion, comes back as data.
 """
 
 import ast

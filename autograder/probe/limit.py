@@ -25,15 +25,15 @@ HAS_TIMERS = all(hasattr(signal, name) for name in ("setitimer", "SIGPROF", "SIG
 
 
 class OutOfTime(BaseException):
-    """Raised if the call took longer than its limit. It is no Exception, so that `except Exception` does not
-    catch it.
+    """Raised if the call took longer than its limit. It is not an Exception, so that `except Exception` does
+    not catch it.
     """
 
 
 def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextManager[None]:
     """Raise OutOfTime in the block when this process has computed for `seconds`, or after `waiting` (default:
     PATIENCE times as many); and again every tenth of that if it is swallowed. An import in the block ends first:
-    a module that was left halfway could be used by nobody in this process.
+    a half-imported module could not be used again in this process.
     """
     # subtle: on a busy machine a right answer waits for the processor, and must not run out of time for that.
     in_main = threading.current_thread() is threading.main_thread()

@@ -182,7 +182,7 @@ def _tensors(made: Any) -> Iterator[torch.Tensor]:
 def run_program(data: bytes, inputs: Iterable[torch.Tensor], usage: Usage) -> Encoded:
     """Return the output of a program on these inputs; its operations are added to `usage`.
 
-    Raises NoProgram, or whatever a kernel raises, if the data is no program for them.
+    Raises NoProgram, or whatever a kernel raises, if the data is not a program for them.
     """
     program = json.loads(zlib.decompress(data))
     tensors = dict(enumerate(inputs))

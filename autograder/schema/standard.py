@@ -86,7 +86,7 @@ def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Ca
     """Return the cases, with some of them also run on another device: one for each choice of tensor
     arguments.
 
-    Where everything is judged in float32, any buffer is right, also one on the CPU.
+    Where everything is judged in float32, any buffer is right, even one on the CPU.
     """
     types = {tensor.dtype for case in cases for tensor in tensors_in((case.args, case.kwargs, case.weights))}
     if torch.float32 in types and torch.float64 not in types:

@@ -143,5 +143,5 @@ def _one_call(case: Case) -> Call:
 
 
 def argument_of(name: str) -> str:
-    """Return the argument that a name refers to, also in the case of two calls."""
+    """Return the argument that a name refers to, even in the case of two calls."""
     return next((name.removeprefix(f"{which}_") for which in CALLS if name.startswith(f"{which}_")), name)

@@ -288,5 +288,5 @@ def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> 
 
 
 def is_close(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> bool:
-    """Return whether two tensors of one shape agree everywhere."""
+    """Return whether two tensors of the same shape agree everywhere."""
     return expected.shape == actual.shape and bool((excess(expected, actual, scale) <= 0).all())

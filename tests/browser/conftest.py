@@ -33,7 +33,7 @@ def chromium():
 
 @pytest.fixture
 def new_page(chromium):
-    """Open a page: new_page(width, dark). At the end nothing unexpected may have happened in any of them."""
+    """Open a page: new_page(width, dark). Afterwards, assert that nothing unexpected happened in any of them."""
     watch, contexts = Watch(), []
 
     def opened(width: int = 1280, dark: bool = False):

@@ -234,7 +234,7 @@ def test_a_mistake_in_a_source_is_told_with_lesson_and_cell(tmp_path, case):
     [
         (lambda text: text + f"\n# %% exercise: loops.softmax\n{ANSWER}", "is in the lesson twice"),
         (lambda text: text.replace("# %% exercise: loops.softmax", "# %%"), "a SOLUTION region has no place"),
-        (lambda text: text + "\n# %% check: loops.softmax\ncheck(softmax)\n", "take this cell out"),
+        (lambda text: text + "\n# %% check: loops.softmax\ncheck(softmax)\n", "remove this cell"),
         (
             lambda text: re.sub(r"# %% exercise: loops.softmax\n.*?(?=# %%)", "", text, flags=re.S),
             "has no cell with the title exercise: loops.softmax",

@@ -103,7 +103,7 @@ IN_A_LESSON = {
     "width": (
         "Return each row less",
         "Return each row less" + " so on" * 12,
-        "characters, and 100 are asked",
+        "characters; at most 100 are allowed",
     ),
     "a written answer": ("What to try,", "A worked answer.\n\nWhat to try,", 'can read "A worked answer."'),
     "a mistake": (
@@ -127,7 +127,7 @@ IN_AN_EXERCISE = {
         EXERCISE,
         "mistakes=(",
         "mistakes=(lambda *all: all[:5])(",
-        "knows 5 mistakes; write at least 6",
+        "has 5 mistakes; write at least 6",
     ),
     "hints": (EXERCISE, "In outline", "mean = x.mean(dim=-1, keepdim=True)", 'hint 3 holds "mean = x.mean('),
     "lines": (
@@ -228,10 +228,10 @@ def test_the_guide_lists_every_rule():
 def test_the_command_says_what_is_missing_or_that_nothing_is(monkeypatch, capsys):
     monkeypatch.setattr("autograder.build.asked.ANSWER_RULES", [])
     assert main(["prove", "loops.softmax"]) == 0
-    assert capsys.readouterr().out == "loops.softmax has all that is asked.\n"
+    assert capsys.readouterr().out == "loops.softmax meets all requirements.\n"
     monkeypatch.setattr("autograder.build.asked.exercises.MISTAKES", 1000)
     assert main(["prove", "loops.softmax"]) == 1
-    assert "loops.softmax: it knows" in capsys.readouterr().out
+    assert "loops.softmax: it has" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""An answer computes where its inputs are; one that stays on the CPU is told the line, and loses no point."""
+"""An answer computes where its inputs are; the check names the line of one that stays on the CPU, and takes
+no point.
+"""
 
 import pytest
 import torch
@@ -122,7 +124,7 @@ def test_an_answer_that_makes_its_tensors_where_its_inputs_are_is_told_nothing()
 
 
 def test_reading_numbers_is_no_matter_of_devices():
-    """Allow what a GPU does as well: numbers read one by one, rows chosen by a mask, indices from a list."""
+    """Allow what a GPU also allows: numbers read one by one, rows chosen by a mask, indices from a list."""
 
     def padding_mask(lengths, max_len):
         mask = torch.zeros(len(lengths), max_len, dtype=torch.bool, device=lengths.device)

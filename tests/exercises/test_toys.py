@@ -1,4 +1,5 @@
-"""Exercises of other kinds than tensor in, tensor out: text, lists, floats, a cache over several calls, training.
+"""Exercises of kinds other than tensor in, tensor out: text, lists, floats, a cache over several calls,
+training.
 
 They are in a folder outside the package, as an instructor's own would be.
 """

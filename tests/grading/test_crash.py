@@ -103,7 +103,7 @@ def _first(act, call):
 
 
 def in_a_child(work) -> int:
-    """Return how a forked child that does the work ends."""
+    """Do the work in a forked child, and return its exit code."""
     pid = os.fork()
     if pid == 0:
         try:

@@ -59,8 +59,9 @@ def scores(folder: Path, student: str) -> list:
 
 @pytest.fixture(scope="module")
 def graded(empty_course, tmp_path_factory):
-    """A course in which ada is graded, and then hands in again; bo is new, and cy hands in what is no
-    notebook."""
+    """A course in which ada is graded, and then hands in again; bo is new, and cy hands in something that is
+    not a notebook.
+    """
     folder = Path(shutil.copytree(empty_course, tmp_path_factory.mktemp("own") / "course"))
     hand_in(folder, SampleSubmission("ada"))
     grade(folder)

@@ -56,7 +56,7 @@ CELLS = {
 
 
 class Watching(NotebookClient):
-    """Keeps all that is displayed on the way, also what is replaced or cleared later."""
+    """Keeps all that is displayed on the way, including what is replaced or cleared later."""
 
     def process_message(self, message, cell, index):
         text = message["content"].get("data", {}).get("text/plain", "")

@@ -1,5 +1,5 @@
 """The lessons, run once each: their claims hold, their notebooks show it, and their last exercises are judged
-rightly.
+correctly.
 """
 
 import doctest

@@ -125,7 +125,7 @@ def deep_sources(content):
 
 
 def many_tags(content):
-    """Write tags that are no text; each is compared with every other."""
+    """Write tags that are not text; each is compared with every other."""
     content["cells"][1]["metadata"]["tags"] = [{"tag": number} for number in range(7000)]
 
 

@@ -102,7 +102,7 @@ def _server(family, address):
 
 
 class _Live(HTMLParser):
-    """Find `mark` wherever a browser would run it or fetch it."""
+    """Finds `mark` wherever a browser would run it or fetch it."""
 
     def __init__(self, mark):
         super().__init__(convert_charrefs=True)

@@ -13,7 +13,7 @@ MADE_HERE = ("_build", "made")
 def build_book(folder: Path, **settings: str) -> Path:
     """Build the book under `folder`, every warning an error, and return the folder of its pages.
 
-    `settings` are environment variables. Raises AssertionError with what Sphinx said where it fails.
+    `settings` are environment variables. Raises AssertionError with the output of Sphinx if it fails.
     """
     shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns(*MADE_HERE))
     for name in ("README.md", "GRADING.md", "pyproject.toml", "images", "notebooks"):

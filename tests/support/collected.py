@@ -1,4 +1,4 @@
-"""Shared by the tests of collecting: archives, and what of them is in a course."""
+"""Shared by the tests of collecting: archives, and which of their files are in a course."""
 
 import zipfile
 from pathlib import Path

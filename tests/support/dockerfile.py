@@ -1,4 +1,6 @@
-"""What a Dockerfile of ours does, done in a folder that stands for the image's root: where no docker is."""
+"""Does what one of our Dockerfiles says, in a folder that stands for the image's root, where there is no
+Docker.
+"""
 
 import re
 import shutil

@@ -96,21 +96,21 @@ def sampled_verdicts(exercise_id: str) -> list[tuple]:
 
 
 def sample(answers) -> list:
-    """Return a few answers from the whole length of a list."""
+    """Return a few answers, spread evenly over a list."""
     answers = list(answers)
     return answers[:: -(-len(answers) // SAMPLE)]
 
 
 @functools.cache
 def wrong_records(exercise_id: str) -> list[list[dict]]:
-    """Return the records of the wrong answers that are no known mistake."""
+    """Return the records of the wrong answers that are not known mistakes."""
     _, wrong = answers(find(exercise_id))
     return [records_of(exercise_id, answer) for answer in wrong.values()]
 
 
 @functools.cache
 def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
-    """Return the verdicts on the wrong answers that are no known mistake, by name."""
+    """Return the verdicts on the wrong answers that are not known mistakes, by name."""
     _, wrong = answers(find(exercise_id))
     return {
         name: verdict_on(exercise_id, records)

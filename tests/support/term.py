@@ -51,8 +51,8 @@ def add_to_settings(course: Path, text: str) -> None:
 
 
 def as_student(home: Path) -> dict:
-    """Return arguments of `run` for a student with their own home, in a folder that all may enter: a second
-    user of this machine, if there can be one.
+    """Return the keyword arguments with which `run` acts as a student with the home folder `home`. The student
+    is a second user of this machine if the tests may switch users.
     """
     home.mkdir()
     own = {

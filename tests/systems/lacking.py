@@ -1,6 +1,6 @@
-"""Names that Python's library lacks on another system, read from typeshed, the type stubs that mypy brings:
-they say for every name on which systems it exists (CPython's documentation says so in words: "Availability:
-Unix").
+"""Names that Python's library lacks on another system, read from typeshed, the type stubs that come with
+mypy: they say for every name on which systems it exists (CPython's documentation says so in words:
+"Availability: Unix").
 """
 
 import ast

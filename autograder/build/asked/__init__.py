@@ -26,7 +26,7 @@ __all__ = ["faults_in_folder", "faults_of_exercise", "faults_of_lesson", "prove"
 def prove(name: str, root: Path = ROOT) -> list[str]:
     """Return what is wrong with an exercise, or with a lesson and all its exercises, a sentence each.
 
-    Raises UserError if there is neither of that name, or if a source cannot be read.
+    Raises UserError if neither has that name, or if a source cannot be read.
     """
     if name in lesson_names(root):
         lesson = LessonSubject(Lesson(name, root))

@@ -24,7 +24,7 @@ EXERCISE_RULES: list[Rule[ExerciseSubject]] = []
 @adds_to(EXERCISE_RULES, f"at least {MISTAKES} mistakes")
 def _mistakes(subject: ExerciseSubject) -> Iterator[str]:
     if (count := len(subject.exercise.mistakes)) < MISTAKES:
-        yield f"it knows {_times(count, 'mistake')}; write at least {MISTAKES}."
+        yield f"it has {_times(count, 'mistake')}; write at least {MISTAKES}."
 
 
 @adds_to(EXERCISE_RULES, f"at least {HINTS} hints, none of which holds a line of the answer")
@@ -50,7 +50,7 @@ def _lines(subject: ExerciseSubject) -> Iterator[str]:
     if subject.cell is None:
         yield f"lesson {subject.lesson.name} has no cell with the title exercise: {subject.name}."
     elif not 1 <= len(subject.solution) <= LINES:
-        yield f"its answer takes {_times(len(subject.solution), 'line')}; 1 to {LINES} are asked."
+        yield f"its answer takes {_times(len(subject.solution), 'line')}; 1 to {LINES} are allowed."
 
 
 @adds_to(EXERCISE_RULES, "no line of its answer anywhere else in what students get")

@@ -59,7 +59,7 @@ def _imports(subject: LessonSubject) -> Iterator[str]:
     if own != sorted(own) or lines[len(plain) :] != own:
         yield "the lines `from autograder.notebook...` end its first code cell, in alphabetical order."
     if len(lines) > IMPORTED:
-        yield f"its first code cell has {len(lines)} lines; at most {IMPORTED} are asked."
+        yield f"its first code cell has {len(lines)} lines; at most {IMPORTED} are allowed."
 
 
 @adds_to(LESSON_RULES, "an opening that says what you need, how long it takes, and how to start")
@@ -163,7 +163,7 @@ def _width(subject: LessonSubject) -> Iterator[str]:
     for cell in subject.cells:
         for line in cell.text.splitlines() if cell.is_code else ():
             if len(line) > WIDTH:
-                yield f'this line has {len(line)} characters, and {WIDTH} are asked: "{line.strip()}".'
+                yield f'this line has {len(line)} characters; at most {WIDTH} are allowed: "{line.strip()}".'
 
 
 @adds_to(LESSON_RULES, "neither an answer to a written question nor a word of a mistake in what students get")

@@ -64,7 +64,7 @@ class LessonSubject:
 
     @cached_property
     def sections(self) -> dict[str, str]:
-        """Heading -> everything below it, code included, of each second-level heading."""
+        """Each second-level heading -> everything below it, code included."""
         parts = re.split(r"^## (.+)$", "\n\n".join(cell.text for cell in self.cells), flags=re.M)
         return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -148,9 +148,7 @@ def shown_lines(cell: Cell) -> set[str]:
 
 
 def answers_folder(root: Path) -> Path:
-    """Return the folder of answers to exercises: for the course among its tests, otherwise next to the
-    exercises.
-    """
+    """Return the folder of answers: below tests/ for the course, otherwise next to the exercises."""
     return root / "tests/answers" if root == ROOT else root / "answers"
 
 

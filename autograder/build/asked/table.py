@@ -10,4 +10,4 @@ def table_of_rules() -> str:
     rules = [("An exercise", rule.asks) for rule in (*EXERCISE_RULES, *ANSWER_RULES)]
     rules += [("A lesson", rule.asks) for rule in LESSON_RULES]
     rows = [f"| {subject} has | {asks} |" for subject, asks in rules]
-    return "\n".join(["| | what is asked |", "|---|---|", *rows])
+    return "\n".join(["| | what is required |", "|---|---|", *rows])

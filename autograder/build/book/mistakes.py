@@ -61,7 +61,7 @@ def _words(mistake: Mistake) -> str:
 
 
 def _more(exercises: list[Exercise]) -> str:
-    """Return a few exercises by name, many by number, since their list would fill the page."""
+    """Name the exercises if they are few, else count them, since their list would fill the page."""
     if len(exercises) <= FEW:
         return ", ".join(f"`{one.name}`" for one in exercises)
     first, *_, last = sorted(int(one.lesson.partition("_")[0]) for one in exercises)

@@ -1,4 +1,5 @@
-"""Mistakes of every masked attention, as edits of a worked answer; an exercise takes a table with `fitting`.
+"""Mistakes that every masked attention may make, as edits of a worked answer; an exercise takes a table with
+`fitting`.
 
 Its worked answer has these lines (without a mask, only the others):
 
@@ -116,7 +117,7 @@ MASK_USE = (
     edit("MSK-09", {FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)", CLEANED: SOFTMAX}),
     edit("MSK-35 zeros, but NaN on the way back", {CLEANED: SOFTMAX, MIX: "(weights @ v).nan_to_num()"},
          "The values are right, but the gradient of a query that may attend to nothing is NaN.",
-         "You replace the NaN after it has occurred. What does the gradient meet on its way back through the "
+         "You replace the NaN after it has occurred. In the backward pass, what does the gradient meet in the "
          "step that gave it?"),
     edit("MSK-35", {FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)"}),
     edit("MSK-105 an empty row sees everything", {"~mask": "~(mask | ~mask.any(dim=-1, keepdim=True))"},

@@ -40,7 +40,7 @@ def every_third(queries: int, keys: int) -> torch.Tensor:
 
 def score_by_first_feature(query, key, rows) -> None:
     """Change these rows of the (weight, bias) of queries and of keys, so that a token's score grows with its
-    first feature, by ten thousands, and is the same for every query.
+    first feature, by tens of thousands, and is the same for every query.
     """
     for row in rows:
         query[0][row], query[1][row] = 0.0, 128.0 * 3**0.5
@@ -63,8 +63,8 @@ def hidden_above(draw, queries: int, keys: int, width: int):
 
 
 def far_below(draw, queries: int, keys: int, width: int, size: float):
-    """Return queries and keys whose products are all close to -size * size; numbers so coarse that it is
-    exact in float32.
+    """Return queries and keys whose products are all close to -size * size; the numbers are so coarse that
+    the products are exact in float32.
 
     With width 4 and size 512, float32 rounds the scores to 0.016.
     """
@@ -74,7 +74,7 @@ def far_below(draw, queries: int, keys: int, width: int, size: float):
 
 
 def needs_of_mask(keys: int, mask) -> tuple[str, ...]:
-    """Return the needs of attention over so many keys under a mask, or None: see MASK_NEEDS."""
+    """Return the needs of attention over this many keys under a mask, if there is one: see MASK_NEEDS."""
     masked = mask is not None
     needs = {
         "several tokens": keys > 1,
@@ -96,7 +96,7 @@ class Maker:
 
     rows     (d_model, heads, d_head) -> how many rows the weight of each part has, by name
     init     (d_model, heads, d_head) -> the constructor's arguments
-    context  whether `forward` takes a context beside x
+    context  whether `forward` takes a context besides x
     heads    whether masks may have an axis for heads
 
     What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several
@@ -172,8 +172,8 @@ def cases_of_every_class(make: Maker, heads: int):
 
 
 def _causal(make, heads):
-    """Yield a causal mask; then, with the same weights, another last token in one sequence, and another
-    second sample.
+    """Yield a causal mask; then, with the same weights, a different last token in one sequence, and a
+    different second sample.
     """
     first = make.case("causal", (2, 5, 5, heads, 3), causal(5))
     yield first
@@ -257,7 +257,8 @@ def _far_scores(make, heads):
 
 
 def _hidden_above(make, heads, far):
-    """Yield a case in which feature 1 of a query times feature 0 of a key lifts the blocked keys."""
+    """Yield a case in which feature 1 of a query times feature 0 of a key raises the scores of blocked keys.
+    """
     tokens, keys, width = 4, 5 if make.context else 4, heads * 4
     given = {name: weight.clone() for name, weight in make.weights(width, heads, 4).items()}
     for name, feature in (("q_proj", 1), ("k_proj", 0)):

@@ -1,8 +1,8 @@
-"""Mistakes of filters of logits, as edits of a worked answer that ends in
+"""Mistakes in filters of logits, as edits of a worked answer that ends in
 
     return logits.masked_fill(dropped, -torch.inf)
 
-and a case that lets gradients through a softmax, as all that is done with such logits does.
+and a case that lets gradients through a softmax, as any use of such logits does.
 """
 
 from autograder.schema import GRADIENTS, Call, Case, Given, Kept, edit

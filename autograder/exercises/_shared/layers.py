@@ -112,9 +112,9 @@ class Maker:
         yield replace(long, args=(long.args[0][:, :6].repeat(1, 50, 1), *long.args[1:]))
 
     def far_apart(self, family, sizes_of_first, part="self_attn", **more):
-        """Yield scores that differ by ten thousands: one for each token, growing with its first feature. They
-        are so far apart that every query attends to one key alone, and so large that no finite fill keeps a
-        hidden key out.
+        """Yield scores that differ by tens of thousands: one for each token, growing with its first feature.
+        They are so far apart that every query attends to one key alone, and so large that no finite fill
+        keeps a hidden key out.
         """
         case = self.case(family, 2, len(sizes_of_first), (3, 2, 5), aspect=STABILITY, gradients=False, **more)
         case.args[-1 if part == "multihead_attn" else 0][..., 0] = torch.tensor(sizes_of_first)
@@ -125,7 +125,9 @@ class Maker:
         return case
 
     def _changed(self):
-        """Yield a case, then the same weights with another last token, then with another second sample."""
+        """Yield a case, then the same weights with a different last token, then with a different second
+        sample.
+        """
         case = self.case("two samples of five tokens", 2, 5, (3, 4, 7))
         yield case
         x, *memory = case.args

@@ -128,8 +128,8 @@ def qkv(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) 
 
 
 def low_scores(draw: Draw, lead: tuple, queries: int, keys: int, out: int) -> tuple:
-    """Return such inputs of width 4 in which all scores of the first query are about -200 and all others near
-    zero.
+    """Return queries, keys and values of width 4 in which all scores of the first query are about -200 and
+    all others near zero.
     """
     q, k = draw.eighths(*lead, queries, 4, limit=4), draw.eighths(*lead, keys, 4, limit=4)
     q[..., 0, 0], k[..., :, 0] = 40.0, k[..., :, 0] / 4 - 10.0
@@ -137,7 +137,7 @@ def low_scores(draw: Draw, lead: tuple, queries: int, keys: int, out: int) -> tu
 
 
 def large_scores(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) -> tuple:
-    """Return such inputs with scores in the thousands."""
+    """Return queries, keys and values with scores in the thousands."""
     q, k = draw.eighths(*lead, queries, width, limit=400), draw.eighths(*lead, keys, width, limit=400)
     return q, k, draw.normal(*lead, keys, out)
 

@@ -2,8 +2,8 @@
 
 
 def compared(draw, size, far=4.0):
-    """Return log-probabilities (size,) of chosen and rejected answers under a policy, then under a reference;
-    multiples of 1/8, so that their differences are exact in float32, which differ by `far` or so.
+    """Return log-probabilities (size,) of chosen and rejected answers under a policy, then under a reference.
+    They are multiples of 1/8, so that their differences, about `far`, are exact in float32.
     """
     base = -30 + draw.eighths(size)
     return tuple(base + draw.eighths(size) * far / 2 - abs(far) for _ in range(4))

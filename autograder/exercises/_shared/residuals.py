@@ -40,7 +40,7 @@ class Moody(nn.Module):
 
 
 def residual_cases(draw):
-    """Yield the cases of both."""
+    """Yield the cases of pre_norm and post_norm."""
 
     def layer_norm(width):
         weights = {"weight": 1.5 + draw.normal(width, scale=0.5), "bias": draw.normal(width)}

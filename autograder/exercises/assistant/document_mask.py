@@ -62,7 +62,7 @@ SAME, ALLOWED, LAST = "document[:, :, None] == document[:, None, :]", "same.tril
 
 
 def _of(numbers):
-    """Return the edits after which other numbers than `document` are compared."""
+    """Return the edits with which numbers other than `document` are compared."""
     return {"    same =": f"    numbers = {numbers}\n    same =", SAME: SAME.replace("document", "numbers")}
 
 

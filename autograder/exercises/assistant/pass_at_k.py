@@ -155,12 +155,12 @@ EXERCISE = Exercise(
              "An impossible k raises no ValueError.", "How many of n answers can be drawn, and how few?"),
         edit("any k is taken", {REFUSE: "if k > n or not 0 <= right <= n:",
              NONE: "math.comb(n - right, abs(k)) / math.comb(n, abs(k))"},
-             "A k below 1 raises no ValueError.", "How few answers can be drawn?"),
+             "A k below 1 raises no ValueError.", "What is the smallest number of answers that can be drawn?"),
         edit("any k is taken", {REFUSE: "if k < 1 or not 0 <= right <= n:",
              NONE: "math.comb(n - right, k) / max(math.comb(n, k), 1)"},
              "A k above n raises no ValueError.", "How many of n answers can be drawn?"),
         edit("drawing nothing is allowed", {REFUSE: REFUSE.replace("1 <= k", "0 <= k")},
-             "A k of 0 raises no ValueError.", "How few answers can be drawn?"),
+             "A k of 0 raises no ValueError.", "What is the smallest number of answers that can be drawn?"),
         edit("any number of right answers is taken", {REFUSE: "if not 1 <= k <= n:",
              NONE: "math.comb(max(n - right, 0), k) / math.comb(n, k)"},
              "Neither a `right` above n nor a negative one raises a ValueError.",
@@ -189,8 +189,8 @@ EXERCISE = Exercise(
         "Take four answers a, b, c, d, of which a and b are right. List the six pairs. In how many of them "
         "is none right?",
         "Count the opposite: in how many ways can k answers be drawn that are all wrong, and in how many "
-        "ways at all? `math.comb` counts them in integers of any size, and `/` divides two such integers "
-        "exactly to the nearest float.",
+        "ways at all? `math.comb` counts them in integers of any size, and dividing two such integers "
+        "with `/` gives the nearest float.",
         "In outline: raise ValueError for impossible numbers; count the ways to draw k of the wrong answers "
         "and the ways to draw k of all; return one minus the ratio.",
     ),

@@ -98,7 +98,7 @@ def cases(draw):
 
 
 def _steps(draw, answers, tokens):
-    """Return changes of log-probabilities, never 0 and never at a bound."""
+    """Return changes in log-probability, never 0 and never at a bound."""
     steps = draw.integers(-48, 48, answers, tokens) / 64
     return steps + (steps == 0) / 64
 

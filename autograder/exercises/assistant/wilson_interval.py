@@ -1,4 +1,4 @@
-"""The interval in which a share lies, also from few answers (Wilson 1927)."""
+"""A confidence interval for a share, even from few answers (Wilson 1927)."""
 
 import math
 

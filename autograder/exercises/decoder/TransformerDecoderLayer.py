@@ -1,4 +1,6 @@
-"""The layer of GPT: causal self-attention and a feed-forward network, each with a norm before it and a plus after."""
+"""The layer of GPT: causal self-attention and a feed-forward network, each with a norm before it and an
+addition after it.
+"""
 
 import torch
 import torch.nn.functional as F

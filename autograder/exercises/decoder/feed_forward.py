@@ -1,4 +1,4 @@
-"""The feed-forward network of a layer: two linear layers, and a curve between them."""
+"""The feed-forward network of a layer: two linear layers with an activation between them."""
 
 import torch
 import torch.nn.functional as F

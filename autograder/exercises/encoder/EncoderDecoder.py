@@ -1,4 +1,4 @@
-"""The whole model that translates, of PyTorch's own layers: embeddings, encoder, decoder, head."""
+"""The whole translation model, made of PyTorch's own layers: embeddings, encoder, decoder, head."""
 
 import math
 
@@ -131,7 +131,8 @@ def _weight(draw, name, shape):
 
 
 def _changed(draw, first):
-    """Yield the first case with another last token of the target, and with another second sentence."""
+    """Yield the first case with a different last token of the target, and with a different second sentence.
+    """
     src, tgt = first.args
     same = {"init": first.init, "weights": first.weights, "exact_state_dict": True}
     same |= {"gradients": False, "needs": ("places",)}
@@ -310,7 +311,7 @@ EXERCISE = Exercise(
         "Both streams begin alike: look up the embedding, multiply it by the square root of d_model, add the "
         "sinusoidal positions.",
         "There are three masks. What may a source token attend to? What may a target token attend to among "
-        "targets, and what among sources? In PyTorch's layers True means *blocked*.",
+        "the target tokens, and among the source tokens? In PyTorch's layers True means *blocked*.",
         "In outline: embed the source, (B, M) to (B, M, d_model), and run the encoder, which gives the memory; "
         "embed the target and run the decoder with the memory and a causal mask, which gives (B, N, d_model); "
         "apply the head. Both calls get the source's padding.",

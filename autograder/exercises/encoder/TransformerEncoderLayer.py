@@ -1,4 +1,6 @@
-"""The layer that reads: self-attention and a feed-forward network, a norm after each plus (Vaswani et al. 2017)."""
+"""The layer that reads: self-attention and a feed-forward network, a norm after each addition (Vaswani et al.
+2017).
+"""
 
 import torch
 import torch.nn.functional as F

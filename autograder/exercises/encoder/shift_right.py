@@ -1,4 +1,4 @@
-"""What a decoder reads while it learns: the target, one place to the right."""
+"""The input of a decoder in training: the target, shifted one position to the right."""
 
 import torch
 

@@ -155,7 +155,7 @@ EXERCISE = Exercise(
              "A query without any keys comes out as NaN.", "What is -inf minus -inf?"),
         edit("FLA-43 zeros, but NaN on the way back", {NO_KEYS: "largest", SAFE: TOTAL, OUT: f"({OUT}).nan_to_num()"},
              "The values are right, but the gradient of a query without any keys is NaN.",
-             "You replace the NaN after it has occurred; what does the gradient meet on its way back?"),
+             "You replace the NaN after it has occurred. What does the gradient meet in the backward pass?"),
         edit("FLA-45 an empty set counts half", {SHARE_A: "torch.where(empty, 0.5, grown_a / total)", SHARE_B:
              "torch.where(empty, 0.5, grown_b / total)"},
              "The values are right, but where no set has a key, a gradient flows into both.",

@@ -1,4 +1,4 @@
-"""Exact attention a block of keys at a time, without a table of scores (Dao et al. 2022)."""
+"""Exact attention a block of keys at a time, without a matrix of scores (Dao et al. 2022)."""
 
 import math
 

@@ -1,4 +1,6 @@
-"""The gradients of attention a block of keys at a time, without a table of weights (Dao et al. 2022, algorithm 4)."""
+"""The gradients of attention a block of keys at a time, without a matrix of weights (Dao et al. 2022,
+algorithm 4).
+"""
 
 import math
 
@@ -159,8 +161,8 @@ def _inputs(draw, lead, queries, keys, width, out, causal=False, dtype=torch.flo
 
 
 def _given(q, k, v, grad_out, causal=False):
-    """Return q, k, v, the output of attention, the logsumexp of its scores, and the gradient of the loss at
-    the output.
+    """Return q, k, v, the output of attention, the logsumexp of its scores, and the gradient of the loss with
+    respect to the output.
     """
     scores = q.double() @ k.double().mT / math.sqrt(q.shape[-1])
     if causal:
@@ -307,8 +309,8 @@ EXERCISE = Exercise(
         "mean runs over all blocks, but it equals the dot product of the output and its gradient: one number per "
         "query, before the loop begins.",
         "In outline: compute the dot products once. For each block: the scaled scores (hide keys after i + M - N if "
-        "causal), the weights, the gradient at the weights (gradient of the output times transposed values), the "
-        "gradient at the scores, times the scale. Its product with the keys is added to q's gradient; its transpose "
-        "times q is this block's part of k's.",
+        "causal), the weights, the gradient with respect to the weights (gradient of the output times transposed "
+        "values), and that with respect to the scores, times the scale. Its product with the keys is added to q's "
+        "gradient; its transpose times q is this block's part of k's.",
     ),
 )

@@ -1,4 +1,4 @@
-"""A frozen linear layer and a small update beside it, which is all that learns (Hu et al. 2021)."""
+"""A frozen linear layer plus a small update, the only part that is trained (Hu et al. 2021)."""
 
 from dataclasses import replace
 

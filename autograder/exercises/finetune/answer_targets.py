@@ -1,4 +1,4 @@
-"""Targets for the tokens of an answer only: what was asked is read, not learned."""
+"""Targets for the tokens of an answer only: the prompt is read, not learned."""
 
 import torch
 

@@ -1,4 +1,6 @@
-"""A low-rank update added into the layer that it belongs to: nothing is left to compute beside it (Hu et al. 2021)."""
+"""A low-rank update added to the weight of its layer, so that nothing extra is left to compute (Hu et al.
+2021).
+"""
 
 import torch
 from torch import nn

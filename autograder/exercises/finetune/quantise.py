@@ -1,4 +1,4 @@
-"""Weights as small integers, one scale for each run of entries (Dettmers et al. 2022, absmax in blocks)."""
+"""Weights as small integers, one scale for each block of entries (Dettmers et al. 2022, absmax in blocks)."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Every linear layer of some names replaced, deep in a model; what the model had before is frozen."""
+"""Linear layers of given names replaced anywhere in a model, whose original parameters are frozen."""
 
 from torch import nn
 

@@ -111,7 +111,7 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
 
 
 def _rising(draw, **more):
-    """Return scores that rise by ten thousands from token to token, so that no finite fill hides a later
+    """Return scores that rise by tens of thousands from token to token, so that no finite fill hides a later
     token.
     """
     family, lengths = "scores that differ by ten thousands", (3, 2)

@@ -84,7 +84,7 @@ def _case(draw, family, batch, tokens, new, words=7, choose=LARGEST, max_len=Non
 
 
 def _gradient_mode(draw, **more):
-    """Return a case that asks whether gradients are on again after the call."""
+    """Return a case that checks whether gradients are on again after the call."""
     case = _case(draw, "gradients afterwards", 2, 3, 2)
     given = {**case.kwargs, "gradients_on": GRADIENTS_ON}
     call = Call((), {name: Kept(name) for name in case.kwargs}, keep="text")

@@ -72,8 +72,8 @@ def cases(draw):
 
 
 def _case(draw, family, logits, *temperature, by_name=False, **more):
-    """Return draws that fall in the middle of a token with a fair chance, so that rounding never decides
-    which one it is.
+    """Return draws that fall in the middle of the interval of a fairly likely token, so that rounding never
+    decides which one it is.
     """
     probs = torch.softmax(logits.double() / (temperature[0] if temperature else 1.0), dim=-1)
     ends, u = probs.cumsum(dim=-1), []
@@ -124,7 +124,7 @@ EXERCISE = Exercise(
              "What are the logits divided by when the temperature is 2?"),
         edit("SAM-85 temperature after the softmax", {PROBS: "torch.softmax(logits, dim=-1) / temperature", SUM: ""},
              "You divide probabilities by the temperature.",
-             "Does dividing all probabilities by one number change which token is likelier?"),
+             "Does dividing all probabilities by the same number change their ratios?"),
         edit("SAM-85", {PROBS: "torch.softmax(logits, dim=-1) / temperature", SUM: "",
                         LAST: "return (~reached).sum(dim=-1).clamp(max=logits.shape[-1] - 1)"}),
         edit("SAM-161 exponentials of any size", {PROBS: "torch.exp(logits / temperature)\n"

@@ -1,4 +1,4 @@
-"""A draft of several tokens, checked at once, so that what comes out is distributed as the large model says."""
+"""A draft of several tokens, checked at once, so that the output follows the large model's distribution."""
 
 import torch
 

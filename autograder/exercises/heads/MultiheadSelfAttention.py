@@ -82,7 +82,7 @@ EXERCISE = Exercise(
         "With the heads on an axis in front of the tokens, attention runs for all of them at once. Each head is "
         "d_model / n_heads wide, and that width belongs in the scale. `forward` needs n_heads, so keep it in "
         "`self`.",
-        "In outline: raise a ValueError if the heads do not divide d_model; project x three times; split each, "
+        "In outline: raise a ValueError if n_heads does not divide d_model; project x three times; split each, "
         "(B, N, d_model) to (B, H, N, d_head); run masked attention; merge back to (B, N, d_model); apply the "
         "output projection.",
     ),

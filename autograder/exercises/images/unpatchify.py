@@ -1,4 +1,4 @@
-"""Patches put together again to images."""
+"""Patches put back together into images."""
 
 import torch  # noqa: F401 (wrong answers use it)
 import torch.nn.functional as F

@@ -136,7 +136,7 @@ EXERCISE = Exercise(
              "What should the features of an ablated head become?"),
     },
     hints=(
-        "With 3 heads of 2 features each, the list [2] names the features 4 and 5. All other features "
+        "With 3 heads of 2 features each, the list [2] names features 4 and 5. All other features "
         "stay as they are.",
         "Make a Boolean for each head, then repeat each d_head times with `repeat_interleave`, so that "
         "there is one for each feature. torch.where chooses between two tensors and changes neither of "

@@ -1,4 +1,6 @@
-"""How much a head looks at what came after the same token before (Olsson et al. 2022)."""
+"""How much a head attends to the token that followed an earlier occurrence of the current one (Olsson et al.
+2022).
+"""
 
 import torch
 

@@ -95,7 +95,7 @@ EXERCISE = Exercise(
         "": ("Even one text of one token comes out wrong.", "Which logit is subtracted from which?"),
     },
     hints=(
-        "Suppose that a text has 3 tokens and is padded to 5. Its last token has the index 2, and the "
+        "Suppose that a text has 3 tokens and is padded to 5. Its last token has index 2, and the "
         "logits at that position predict the next word.",
         "First pick one row of logits for each text, (B, V): index the first axis with torch.arange and "
         "the second with the position of the last token. Then pick one entry per text in the same way.",

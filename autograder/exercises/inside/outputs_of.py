@@ -1,4 +1,4 @@
-"""What parts of a model returned, read by hooks that do not stay."""
+"""The outputs of parts of a model, read by hooks that are removed afterwards."""
 
 from autograder.exercises._shared.inner_parts import HOOK_NEEDS, hook_mistakes, whole, with_looks
 from autograder.schema import REFUSALS, SIDE_EFFECTS, VALUES, Call, Exercise, Given, Kept, edit

@@ -1,4 +1,4 @@
-"""A model of which some parts say something else (Meng et al. 2022; Wang et al. 2023)."""
+"""A model run with the outputs of some parts replaced (Meng et al. 2022; Wang et al. 2023)."""
 
 from autograder.exercises._shared.inner_parts import HOOK_NEEDS, hook_mistakes, whole, with_looks
 from autograder.schema import GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, edit

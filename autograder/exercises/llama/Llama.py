@@ -1,4 +1,6 @@
-"""A whole Llama (Touvron et al. 2023) around given layers: one table at both ends, one cache per layer."""
+"""A whole Llama (Touvron et al. 2023) around given layers: one embedding matrix at both ends, one cache per
+layer.
+"""
 
 import torch
 import torch.nn.functional as F

@@ -160,7 +160,7 @@ def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=
 
 
 def _extreme(draw, **more):
-    """Yield scores that rise by ten thousands from token to token, and scores that are all very low: no
+    """Yield scores that rise by tens of thousands from token to token, and scores that are all very low: no
     finite fill hides a later token in either.
     """
     for family, first in (("scores that differ by ten thousands", ((-12.0, -6.0, -3.0), (3.0, 12.0))),
@@ -341,7 +341,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "This is the cached attention of lesson 12 with rotary positions and shared key heads. With five "
-        "tokens in the cache, two new tokens have the positions 5 and 6.",
+        "tokens in the cache, two new tokens have positions 5 and 6.",
         "The order matters: project, split into heads, rotate queries and new keys, append to the cache, "
         "and only then share the key heads. If you rotated after appending, old keys would be rotated "
         "again; if you shared before it, the cache would be too large.",

@@ -1,4 +1,4 @@
-"""A conversation as ids, in which no text can pass for a mark of the format (ChatML)."""
+"""A conversation as ids, in which no text can pass for a special token of the format (ChatML)."""
 
 from autograder.schema import REFUSALS, VALUES, Call, Case, Exercise, Given, Kept, edit
 

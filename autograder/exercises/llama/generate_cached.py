@@ -1,4 +1,4 @@
-"""A text that grows by one token at a time, of which each is read once."""
+"""A text that grows by one token at a time; thanks to the cache, each token is read only once."""
 
 import torch
 
@@ -272,7 +272,7 @@ EXERCISE = Exercise(
     hints=(
         "Work through an example with a prompt of three tokens and two new ones. The first call reads the "
         "three tokens without caches; the second reads only the new token, with the caches of the first.",
-        "After each call, choose a token from the logits of the last position. If it is the stop, leave the "
+        "After each call, choose a token from the logits of the last position. If it is `stop`, leave the "
         "loop before you append it; otherwise append it, and give the next call only this token.",
         "In outline: switch gradients off and start with the prompt and no caches. Up to n_new times, "
         "call the model, keep its caches, give the last position's logits (1, V) to `choose`, stop at the "

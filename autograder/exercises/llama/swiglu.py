@@ -139,7 +139,7 @@ EXERCISE = Exercise(
              "Large gates come out as NaN.", "What is exp(500) in float32, and what do you divide it by?"),
         edit("GLU-31 NaN on the way back", {GATED: "(lambda z: z / (1 + torch.exp(-z)))(gate(x))"},
              "The values are right, but a very negative gate has a gradient of NaN.",
-             "The gradient meets exp(500) on its way back; what is infinity times 0?"),
+             "In the backward pass the gradient meets exp(500). What is infinity times 0?"),
         edit("GLU-31", {GATED: "torch.nan_to_num((lambda z: z * z.exp() / (1 + z.exp()))(gate(x)))"}),
         edit("GLU-33 the gate is cut off", {GATED: "F.silu(gate(x)).detach()"},
              "The values are right, but no gradient reaches the gate.", "Which step detaches the gate?"),

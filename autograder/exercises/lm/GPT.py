@@ -1,4 +1,6 @@
-"""A whole language model: embeddings, causal layers, a norm, and the embeddings once more (Radford et al. 2018)."""
+"""A whole language model: embeddings, causal layers, a norm, and the embedding matrix again as the head
+(Radford et al. 2018).
+"""
 
 from dataclasses import replace
 

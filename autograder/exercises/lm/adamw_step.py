@@ -248,7 +248,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "Start with the two running averages, one of the gradients and one of their squares. In each, the "
-        "old average has the weight beta and the new number the weight 1 - beta.",
+        "old average has weight beta and the new number weight 1 - beta.",
         "After the first step an average that started at zero holds only 1 - beta of the gradient; after "
         "step t the weights of all gradients so far add up to 1 - beta^t. Divide by that.",
         "In outline: update both averages, correct each of them in a new variable, shrink the parameter "

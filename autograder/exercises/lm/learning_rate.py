@@ -1,4 +1,5 @@
-"""How long a step is: up in a straight line, then down along a cosine (Loshchilov and Hutter 2017)."""
+"""The learning rate of a step: up in a straight line, then down along a cosine (Loshchilov and Hutter 2017).
+"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How surprised a model is by the tokens that really come: the mean of -log p."""
+"""How surprised a model is by the tokens that actually follow: the mean of -log p."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""Every token's dot product with every other, as a table."""
+"""Every token's dot product with every other, as a matrix."""
 
 import torch
 

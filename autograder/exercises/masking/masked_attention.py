@@ -64,8 +64,8 @@ def _case(draw, family, lead, n, m, width, out, mask=None, **more):
 
 
 def _causal(draw):
-    """Yield a case with a causal mask, then the same with another last token, then with another second
-    sample.
+    """Yield a case with a causal mask, then the same with a different last token, then with a different
+    second sample.
     """
     first = _case(draw, "causal", (2,), 5, 5, 6, 3, causal(5))
     yield first

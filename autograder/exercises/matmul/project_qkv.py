@@ -71,7 +71,7 @@ EXERCISE = Exercise(
              "You return only the queries.",
              "What should `q, k, v = project_qkv(...)` unpack?"),
         edit("QKV-13 keys and values change places", {ALL: "return q, v, k"},
-             "You return the keys and the values in each other's place.",
+             "You return the keys and the values in swapped positions.",
              "In which order does the docstring list the three?"),
         edit("QKV-15 scaled already here", {f"x @ w_{one}": f"x @ w_{one} / w_q.shape[1] ** 0.5" for one in "qkv"},
              "Your projections are too small, by the root of their width.",

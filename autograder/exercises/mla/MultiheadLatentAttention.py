@@ -1,4 +1,4 @@
-"""Multi-head attention whose keys and values come from one small vector a token (DeepSeek-AI 2024)."""
+"""Multi-head attention whose keys and values come from one small vector per token (DeepSeek-AI 2024)."""
 
 import math
 from dataclasses import dataclass
@@ -117,8 +117,8 @@ def cases(draw):
 
 
 def heads_past_and_samples(draw, make):
-    """Yield a case with a causal mask; then, with the same weights, another second sample, and another last
-    token.
+    """Yield a case with a causal mask; then, with the same weights, a different second sample, and a
+    different last token.
     """
     first = make.case("causal", (2, 5, 5, 4, 3), causal(5))
     yield first

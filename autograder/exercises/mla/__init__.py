@@ -1,2 +1,2 @@
-"""Latent attention: keys and values from one small vector a token."""
+"""Latent attention: keys and values from one small vector per token."""
 LESSON = "13_latent_attention"

@@ -1,4 +1,6 @@
-"""Attention over a cache of latents that are never widened: queries come down to them (DeepSeek-AI 2024)."""
+"""Attention over a cache of latents that are never projected up: the queries are projected down instead
+(DeepSeek-AI 2024).
+"""
 
 import math
 

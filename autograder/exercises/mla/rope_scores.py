@@ -1,4 +1,6 @@
-"""Scores of queries and keys with a part that turns and a part that does not (DeepSeek-AI 2024, equation 18)."""
+"""Scores of queries and keys with a part that is rotated and a part that is not (DeepSeek-AI 2024, equation
+18).
+"""
 
 import math
 

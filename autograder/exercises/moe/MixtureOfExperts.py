@@ -38,8 +38,8 @@ class MixtureOfExperts(nn.Module):
 
 
 class Reference(nn.Module):
-    """The sum over all experts, most with weight 0; each expert's first layer is also called with its own
-    tokens alone.
+    """The sum over all experts, most with weight 0; each expert's first layer is also called with only its
+    own tokens.
     """
 
     def __init__(self, d_model, d_ff, n_experts, k):
@@ -114,7 +114,7 @@ def cases(draw):
 
 
 def _called(draw, several, one_each):
-    """Yield cases that record the arguments of the experts' first layers, also where an expert gets no token.
+    """Yield cases that record the arguments of the experts' first layers, even where an expert gets no token.
     """
     for family, k, unused, needs in (
         ("whom the experts see", 2, (), several),

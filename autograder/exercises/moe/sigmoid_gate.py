@@ -1,4 +1,6 @@
-"""The k experts of each token by a score of its own for each, balanced by a bias (DeepSeek-AI 2024, section 2.1.2)."""
+"""The k experts of each token by independent sigmoid scores, balanced by a bias (DeepSeek-AI 2024, section
+2.1.2).
+"""
 
 import torch
 

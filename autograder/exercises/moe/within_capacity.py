@@ -1,4 +1,4 @@
-"""Which tokens still find room with their expert (Fedus et al. 2021, section 2.2)."""
+"""Which tokens fit into the capacity of their expert (Fedus et al. 2021, section 2.2)."""
 
 import torch
 import torch.nn.functional as F

@@ -34,8 +34,7 @@ NEEDS = {
 
 
 def invariants(factors):
-    """Require that twice as many of any of these make twice the bytes, and that no constant factor is wrong.
-    """
+    """Require that doubling any of these numbers doubles the bytes, and that no constant factor is wrong."""
     twice = (doubles("one cache", f"twice as many {words}",
                      f"With twice as many {words}, your number does not double.", question)
              for words, question in factors.values())

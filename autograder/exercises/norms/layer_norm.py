@@ -1,4 +1,6 @@
-"""Every token brought to mean 0 and spread 1, then scaled and shifted by what was learned (Ba et al. 2016)."""
+"""Every token normalised to mean 0 and standard deviation 1, then scaled and shifted by learned parameters
+(Ba et al. 2016).
+"""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,6 @@
-"""A sublayer, the plus, and a norm of the sum, as in the first Transformer (Vaswani et al. 2017)."""
+"""Post-norm: a sublayer, a residual addition, and a norm of the sum, as in the first Transformer (Vaswani et
+al. 2017).
+"""
 
 from autograder.exercises._shared.residuals import ASPECTS, NEEDS, SHARED, residual_cases
 from autograder.schema import Exercise, edit, fitting

@@ -1,4 +1,6 @@
-"""A sublayer behind its norm, and the stream that goes past both (Xiong et al. 2020)."""
+"""Pre-norm: a sublayer that reads the normalised stream, and adds its output to the stream itself (Xiong et
+al. 2020).
+"""
 
 from autograder.exercises._shared.residuals import ASPECTS, NEEDS, SHARED, residual_cases
 from autograder.schema import Exercise, edit, fitting

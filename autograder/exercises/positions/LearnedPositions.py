@@ -1,4 +1,4 @@
-"""One learned vector for each place, added to what stands there."""
+"""One learned vector for each position, added to the token there."""
 
 import torch
 from torch import nn

@@ -1,4 +1,6 @@
-"""Rotary positions: every pair of features turns with the place (Su et al. 2021)."""
+"""Rotary positions: every pair of features is rotated by an angle that grows with the position (Su et al.
+2021).
+"""
 
 import torch
 

@@ -1,4 +1,6 @@
-"""The table of sines and cosines that the first Transformer added to its embeddings (Vaswani et al. 2017, 3.5)."""
+"""The matrix of sines and cosines that the first Transformer added to its embeddings (Vaswani et al. 2017,
+3.5).
+"""
 
 import torch
 

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
              "You keep only the first target of each window.", "How many targets should each window have?"),
         edit("SER-61 length and horizon exchanged", {INPUTS: "series[i : i + horizon]", TARGETS:
              "series[i + horizon : i + horizon + length]"},
-             "Your inputs and targets have each other's length.",
+             "The lengths of your inputs and targets are swapped.",
              "Which of the two arguments is the length of the input?"),
         edit("SER-63 windows are columns", {LAST: "return inputs.T, targets.T"},
              "Your windows are columns.", "Which axis comes first: the windows or the values in them?"),

@@ -1,4 +1,4 @@
-"""A series brought to mean 0 and spread 1, by what is known of it when a forecast begins."""
+"""A series scaled to mean 0 and standard deviation 1, by what is known of it when a forecast begins."""
 
 import torch
 
@@ -40,8 +40,7 @@ def cases(draw):
 
 
 def _case(draw, family, values, n_train, **more):
-    """Return a case whose later values have another mean and another standard deviation than the first ones.
-    """
+    """Return a case whose later values have a different mean and standard deviation from the first ones."""
     rising = draw.normal(values) * torch.linspace(1, 3, values) + torch.linspace(-1, 4, values)
     return Case(family, (rising, n_train), **more)
 

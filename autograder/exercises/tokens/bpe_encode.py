@@ -1,4 +1,4 @@
-"""A text as ids: its bytes, and on them every merge in the order in which it was learned."""
+"""A text as ids: its bytes, to which every merge is applied in the order in which it was learned."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A number for each token: the more often it comes, the lower."""
+"""A number for each token: the more frequent the token, the lower."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""One number in the place of two, wherever the pair comes."""
+"""Byte-pair encoding: one new id replaces a pair of ids wherever the pair occurs."""
 
 from autograder.exercises._shared.merging import FOUND, MERGING, NEW
 from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, edit, fitting

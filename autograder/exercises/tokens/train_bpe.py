@@ -1,4 +1,6 @@
-"""The most frequent pair becomes a number of its own, again and again (Gage 1994; Sennrich et al. 2016)."""
+"""Byte-pair encoding learned: again and again, the most frequent pair gets an id of its own (Gage 1994;
+Sennrich et al. 2016).
+"""
 
 from collections import Counter
 from itertools import pairwise

@@ -51,7 +51,7 @@ class Entry:
         return bool(NOBODYS & set(self.parts)) or self.parts[-1].startswith("._")
 
     def read(self, most: int = MOST_BYTES) -> bytes:
-        """Return its whole contents. Raises Refused, also if that is more than `most` bytes."""
+        """Return its whole contents. Raises Refused if it cannot be read, or is more than `most` bytes."""
         data = bytearray()
         for chunk in self.chunks():
             data += chunk

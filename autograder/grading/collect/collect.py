@@ -57,7 +57,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class _Archive:
-    """An archive, the reader of its names, and whether names in nested archives count."""
+    """An archive, the object that reads people from its names, and whether names in nested archives count."""
 
     path: Path
     names: Names
@@ -73,7 +73,7 @@ class _Archive:
 
 @dataclass(frozen=True)
 class _Other:
-    """A file that is no notebook: its number in the account, its name, and where it was kept, if it was."""
+    """A file that is not a notebook: its number in the account, its name, and where it was kept, if it was."""
 
     number: int
     name: str
@@ -87,10 +87,10 @@ class _Other:
 def collect(
     folder: Path | str, archives: list[Path], lesson: str | None = None, timezone: str | None = None
 ) -> bool:
-    """Sort the archives into the course, print what was done, and return whether everything has its place.
-    With `lesson`, only that one is collected; `timezone` is the school's, if the settings do not state it.
+    """Sort the archives into the course, print what was done, and return whether every file was placed. With
+    `lesson`, only that one is collected; `timezone` is the school's, if the settings do not state it.
 
-    Raises UserError if `folder` is not a course, or a path is no archive; then nothing is changed.
+    Raises UserError if `folder` is not a course, or a path is not an archive; then nothing is changed.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -126,9 +126,11 @@ def collect(
 
 
 def _open(path: Path, ids: set[str]) -> _Archive:
-    """Return an archive with the reader of its names. An export of Gradescope has a file next to its folders
-    that says who they belong to; a file of that name whose path names a student is that student's. Names in
-    nested archives count only if the archive's own names identify nobody.
+    """Return an archive, with an object that reads people from the names of its files.
+
+    A Gradescope export has a metadata file next to its folders that says whose they are. If the path of a
+    file with that name identifies a student, the student handed it in, and it does not count. Names in nested
+    archives count only if the outer archive's names identify nobody.
     """
     paths, exports = [], []
     for entry in outer_entries(path):
@@ -207,7 +209,7 @@ class _Sorter:
             self._tell_others(student, files, beside=student in with_notebook)
 
     def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
-        """Keep a file that is no notebook, unless too many of this student's were kept `before`."""
+        """Keep a file that is not a notebook, unless too many of this student's were kept `before`."""
         file, size = None, sum(other.size for other in before)
         if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
             with suppress(Refused):
@@ -338,8 +340,8 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """Return the numbers of one system under which one student would hand in one lesson twice, if one of
-        these is new.
+        """Return the numbers under which one student would hand in one lesson twice: all of one system, at
+        least one of them new.
         """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}

@@ -3,14 +3,14 @@
     Canvas       lovelaceada_LATE_1234_56789_FILE             a FILE that is handed in again ends in -1, -2, ...
                  LATE_anon_x1Y2z_56789_FILE                   where the grading is anonymous
     Moodle       Ada Lovelace_1234_assignsubmission_file/FILE, or the same in one name
-                 Group 3-Ada Lovelace_1234_...                of groups; Participant_1234_... where it is blind
+                 Group 3-Ada Lovelace_1234_...                for groups; Participant_1234_... in blind marking
     Blackboard   ASSIGNMENT_ada_attempt_2026-11-20-22-10-00_FILE
     Brightspace  1234-5678 - Ada Lovelace - Nov 20, 2026 1010 PM/FILE, or the same in one name
     Gradescope   assignment_1_export/submission_1234/FILE, and the people in submission_metadata.yml
 
-The numbers are the systems' own. Those of Canvas and Brightspace identify a person for ever, Moodle's within
-one assignment. Names are what people call themselves, perhaps with a login or a number, a second name in
-brackets, or a group. Blackboard's `ada` is the system's own name of a person.
+Each system assigns its own numbers. In Canvas and Brightspace they identify a person permanently, in Moodle only
+within one assignment. Names are what people call themselves, perhaps with a login or a number, a second name in
+brackets, or a group. Blackboard's `ada` is a user name.
 
 Sources: content_zipper.rb of Canvas, mod/assign/classes/downloader.php of Moodle, "Download Assignments" of
 Blackboard's help, "Download submissions" of D2L's documentation, Gradescope's "Export submissions", and
@@ -63,7 +63,7 @@ class Origin:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The system and its number of the person."""
+        """The system, and the person's number there."""
         return self.system, self.user
 
 
@@ -94,8 +94,8 @@ class Names:
 
 
 def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection[str] = ()) -> Names:
-    """Return the reader of the names of an archive with these paths, and these submissions if it is an export
-    of Gradescope. `ids` are those of the class.
+    """Return an object that reads people from these paths of an archive, and from the submissions in
+    `gradescope` if it is a Gradescope export. `ids` are those of the class.
     """
     told = Counter(read for parts in paths for read in SYSTEMS if _first(read, parts))
     read = max(SYSTEMS, key=lambda read: told[read])
@@ -155,7 +155,7 @@ def _moodle(part: str) -> Origin | None:
 
 
 def _blackboard(part: str) -> Origin | None:
-    """Read a name of Blackboard. subtle: the assignment's title stands before the id, and both may hold
+    """Read a name of Blackboard. subtle: the assignment's title comes before the id, and both may contain
     underscores.
     """
     if not (found := BLACKBOARD.fullmatch(part)):

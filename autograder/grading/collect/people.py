@@ -169,7 +169,7 @@ class People:
 
     def _question_twins(self, here: set[Key]) -> None:
         """Mark new numbers as doubtful if their name belongs to a student with another number of this system:
-        ever, or within one archive if the system numbers people anew in each assignment.
+        ever, or within one archive if the system renumbers people in each assignment.
         """
         for key in (here & self._rows.keys()) - self._before:
             student = self._student(key).removeprefix(DOUBTFUL)

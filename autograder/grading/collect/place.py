@@ -60,8 +60,8 @@ def place(
     notes: Mapping[str, list[str]],
 ) -> dict[Attempt, str]:
     """Put the last attempt in its place; return the outcome of each. Anything else that a person has to know
-    is added to `notes`. `is_as_released` says it of the notebook already there. Raises UserError if nothing
-    can be written.
+    is added to `notes`. `is_as_released` tells whether the notebook already there is as released. Raises
+    UserError if nothing can be written.
     """
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
     target = submission.submitted / f"{submission.lesson}.ipynb"

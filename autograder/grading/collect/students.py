@@ -88,7 +88,7 @@ def possible_names(text: str) -> Iterator[str]:
 
 def id_of_stranger(origin: Origin) -> str:
     """Return a new id for a student whom the gradebook does not know, usable as the name of a folder: the
-    name and the system's number, by which two people of one name are distinguished.
+    name and the system's number, by which two people with the same name are distinguished.
     """
     name = re.sub(r"[^\w.@-]+", "_", _composed(origin.name).strip())
     name = name.encode()[:LONGEST_NAME].decode(errors="ignore").strip("._-@")

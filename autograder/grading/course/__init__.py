@@ -2,8 +2,8 @@
 
 make.py       makes a standard nbgrader course from the lessons
 lessons.py    its lessons, the instructor's own among them
-update.py     brings mended lessons into it in mid-term
-merge.py      and the instructor's changes to the old ones
+update.py     brings corrected lessons into it in mid-term
+merge.py      merges them with the instructor's changes
 settings.py   its settings: nbgrader's, each with the trap that it closes
 doctor.py     what works on this machine, and what to do about the rest
 """

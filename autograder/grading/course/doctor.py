@@ -1,4 +1,4 @@
-"""Finds out whether grading works on this machine, and says what to do about the rest."""
+"""Finds out whether grading works on this machine, and says what to do about what does not."""
 
 import os
 
@@ -24,13 +24,13 @@ def is_open(name, tried):
 status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
 zero = lambda: mmap.mmap(os.open("/dev/zero", os.O_RDWR), 4096)
 is_open("system calls are not filtered (seccomp)", lambda: status.get("Seccomp", "0").strip() != "2")
-is_open("programs may gain rights (no_new_privs)", lambda: status.get("NoNewPrivs", "0").strip() != "1")
+is_open("programs may gain privileges (no_new_privs)", lambda: status.get("NoNewPrivs", "0").strip() != "1")
 for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
-    is_open(f"rights of root are left ({name})", lambda: int(status.get(name, "0"), 16))
+    is_open(f"privileges of root are left ({name})", lambda: int(status.get(name, "0"), 16))
 is_open("memory can be shared that nobody counts", lambda: mmap.mmap(-1, 4096))
 is_open("memory can be shared by /dev/zero", zero)
 is_open("memory can be shared by memfd_create", lambda: os.memfd_create("x") >= 0)
-is_open("sockets of other kinds than unix can be made", lambda: socket.socket(socket.AF_INET))
+is_open("sockets other than unix sockets can be made", lambda: socket.socket(socket.AF_INET))
 is_open("what the whole machine does can be read in /proc", lambda: os.path.exists("/proc/timer_list"))
 is_open("user namespaces can be made", lambda: ctypes.CDLL(None).unshare(0x10000000) == 0)
 for name in ("null", "full", "random", "urandom", "tty"):

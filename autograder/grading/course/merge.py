@@ -1,4 +1,4 @@
-"""Merges a mended lesson, cell by cell, with the changes that an instructor has made to the old one."""
+"""Merges a corrected lesson, cell by cell, with the changes that an instructor has made to the old one."""
 
 from difflib import SequenceMatcher
 
@@ -8,9 +8,9 @@ from nbformat import NotebookNode, from_dict
 def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
     """Return the new lesson with the instructor's changes, and sentences on what both have changed.
 
-    `made` is the old lesson as it was made, `mine` the instructor's version of it, `new` the mended one. The
-    instructor's text and points stay, cells that they added or changed stay after the one above, cells that
-    they removed stay out.
+    `made` is the old lesson as it was made, `mine` the instructor's version of it, `new` the corrected one.
+    The instructor's text and points stay, cells that they added or changed stay after the one above, cells
+    that they removed stay out.
     """
     partner = _partners(made, new)
     old, kept = {cell.id: cell for cell in made.cells}, {cell.id: cell for cell in mine.cells}
@@ -18,7 +18,7 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
     gone = [
         name for name in old if name not in there and name in kept and kept[name].source != old[name].source
     ]
-    notes = [f"{_name(old[name])} is not in the mended lesson; yours stays" for name in gone]
+    notes = [f"{_name(old[name])} is not in the corrected lesson; yours stays" for name in gone]
     own = _own(mine, old.keys() - set(gone), {cell.id for cell in new.cells})
     result = from_dict(new)
     result.cells = own.pop("", [])
@@ -82,14 +82,14 @@ def _both(before: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[
     if mine.source != before.source:
         cell.source = mine.source
         if before.source != new.source != mine.source:
-            notes.append(f"{_name(new)} keeps your text, which the mended lesson changes as well")
+            notes.append(f"{_name(new)} keeps your text, which the corrected lesson changes as well")
     if mine.get("attachments") != before.get("attachments"):  # pasted pictures
         cell.attachments = mine.get("attachments", {})
     points, theirs, mended = (one.metadata.get("nbgrader", {}).get("points") for one in (mine, before, new))
     if points != theirs and "nbgrader" in cell.metadata:
         cell.metadata.nbgrader.points = points
         if theirs != mended != points:
-            notes.append(f"{_name(new)} keeps your {points:g} points; the mended lesson has {mended:g}")
+            notes.append(f"{_name(new)} keeps your {points:g} points; the corrected lesson has {mended:g}")
     return cell, notes
 
 

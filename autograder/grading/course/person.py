@@ -91,7 +91,9 @@ def forget(folder: Path, student: str) -> list[Path]:
     for path in rest:
         print(f"This file of yours still names the student: {printable(str(path.relative_to(folder)))}")
     for one, kept in others.items():
-        print(f"Collected before under another id; look at it, and forget that, too: {printable(one)}")
+        print(
+            f"Collected before under another id; look at what is kept, and forget that id too: {printable(one)}"
+        )
         rest += kept
     return rest
 

@@ -1,4 +1,4 @@
-"""Brings mended and further lessons into a course in mid-term, and reports what changes for whom."""
+"""Brings corrected and additional lessons into a course in mid-term, and reports what changes for whom."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -89,8 +89,8 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
 
 @contextmanager
 def _copy_kept(folder: Path) -> Iterator[Callable[[], None]]:
-    """Update the course's copy of the instructor's own lessons, and provide a function that restores it, as
-    any error does.
+    """Update the course's copy of the instructor's own lessons, and provide a function that restores it; any
+    error restores it too.
     """
     copy = folder / own.COPY
     with TemporaryDirectory(dir=folder, prefix=".lessons-") as kept:
@@ -127,7 +127,7 @@ def _plan(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> _
     before, after = _points_before(api, lesson.name), _points(result)
     if handed_in and before.keys() != after.keys():
         asks = ", ".join(sorted(before.keys() ^ after.keys()))
-        why = f"left as it is; {handed_in} have handed in, and the mended one asks other questions ({asks})"
+        why = f"left as it is; {handed_in} have handed in, and the corrected one asks different questions ({asks})"
         return _Plan(lesson, [f"{lesson.name}: {why}"], refused=True)
     notes += [
         f"{name} has {after[name]:g} points now, not {before[name]:g}" for name in _other(before, after)

@@ -86,7 +86,7 @@ class TableExporter(ExportPlugin):
             self.log.warning("not of the class that was imported: %s", printable(", ".join(strangers)))
 
     def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
-        """Return the head and the rows below it."""
+        """Return the header and the rows below it."""
         rows: list[list] = [TABLE_HEAD.split()]
         for lesson in lessons:
             for student in students:
@@ -103,11 +103,11 @@ class TableExporter(ExportPlugin):
 class CanvasExporter(TableExporter):
     """The CSV for Canvas's Gradebook > Import. nbgrader's student id is taken for the SIS Login ID.
 
-    Canvas finds a student by ID, SIS User ID or SIS Login ID, and takes a column for a new assignment unless
-    its head is that of one that exists, so that the head may be changed to "Name (number)" of Canvas's
-    export. Described in "How do I import grades in the Gradebook?" (community.canvaslms.com, Instructor
-    Guide), by Ohio State University ("Import a CSV File into Carmen Grades", teaching.resources.osu.edu) and
-    by nemogb ("Detailed Canvas Export Info").
+    Canvas finds a student by ID, SIS User ID or SIS Login ID, and creates a new assignment for a column
+    unless its header is that of an existing one. So the header may be changed to "Name (number)", as in
+    Canvas's own export. Described in "How do I import grades in the Gradebook?" (community.canvaslms.com,
+    Instructor Guide), by Ohio State University ("Import a CSV File into Carmen Grades",
+    teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").
     """
 
     default_name = "canvas.csv"

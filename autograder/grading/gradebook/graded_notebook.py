@@ -61,8 +61,8 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
 
     A check earns the points that the judge gave, and none without a verdict. A test that a teacher added
     earns all points if it runs to its end and shows nothing, or the points that it states as a plain float:
-    the student's own process says so, and can say anything (see GRADING.md). If it shows something else, a
-    person has to look, as at a task. subtle: nbgrader gives full marks even if a test shows text, nan or a
+    the student's own process says so, and can say anything (see GRADING.md). If it shows something else, it
+    must be graded by hand, like a task. subtle: nbgrader gives full marks even if a test shows text, nan or a
     negative number, and none if a warning is printed.
     """
     grades = {grade.name: grade for grade in row.grades}
@@ -93,7 +93,7 @@ def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
 
 def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
     """Return the points that a test's outputs state: all if it shows nothing, as tests that assert do; 0 if
-    it stops with an error; None if its output is no number of points.
+    it stops with an error; None if its output is not a number of points.
     """
     if any(output.output_type == "error" for output in outputs):
         return 0.0

@@ -41,9 +41,9 @@ class LatePenalties:
 
 
 def extend(folder: Path, lesson: str, student: str, days: int) -> None:
-    """Give a student a number of days more for a lesson than the class has, and print the new date; 0 removes
-    the extension. Raises UserError if there is no such course or lesson, the lesson has no due date, or
-    nothing of the student's is graded.
+    """Extend a student's due date for a lesson by a number of days, and print the new date; 0 removes the
+    extension. Raises UserError if there is no such course or lesson, the lesson has no due date, or no
+    submission of the student is graded.
     """
     api = open_course(folder)
     lessons_of(api, lesson)
@@ -57,7 +57,7 @@ def extend(folder: Path, lesson: str, student: str, days: int) -> None:
             gradebook.grant_extension(lesson, student, days=days)
         except MissingEntry:
             raise UserError(
-                f"nothing of {student!r} is graded for {lesson} yet; grade it first, and extend it then."
+                f"nothing by {student!r} is graded for {lesson} yet; grade it first, then extend it."
             ) from None
         LatePenalties(api).set_all(gradebook, [lesson])
         due = gradebook.find_submission(lesson, student).duedate

@@ -92,7 +92,7 @@ class PointsOfTheCourse(NbGraderPreprocessor):
 
 
 class LimitedReading(NotebookExporter):
-    """Read a submission within limits, and nothing through a link.
+    """Reads a submission within limits, and nothing through a link.
 
     subtle: nbgrader only logs an error of its `pre_convert_hook`, and continues. So this refuses when the
     conversion of a submission begins: an error there ends this submission and no other.
@@ -140,8 +140,8 @@ class TrustTheCourse(NbGraderPreprocessor):
     """Takes all metadata from the gradebook and none from the student, and restores graded cells that are
     missing.
 
-    The scores of an earlier run are reset, so that a run that fails leaves neither them nor a zero: the
-    submission waits for a person.
+    The scores of an earlier run are reset. A run that fails then leaves neither old scores nor a zero, and the
+    submission is marked for manual grading.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:

@@ -138,12 +138,12 @@ def _line(cells: list[str], widths: list[int]) -> str:
 
 
 def as_number(points: float | None) -> str:
-    """Return points with at most two decimals, or the sign for an answer that waits for a person."""
+    """Return points with at most two decimals, or the sign for an answer that must be graded by hand."""
     return BY_HAND if points is None else f"{points:.2f}".rstrip("0").rstrip(".")
 
 
 def points_of(grade: Any) -> float | None:
-    """Return the points of a grade; None if it waits for a person."""
+    """Return the points of a grade; None if it must be graded by hand."""
     waits = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
     return None if waits else grade.score
 

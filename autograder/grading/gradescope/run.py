@@ -1,7 +1,7 @@
 """Grades one submission in Gradescope's container: run_autograder calls this with the folder that Gradescope
 laid out.
 
-If the container can make no sandbox, students' code runs as a user without rights instead
+If the container can make no sandbox, students' code runs as a user without privileges instead
 (worker/inside/nobody.py): it can read neither the course nor the answers, and cannot write results. If that
 is impossible too, nothing is run.
 """

@@ -219,8 +219,8 @@ class _Run:
     ) -> Verdict:
         """Return whichever verdict has fewer points. `stopped` is the error of the cell above the check.
 
-        The hidden cases are more, of the same families: an answer that passes them passes the visible ones.
-        Else the visible check is made as well, because its words may show numbers.
+        There are more hidden cases than visible ones, of the same families: an answer that passes them passes
+        the visible ones. Otherwise the visible check is made as well, because its words may show numbers.
         """
         hidden = self._hidden_verdict(step.text, in_words=False)
         if hidden.passed:
@@ -279,7 +279,7 @@ def _why_no_graph(reply: dict) -> str:
         return f"{raised!a} while it was drawn"
     if type(status := reply.get("ended")) is int:
         return f"its process ended with status {status}"
-    return f"what was sent is no dict of at most {LARGEST_GRAPH} characters"
+    return f"what was sent is not a dict of at most {LARGEST_GRAPH} characters"
 
 
 def _has_wrong_numbers(verdict: Verdict) -> bool:

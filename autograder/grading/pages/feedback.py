@@ -61,7 +61,7 @@ STYLES = (TEMPLATES / "student_page/page.css", TEMPLATES / "formgrade/room.css")
 
 
 class GradesSoFar(GetGrades):
-    """nbgrader's grades, in which an answer that waits for a person counts neither as 0 nor in the total."""
+    """nbgrader's grades, in which an answer that must be graded by hand counts neither as 0 nor in the total."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb, resources = super().preprocess(nb, resources)
@@ -184,7 +184,7 @@ def _expected_and_yours(data: str) -> str:
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
     """Return the student's computation next to a worked one, folded if nothing is wrong with it. The data
     come from the student's process: `from_data` checks every item before anything is drawn, and raises
-    UserError for anything that is no graph.
+    UserError for anything that is not a graph.
     """
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image

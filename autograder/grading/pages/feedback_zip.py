@@ -56,7 +56,7 @@ def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
     for why, students in left_out.items():
         print(f"not in the zip, {why}: {printable(', '.join(students))}")
     if not pages:
-        raise UserError(f"there is no feedback of {lesson} to give back in {SYSTEMS[system]}.")
+        raise UserError(f"there is no feedback for {lesson} to give back in {SYSTEMS[system]}.")
     path = folder / f"feedback-{lesson}-{system}.zip"
     try:
         _zip(path, pages)

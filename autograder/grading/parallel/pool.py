@@ -55,8 +55,8 @@ class _Work:
     """The work of a process of the pool: a submission is read, and run unless it was run before. Its result
     is stored at once, so that interrupted grading continues from there. Raises OSError if the disk is full.
 
-    Two submissions of one student never run at the same time: what one shows cannot tell of what the other is
-    asked.
+    Two submissions of one student never run at the same time, so that no output can reveal what another run
+    is asked.
     """
 
     lessons: dict[str, Lesson]
@@ -85,8 +85,9 @@ class _Work:
 
 
 class _Stopped(BaseException):
-    """The caller of `_in_processes` has stopped early. Not an Exception, so that it is no failure of a
-    submission."""
+    """The caller of `_in_processes` has stopped early. Not an Exception, so that it does not count as a
+    failure of a submission.
+    """
 
 
 class _Process:
@@ -123,7 +124,7 @@ _process: ContextVar[_Process] = ContextVar("process")
 def grade_in_parallel(
     todo: list[Submission], lessons: dict[str, Lesson], runner: Runner, at_once: int
 ) -> Generator[Done, None, None]:
-    """Yield each submission as soon as it is done, with `at_once` of them in work at a time.
+    """Yield each submission as soon as it is done, with `at_once` of them in progress at a time.
 
     If a machine fails, a submission is retried alone, a few times; failures of a student's code are never
     retried, nor are errors of ours.

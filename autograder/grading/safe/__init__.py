@@ -1,4 +1,4 @@
-"""Makes safe to look at what students wrote and printed.
+"""Makes what students wrote and printed safe to look at.
 
 clean_html.py   HTML without scripts, forms, positions, and everything that would be fetched
 formulas.py     Markdown, with formulas as MathML

@@ -1,4 +1,4 @@
-"""Makes sandboxes, and takes away from a process in one everything that it does not need.
+"""Makes sandboxes, and takes from a process in a sandbox everything that it does not need.
 
 sandbox.py      separate namespaces for one submission, made with bubblewrap
 bubblewrap.py   the program `bwrap` and its arguments

@@ -38,7 +38,7 @@ class Usage(NamedTuple):
 
 
 class Sandbox:
-    """The namespaces of one submission. `pidfd` is a handle of a process in them."""
+    """The namespaces of one submission. `pidfd` is a handle to a process in them."""
 
     def __init__(self, hidden: tuple[Path, ...] = (), bwrap: Bwrap | None = None):
         bwrap = bwrap or chosen_bwrap()

@@ -52,7 +52,8 @@ def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] 
     """Return the time stamp in the folder of a submission, its text and its time in UTC; None if there is
     none.
 
-    Raises Refused if it cannot be read; with `for_nbgrader`, also if nbgrader's own command would misread it.
+    Raises Refused if it cannot be read; with `for_nbgrader`, even if only nbgrader's own command would
+    misread it.
     """
     if not os.path.lexists(folder / TIMESTAMP):
         return None

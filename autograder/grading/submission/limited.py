@@ -1,6 +1,6 @@
 """Runs work on a submission in a separate process with limits on time and memory.
 
-Parsers are quick with what people write, but some take hours or gigabytes with a text made to hurt them. So
+Parsers are quick with what people write, but some take hours or gigabytes for a text made to exhaust them. So
 each submission is read, and each of its pictures drawn, in a fork that is ended at its limits, which affects
 only this submission.
 """

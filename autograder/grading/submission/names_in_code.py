@@ -100,7 +100,7 @@ class _Reader:
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
         """Yield the names that are not allowed. Each node is queued with three things: whether a class may
-        stand there, the function that it is in, and the values of the loop variables around it.
+        appear there, the function that it is in, and the values of the loop variables around it.
         """
         waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
@@ -167,7 +167,7 @@ class _Reader:
         return is_builtin or _is_kind(node) or bool(self._path(node))
 
     def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
-        """Return the children of a node in which a class may stand: there it is only called, derived from, or
+        """Return the children of a node that may name a class, because there it is only called, derived from, or
         compared.
         """
         match node:
@@ -252,7 +252,7 @@ class _Reader:
             yield f"a change of .{name}"
 
     def _is_base(self, node: ast.AST) -> bool:
-        """Return whether an own class may be made from it."""
+        """Return whether a class of the student's own may be derived from it."""
         match node:
             case ast.Subscript(thing):
                 return self._is_base(thing)
@@ -265,7 +265,7 @@ class _Reader:
 
 
 def _bound(node: ast.AST) -> list[str]:
-    """Return the names that this very node binds."""
+    """Return the names that this node itself binds."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=name):
             return [name] if name else []

@@ -63,7 +63,7 @@ def read_notebook(path: Path) -> NotebookNode:
     if not data.strip():
         raise Refused("the notebook is an empty file")
     if data.count(b"[") + data.count(b"{") > MOST_CONTAINERS:
-        raise Refused("the notebook holds too many things")
+        raise Refused("the notebook holds too many lists and objects")
     try:
         cells = _plain_cells(_cells_of(json.loads(data.decode("utf-8-sig"))))
     except UnicodeDecodeError:

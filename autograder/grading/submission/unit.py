@@ -126,7 +126,7 @@ def _without_installs(text: str) -> str:
 
 
 def exercise_of(cell: NotebookNode) -> str | None:
-    """Return the exercise that a check cell of ours checks."""
+    """Return the id of the exercise that a cell checks; None unless it is one of our check cells."""
     grading = _grading(cell)
     name = grading.get("grade_id", "")
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
@@ -160,7 +160,9 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 
 
 def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[str]:
-    """Return those of `names` that are wanted, and those used by the cells that bind them."""
+    """Return the members of `names` that are wanted themselves, or used by a cell that a wanted name depends
+    on.
+    """
     behind = _cells_behind(set(wanted), texts)
     return sorted(names & set(wanted).union(*(_uses(texts[i]) for i in behind)))
 

@@ -49,7 +49,7 @@ def _compare(
         return _finding(
             context,
             f"The values are right, but the gradient of `{name}` is NaN or infinite.",
-            "Which step meets 0/0, 0 times infinity, or an earlier NaN on the way back?",
+            "In the backward pass, which step meets 0/0, 0 times infinity, or an earlier NaN?",
         )
     if expected.shape != gradient.shape:
         return _finding(context, f"The values are right, but the gradient of `{name}` is wrong.", OTHERWISE)

@@ -1,5 +1,6 @@
-"""Checks a whole record: does the answer run, has it the required parts, and does one call affect the
-next?"""
+"""Checks a whole record: does the answer run, does it have the required parts, and does one call affect the
+next?
+"""
 
 from collections.abc import Iterator, Mapping
 

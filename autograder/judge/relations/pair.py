@@ -45,8 +45,8 @@ NOTHING: Words = ("", "")  # sentinel: ends a group of relations without a messa
 
 
 def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:
-    """Return the pairs of all cases: tensors of one shape with real numbers; if there are none, masks of one
-    shape. Where an integer returned with them is wrong, the tensors are left out.
+    """Return the pairs of all cases: tensors of the same shape with real numbers; if there are none, masks of
+    the same shape. Where an integer returned with them is wrong, the tensors are left out.
     """
     numbers: Pairs = []
     masks: Pairs = []

@@ -18,7 +18,7 @@ def _shares(wrong: Pairs) -> Pairs:
 
 
 def _of_shares(holds: Callable[[Pairs], bool], words: Words) -> Relation:
-    """Return a relation that looks only at wrong pairs with such weights."""
+    """Return a relation that looks only at wrong pairs in which attention weights are expected."""
     return lambda wrong, pairs: words if holds(_shares(wrong)) else None
 
 

@@ -15,7 +15,7 @@ def seconds(call: Callable, *args, threads: int | None = 1) -> float:
     """Return the time of call(*args): the best of at least three runs, repeated for a tenth of a second, so
     that other work on the machine counts little.
 
-    threads: of PyTorch's, None for all
+    threads: PyTorch's, None for all
     """
     best, runs, until = math.inf, 0, time.perf_counter() + 0.1
     with limited_threads(threads):

@@ -16,7 +16,7 @@ def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
     """Yield the items one by one, and in a notebook show how many of them are done; the bar disappears when
     the loop ends.
 
-    total: the number of items, if `items` has no length, as a generator
+    total: the number of items, if `items` has no length, like a generator
     """
     total = total if total is not None else length_hint(items) or None
     bar, shown = _bar(total), 0.0

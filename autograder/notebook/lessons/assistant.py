@@ -92,8 +92,8 @@ def questions(
 ) -> list[Question]:
     """Return (kind, question, answer), with one right answer each, the kinds in turn.
 
-    more: so many words, people or numbers more than in training
-    held_out: one in five possible questions is never asked in training; those, each once, or the others
+    more: how many more words, people or numbers than in training
+    held_out: return only questions that training never asks (one in five possible ones), each once; else only others
     """
     draw, found = random.Random(seed), list[Question]()
     for k in range(count):
@@ -206,7 +206,7 @@ def pairs_in(ids: Sequence[int]) -> Counter:
 
 @StandIn
 def joined(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
-    """Replace each such pair of ids, from the left, by one id."""
+    """Replace each occurrence of a pair of ids, from the left, by one id."""
     made: list[int] = []
     for number in ids:
         matches = bool(made) and (made[-1], number) == tuple(pair)

@@ -89,9 +89,9 @@ def jittered(
 ) -> Tensor:
     """Return (B, C, H, W) images, each rotated, moved and scaled at random.
 
-    turn: at most so far to either side, in radians
-    shift: at most by this share of the height and of the width
-    scale: at most by this share larger or smaller
+    turn: the largest rotation to either side, in radians
+    shift: the largest shift, as a share of the height and of the width
+    scale: the largest change of size, as a share
     """
     limits = torch.tensor([turn, 2 * shift, 2 * shift, scale])
     angle, right, down, grown = limits[:, None] * (2 * torch.rand(4, len(images), generator=generator) - 1)

@@ -119,7 +119,7 @@ def _colours_of_groups(count: int, shared: bool) -> tuple[list[str], list[str]]:
 
 
 def _pale(colour: str) -> str:
-    """Return the colour mixed with much white."""
+    """Return the colour mixed with a lot of white."""
     red, green, blue = (0.72 + 0.28 * part for part in to_rgb(colour))
     return to_hex((red, green, blue))
 

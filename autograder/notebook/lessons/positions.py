@@ -20,7 +20,7 @@ def turned_pairs(
     """Draw the pairs of a query and a key as arrows, one circle for each pair, and the score at every
     distance as a curve.
 
-    query, key: (D,) vectors, turned already, D even and at most 8
+    query, key: (D,) vectors, already rotated, D even and at most 8
     curve: the score at distance 0, 1, 2, ...
     at: the distance of these two, marked on the curve
     """

@@ -18,8 +18,8 @@ def play(
 ) -> list[Episode]:
     """Return one episode of CartPole for each seed: (states (T, 4), actions (T,)), with T <= limit.
 
-    policy: policy(states (n, t + 1, 4), actions (n, t), playing) -> (n,) actions of the n episodes that still go on;
-        `playing` says which ones these are, as places in `seeds`
+    policy: policy(states (n, t + 1, 4), actions (n, t), playing) -> (n,) actions of the n episodes still running;
+        `playing` says which ones these are, as positions in `seeds`
     """
     import gymnasium
 
@@ -46,7 +46,7 @@ def poles(states: Tensor, title: str, frames: int = 10) -> Picture:
     """Draw the pole on its cart at evenly spaced steps of an episode, the last one included; angles three
     times as large.
 
-    states: (T, 4): place and speed of the cart, angle and angular speed of the pole
+    states: (T, 4): position and speed of the cart, angle and angular speed of the pole
     """
     count = min(frames, len(states))
     steps = [round(k * (len(states) - 1) / max(1, count - 1)) for k in range(count)]

@@ -72,7 +72,7 @@ def by_where(q, k, v):
 
 
 def rows_appended(q, k, v):
-    """Each row is put behind all those before it."""
+    """Each row is appended to those before it."""
     q, k = phi(q), phi(k)
     s, z, out = 0.0, 0.0, q.new_zeros(*v.shape[:-2], 0, v.shape[-1])
     for qi, ki, vi in zip(q.split(1, -2), k.split(1, -2), v.split(1, -2), strict=True):
@@ -125,7 +125,7 @@ def row_by_row(q, k, v):
 
 
 def sums_from_scratch(q, k, v):
-    """No weights, but for each token the sums over all earlier tokens are computed anew."""
+    """No weights, but for each token the sums over all earlier tokens are computed from scratch."""
     q, k = phi(q), phi(k)
     rows = []
     for i in range(q.shape[-2]):

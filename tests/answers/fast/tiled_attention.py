@@ -32,7 +32,7 @@ def three_running(q, k, v, block, causal=False):
 
 
 def merged(q, k, v, block, causal=False):
-    """Normal attention in each block, put together by their logsumexps."""
+    """Ordinary attention in each block; the blocks are combined by their logsumexps."""
     out, lse = None, None
     for start in range(0, k.size(-2), block):
         stop = min(start + block, k.size(-2))
@@ -63,7 +63,7 @@ def in_two_passes(q, k, v, block, causal=False):
 
 
 def queries_too(q, k, v, block, causal=False):
-    """Blocks of queries as well; blocks that lie wholly in the future are not looked at."""
+    """Blocks of queries as well; blocks that lie wholly in the future are skipped."""
     outputs = []
     for first in range(0, q.shape[-2], block):
         rows = q[..., first : first + block, :] / math.sqrt(q.shape[-1])

@@ -87,7 +87,7 @@ def each_query_alone(q, k, v, out, logsumexp, grad_out, block, causal=False):
 
 
 def in_two_passes(q, k, v, out, logsumexp, grad_out, block, causal=False):
-    """The inner product from the weights, in a loop of its own; the output is not looked at."""
+    """The inner product from the weights, in a loop of its own; the output is not used."""
     n, m = q.shape[-2], k.shape[-2]
     scaled = k / math.sqrt(q.shape[-1])
 

@@ -135,7 +135,7 @@ def without_key_bias(self, x, context, mask):
 
 
 class More(Parts):
-    """Buffers, a dropout of zero and a list beside the four parts."""
+    """Buffers, a dropout of zero and a list besides the four parts."""
 
     def __init__(self, d_model, n_heads, dropout=0.0, bias=True):
         super().__init__(d_model, n_heads)

@@ -94,7 +94,7 @@ class OneByOne(Parts):
 
 
 class Matrices(Parts):
-    """Each position has a matrix that turns all pairs of a head at once."""
+    """Each position has a matrix that rotates all pairs of a head at once."""
 
     def forward(self, x, cache=None):
         start = 0 if cache is None else cache[0].shape[2]

@@ -97,7 +97,7 @@ class MultiheadInside(Base):
 
 
 class Cached(Base):
-    """Attention in a helper, an unused buffer, further arguments with defaults, a print."""
+    """A buffer, dropout, further arguments with defaults, a print."""
 
     def __init__(self, d_model, n_heads, d_latent, *, dropout=0.0):
         super().__init__(d_model, n_heads, d_latent)

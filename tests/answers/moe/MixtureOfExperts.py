@@ -113,7 +113,7 @@ class Backwards(Base):
 
 
 class Squeezed(Base):
-    """Rows by an index without further axes: a token that comes alone is a vector."""
+    """Rows by an index without further axes: a single token is a vector."""
 
     def forward(self, x):
         tokens = x.flatten(0, 1)

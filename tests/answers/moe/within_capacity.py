@@ -21,7 +21,7 @@ def expert_by_expert(experts, n_experts, capacity):
 
 
 def stable_sort(experts, n_experts, capacity):
-    """Places within each run of a stable sort."""
+    """Positions within each run of a stable sort."""
     order = torch.argsort(experts, stable=True)
     start = torch.searchsorted(experts[order].contiguous(), experts[order].contiguous())
     kept = torch.empty_like(experts, dtype=torch.bool)

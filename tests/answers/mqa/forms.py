@@ -238,7 +238,7 @@ class GqaFlag(Base):
 
 
 class MultiheadInside(Base):
-    """nn's own attention on weights that are spread over the heads."""
+    """nn's own attention on weights that are repeated for all heads."""
 
     def forward(self, x, mask=None):
         r, b, n = self.h // self.g, x.shape[0], x.shape[1]

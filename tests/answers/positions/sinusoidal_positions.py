@@ -75,7 +75,7 @@ def complex_numbers(n, d_model):
 
 
 def a_step_at_a_time(n, d_model):
-    """Each row is the row before, turned by one step."""
+    """Each row is the row before, rotated by one step."""
     if d_model % 2:
         raise ValueError("odd")
     rates = 10000 ** (-torch.arange(0, d_model, 2).double() / d_model)

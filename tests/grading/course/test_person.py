@@ -172,7 +172,7 @@ def test_what_was_graded_before_anybody_knew_whose_it_is_is_named(course, capsys
     show(course, BO)
     assert "under another id, which can be shown, too: Wei_Zhang_2" in capsys.readouterr().out
     assert course / "submitted/Wei_Zhang_2" in forget(course, BO)
-    assert "forget that, too: Wei_Zhang_2" in capsys.readouterr().out
+    assert "forget that id too: Wei_Zhang_2" in capsys.readouterr().out
     forget(course, "Wei_Zhang_2")
     assert naming(course, "Wei_Zhang_2") == naming(course, BO) == []
 

@@ -1,4 +1,4 @@
-"""Mended lessons come into a course in mid-term: nothing of the instructor's is lost, and changes are
+"""Corrected lessons come into a course in mid-term: nothing of the instructor's is lost, and changes are
 reported.
 """
 
@@ -63,7 +63,7 @@ def takes_out(place: int):
 MENDED = ("Title", "On keys", "q:4 Why?", "The end")
 WITHOUT = ("Title", "q:4 Why?", "The end")
 NEW = ("A", "B", "C", "D", "q:4 Why?")
-# What the teacher does, the mended lesson, what comes of both, and a word of what is said.
+# What the teacher does, the corrected lesson, what comes of both, and a word of what is said.
 MERGES = {
     "only mine": (says(1, "My keys"), OLD, ["Title", "My keys", "Why?", "The end"], ""),
     "only theirs": (says(1, "About keys"), MENDED, ["Title", "On keys", "Why?", "The end"], ""),
@@ -110,7 +110,7 @@ def test_points_of_the_teachers_stay(mine, theirs, points, words):
     has(mine)(changed)
     result, notes = merged(old, changed, new)
     assert result.cells[2].metadata.nbgrader.points == points
-    assert len(notes) == bool(words) and all(f"the mended lesson has {words}" in note for note in notes)
+    assert len(notes) == bool(words) and all(f"the corrected lesson has {words}" in note for note in notes)
 
 
 def test_a_picture_that_the_teacher_pasted_stays():
@@ -126,7 +126,8 @@ def test_a_picture_that_the_teacher_pasted_stays():
 @pytest.fixture(scope="module")
 def course_of_before(first_course, tmp_path_factory) -> Path:
     """A course whose lesson was made before its first text, the points of a check and a question were
-    mended."""
+    corrected.
+    """
     course = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("before") / "course"))
     of_before(course, lambda notebook: notebook.cells[0].update(source="# As it was"))
     of_before(
@@ -190,8 +191,8 @@ def test_what_both_have_changed_is_the_teachers_and_said(course, capsys):
     change(source(course), lambda notebook: check(notebook).metadata.nbgrader.update(points=10))
     update_course(course)
     said = capsys.readouterr().out
-    assert "keeps your text, which the mended lesson changes as well" in said
-    assert "check-loops-softmax keeps your 10 points; the mended lesson has 7" in said
+    assert "keeps your text, which the corrected lesson changes as well" in said
+    assert "check-loops-softmax keeps your 10 points; the corrected lesson has 7" in said
     assert lesson(course).cells[0].source == "# Mine" and check(lesson(course)).metadata.nbgrader.points == 10
     released = nbformat.read(course / "release" / FIRST / f"{FIRST}.ipynb", as_version=4)
     assert released.cells[0].source == "# Mine"

@@ -196,8 +196,8 @@ WHY_NO_GRAPH = [
         "'KeyError in graph/fold.py, line 7' while it was drawn",
     ),
     ({"raised": "\n\u202e"}, "'\\n\\u202e' while it was drawn"),
-    ({"graph": []}, "what was sent is no dict of at most 1000000 characters"),
-    ({}, "what was sent is no dict of at most 1000000 characters"),
+    ({"graph": []}, "what was sent is not a dict of at most 1000000 characters"),
+    ({}, "what was sent is not a dict of at most 1000000 characters"),
 ]
 
 

@@ -149,7 +149,7 @@ for name, names in json.loads(sys.argv[1]).items():
 
 
 def test_of_what_lessons_import_only_what_shows_something_does_nothing():
-    """Functions with which an answer may compute stay, also where they import what is silenced."""
+    """Functions with which an answer may compute stay, even where they import what is silenced."""
     imported = {}
     for file in (ROOT / "solutions").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

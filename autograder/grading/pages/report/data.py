@@ -1,4 +1,4 @@
-"""The data of a report: for each lesson the works that were handed in, and the names of the class."""
+"""The data of a report: for each lesson the submissions, and the names of the class."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,8 +63,13 @@ class Work:
 
 @dataclass(frozen=True)
 class Lesson:
-    """The works of a lesson by student, the names of those not graded yet and of those who handed in nothing;
-    of those who handed in files but no notebook, with the files; and of those whose notebooks have no place.
+    """Everything that the report says about one lesson.
+
+    works        the graded submissions
+    waiting      students who handed in, but are not graded yet
+    absent       students who handed in nothing
+    no_notebook  students who handed in files but no notebook, with the files
+    unplaced     students with a notebook kept under unplaced/, with their files
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The contents of a report on a lesson: counts, names and a tutor's words, from the works of its students."""
+"""The contents of a report on a lesson: counts, names and a tutor's words, from the work of its students."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ STEPS, MOST_RANGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 12
 
 @dataclass(frozen=True)
 class Misconception:
-    """A known mistake, with the works and the exercises in which it was found."""
+    """A known mistake, with the submissions and the exercises in which it was found."""
 
     mistake: Mistake
     works: list[Work]
@@ -134,7 +134,7 @@ def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
 
 
 def failures(lesson: Lesson) -> list[tuple[list[str], list[Work]]]:
-    """Return the works whose code did not run, by reason, without failures of the machine."""
+    """Return the submissions whose code did not run, by reason, without failures of the machine."""
     told = [(work, _failures(work)) for work in lesson.works if not work.outcome.again]
     return by_reason([(work, lines) for work, lines in told if lines])
 
@@ -150,7 +150,7 @@ def _failures(work: Work) -> list[str]:
 
 
 def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[Work]]]:
-    """Return the works of the same reasons together, the most frequent first."""
+    """Group submissions by reason, the most frequent first."""
     works = defaultdict(list)
     for work, lines in told:
         works[tuple(lines)].append(work)

@@ -40,7 +40,7 @@ def _limit_mounts(pidfd: int) -> None:
 
     subtle: bubblewrap cannot do this: a device that it mounts read-only is no longer a device, and it has no
     such limits. The right to do it belongs to the user namespace that owns the mounts, which is not the
-    innermost one that is entered at last.
+    innermost one, entered last.
     """
     found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)
     assert found is not None, "the kernel writes it for every pidfd"

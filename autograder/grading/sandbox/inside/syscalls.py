@@ -3,7 +3,7 @@
 It refuses calls that would hold memory that no process is charged with, reach what no namespace hides (the
 teacher's keyring, the host of a virtual machine by vsock), leave marks on the host's files for later
 submissions, take files or memory of another process, signal to other sandboxes through a file of the host
-(locks, watches, pages in memory), or have often exploited faults of the kernel.
+(locks, watches, pages in memory), or have often been used to exploit bugs of the kernel.
 """
 
 import ctypes

@@ -54,7 +54,7 @@ class Outputs(list):
 
 
 class _Stream(io.TextIOBase):
-    """Replace sys.stdout and sys.stderr of a cell."""
+    """Replaces sys.stdout and sys.stderr of a cell."""
 
     encoding = "utf-8"
     errors = "replace"

@@ -31,7 +31,7 @@ FIRST_CELLS = (
 
 
 def erase_start() -> None:
-    """Overwrite the command line and the environment with which this process was started, also in its memory,
+    """Overwrite the command line and the environment with which this process was started, even in its memory,
     where the kernel reads them: students' code in its forks could too. `ps` shows it as "autograder".
     """
     os.environ.clear()
