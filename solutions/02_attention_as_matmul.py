@@ -3,8 +3,8 @@ r"""
 # 02 Turn two loops into one matrix product: how does a token learn what to look for?
 
 Lesson 01 ended with a failure. A *saw* that might be a tool or a verb, $(1, 1, 0, 0)$, went into two
-sentences, and attention could not tell which was which. At the end of this lesson 48 parameters of yours
-turn the same vector into a verb in one sentence and a tool in the other.
+sentences, and attention could not tell which was which. At the end of this lesson 48 parameters
+that you have trained turn the same vector into a verb in one sentence and a tool in the other.
 
 First the loops go. They show every step, and they are slow.
 
@@ -62,7 +62,7 @@ r"""
 of $q$ with one row of $k$. Is there a single operation that does all of them?
 
 A matrix product takes *rows* of its left factor and *columns* of its right factor, and puts their dot
-product where they cross. We therefore want the keys as columns, which is $k$ turned on its side.
+product where they cross. We therefore want the keys as columns, which is $k$ **transposed**.
 
 ![Left: two Python loops fill a score matrix cell by cell. Right: q with N rows and D columns times k
 transposed with D rows and M columns gives all N by M scores at once; row i of q and column j of k
@@ -84,8 +84,8 @@ print("saw . dog, saw . cat:", (-1) * 2 + 2 * (-1) + 0 * 1, "", (-1) * 2 + 2 * (
 
 # %% [markdown]
 r"""
-**A word of warning.** Turning a matrix on its side (transposing) is not the same as giving it another shape
-(reshaping), although both results have the same size:
+**A word of warning.** Transposing a matrix is not the same as giving it another shape (reshaping),
+although both results have the same size:
 """
 
 # %%
@@ -107,8 +107,8 @@ $$S = \frac{q\, k^{\mathsf T}}{\sqrt{D}}$$
 - the dots stand for any number of axes in front, equal in $q$ and $k$: none for one sentence, $B$ for a
   batch of $B$ sentences. A matrix product treats them as a stack of matrices, each on its own.
 
-That is why we count axes from the end. The features are axis $-1$ and the tokens axis $-2$, however high the
-stack.
+That is why we count axes from the end. The features are axis $-1$ and the tokens axis $-2$, however many
+axes come before them.
 
 ### Exercise: `attention_scores`
 
@@ -842,9 +842,9 @@ gets. From a token with so small a gradient it can hardly learn. But how fast it
 With an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step (it
 **explodes**); with the gate open about a fifth is left. Chains have to be made with care, and the LSTM was invented
 for that (Hochreiter and Schmidhuber 1997; its forget gate came later, Gers et al. 2000). In self-attention the share
-stays near 1 whatever the start, because *any two tokens are one step apart*, and without positions all other tokens
-are treated alike. (More tokens do leave less for each of them, since all share the weights, but for the first no less
-than for its neighbour.)
+stays near 1, because *any two tokens are one step apart*, and without positions all other tokens are treated alike,
+whatever the weights. (More tokens do leave less for each of them, since all share the weights, but for the first
+no less than for its neighbour.)
 
 The chain has its merits, too. It knows the order of the tokens without being told, and it needs one state,
 however long the text is. It also pays another price, which shows on a GPU. Step $i$ has to wait for step

@@ -2,8 +2,8 @@
 r"""
 # 03 Hide tokens with masks: which tokens may a token attend to?
 
-Until now every token **attends to** every token. Its query meets all keys, and each value counts with some
-weight. Sometimes that is too much.
+Until now every token **attends to** every token. Its query is compared with every key, and every value gets some
+weight. Sometimes that is more than we want.
 
 A model that *writes* predicts the next token. If it could attend to that token, predicting would be copying,
 and it would learn nothing. Another case is a batch of sentences of different lengths, where the short ones
@@ -196,14 +196,14 @@ As it is, *saw* attends to the future and to nothing else. *Cat*, the last token
 ## 2. Sentences of different lengths
 
 **The question.** Two sentences in one batch: *the dog saw the cat* and *the cat saw*. All rows of a tensor
-have the same length, so the second sentence is filled up to five tokens. What do we fill in, and who attends
-to it?
+have the same length, so the second sentence is **padded** to five tokens. What do we pad with, and what
+attends to the padding?
 
 ![A batch of two sentences, five positions each. The second holds the, cat, saw and two padding tokens of
 zeros. Below it the mask, True for each real token and False for each padding token, and the lengths 5 and
 3](../images/padded_batch.svg)
 
-We fill in vectors of zeros. But a vector of zeros is not ignored! As a key it scores 0 with every query, and
+We pad with vectors of zeros. But a vector of zeros is not ignored! As a key it scores 0 with every query, and
 lesson 01 showed what softmax makes of a score of 0. The exponential of 0 is 1, a share like any other.
 
 By hand, for *cat* in *the cat saw* with two padding tokens: the scores are 0, 3, $-2$, and 0 for each padding
@@ -305,7 +305,7 @@ By hand: the exponentials of *dog*'s scores are 1 and 20.09 for *the* and *dog*;
 after it. If we zero *after* softmax, what is left has been divided by a total in which the hidden tokens still
 count. The weights add up to only 0.71.
 
-Worse, the hidden tokens still *act*. Put *saw* in the last position instead of *cat*, and *dog*'s weight on
+Worse, the hidden tokens still have an effect. Put *saw* in the last position instead of *cat*, and *dog*'s weight on
 itself goes from 0.68 to 0.90, although *dog* may not attend to that position at all.
 """
 
@@ -381,7 +381,7 @@ print("gradient:          ", q_row.grad.tolist())
 # %% [markdown]
 r"""
 One such row is enough. The weights that make queries and keys are shared by all tokens, so one `nan` reaches
-all of them, and after one training step the whole model is `nan`. The output looked fine all the while.
+all of them, and after one training step every output is `nan`. The output looked fine all the while.
 
 Multiplying by zero does not help either, because zero times `nan` is `nan`. A `nan` has to be *replaced*, in two
 places: on the way forward before the weights meet the values, and on the way back before the gradient
@@ -433,16 +433,15 @@ r"""
   worth.
 - *The vectors of hidden tokens are set to zero.* This is the same mistake in another place, because a key of
   zeros scores 0.
-- *The mask is added to the scores.* True counts as 1 and False as 0, so every key is attended to, some a little
-  more.
+- *The mask is added to the scores.* True counts as 1 and False as 0, so every key is attended to, the
+  allowed ones a little more.
 - *Right without fully masked queries, `nan` with them.* Where does the first `nan` appear? Print the weights.
 - *The right output, `nan` gradients.* Either the `nan` was removed too late, after the values had come in, or
   $-\infty$ was added.
 - *The second call gives something else.* `masked_fill_`, with the underscore, writes into the tensor itself.
   If that is the caller's, it stays changed.
 
-**See it run.** First comes the previous rung of the ladder. With a mask that hides nothing, the numbers of lessons
-01 and 02 come back.
+**See it run.** First, a check against lessons 01 and 02: with a mask that hides nothing, their numbers come back.
 """
 
 # %%

@@ -1031,6 +1031,47 @@ passes, because its outputs are right.
 
 </details>
 
+**Drop the same numbers.** Which numbers dropout sets to zero is left to chance (section 6). Once they are known, the
+rest is exact. Write `dropped(x, kept, p)`, which returns what `nn.Dropout(p)` returns in training if it keeps the
+numbers at which `kept` is True. `try_dropped` looks up which numbers PyTorch has kept and compares outputs and
+gradients. What does yours return if all numbers are kept? Is that what evaluation returns?
+"""
+
+
+# %%
+def try_dropped(dropped):
+    """Raises AssertionError with a sentence if `dropped` is not right."""
+    torch.manual_seed(0)
+    numbers = 1 + torch.rand(4, 5)  # none of them is zero, so a zero has been dropped
+    for p in (0.0, 0.1, 0.5):
+        theirs, mine = (numbers.clone().requires_grad_() for _ in range(2))
+        expected = nn.Dropout(p)(theirs)
+        actual = dropped(mine, expected.detach() != 0, p)
+        assert torch.allclose(actual, expected), f"p = {p}: other numbers than PyTorch's"
+        assert actual.requires_grad, "no gradient comes back"
+        for output in (actual, expected):
+            output.pow(2).sum().backward()
+        assert torch.allclose(mine.grad, theirs.grad), f"p = {p}: another gradient than PyTorch's"
+    return "right: PyTorch's numbers and gradients"
+
+
+# def dropped(x, kept, p): ...
+# try_dropped(dropped)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def dropped(x, kept, p):
+    return x * kept / (1 - p)
+```
+
+With all numbers kept it returns $x / (1 - p)$, which is too large; evaluation returns $x$ itself. A call that happens
+to drop nothing is therefore not an evaluation.
+
+</details>
+
 **Nothing at first.** Write `silent(layer)`, which changes a `TransformerDecoderLayer` so that it returns its
 input unchanged, yet can still learn. Which parameters have to be zero? How many are enough? (GPT-2 starts these
 parameters smaller than the others: lesson 08.)

@@ -537,12 +537,12 @@ figures.curves(growth, title="Compression as the merges grow, three parts", **op
 
 # %% [markdown]
 r"""
-In all three runs the curve rises steeply and then bends, because each merge helps less than the one before
-it. What was learned from one text helps most, in the end, with that text. It helps less with the story,
-although its words are simple, and with an unseen part of the same book, which is about something else. A
-tokenizer has a training set, and it shows.
+In all three runs the curve rises steeply and then bends, because the most frequent pairs are merged first.
+What was learned from one text helps most, in the end, with that text. It helps less with the story, although
+its words are simple, and with an unseen part of the same book, which is about something else. A tokenizer has a
+training set, and it shows.
 
-Why not merge for ever, then? Because every merge is another row of the embedding table, and a rare token's
+Then why not keep merging forever? Because every merge is another row of the embedding table, and a rare token's
 row is trained only on the few occasions when the token occurs. The last merges here were made a handful of
 times.
 
@@ -850,7 +850,7 @@ for name, cut in ways.items():
 
 # %% [markdown]
 r"""
-Cut at every boundary, the text takes about a seventh more tokens than uncut, because a space is a token by itself
+Cut at every boundary, the text takes 13 to 18 % more tokens than uncut, because a space is a token by itself
 before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer; no merge is
 spent on pairs of words that happen to stand next to each other in this part. The authors of GPT-2 name better
 compression as their reason for keeping the space, too (Radford et al. 2019, section 2.2). So most of its tokens for
@@ -963,10 +963,10 @@ for part, merges in zip(parts, all_merges):
 r"""
 <details><summary>An answer</summary>
 
-They are steps on the way. To make a long piece, two shorter ones were merged. If the short one occurs nowhere
-else, every one of its occurrences has been swallowed, and its row of the embedding table is never trained.
-Published models have such rows. Tokens that occur in the tokenizer's training text but hardly ever in the
-model's make models behave strangely (Land and Bartolo 2024 look for them systematically).
+They are intermediate steps. To make a long piece, two shorter ones were merged. If the short one occurs nowhere
+else, every one of its occurrences has been swallowed. A model that reads only such text never trains that row of
+its embedding table. Published models have such rows. Tokens that occur in the tokenizer's training text but hardly
+ever in the model's can make a model behave strangely (Land and Bartolo 2024 look for them systematically).
 
 </details>
 """
@@ -988,8 +988,8 @@ r"""
   *relative to how frequent they are*; *Unigram* (T5, XLNet, ALBERT) starts from many pieces and removes those
   without which the text becomes least unlikely. Before any of these, a tokenizer may *normalise* the text, so that
   one character is always the same bytes (Unicode NFC).
-- **Trained once.** A tokenizer is trained before its model, and not changed afterwards, because the rows of the
-  embedding table go by its ids.
+- **Trained once.** A tokenizer is trained before its model. As a rule its ids are not changed afterwards, because
+  the rows of the embedding table go by them; new ids, such as special tokens, may be added at the end.
 - **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges.
   No text that a user types may be encoded into them.
 - **Numbers.** With nothing but merges, as in GPT-2, a number is cut wherever its digits were frequent together, so

@@ -7,8 +7,7 @@ from autograder.schema import (
     DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Call, Case, Kept, Module, edit,
 )
 
-CALLS = "each module called once"
-ASPECTS = {VALUES: 1, CALLS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
+ASPECTS = {VALUES: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
 CODE = """
 class Remembering(nn.Module):
     '''Without an argument it tells how often it was called, and its last result as it is now.'''
@@ -71,7 +70,7 @@ def residual_cases(draw):
     script = (Call((Kept("0"), Kept("1"), Kept("2")), keep="result"),
               Call(to="1", keep="calls and last result of norm"),
               Call(to="2", keep="calls and last result of sublayer"))
-    yield Case("modules that remember", (draw.normal(2, 3, 4), *remembering), script=script, aspect=CALLS,
+    yield Case("modules that remember", (draw.normal(2, 3, 4), *remembering), script=script, aspect=SIDE_EFFECTS,
                needs=("modules", "calls"))
     for training, family in ((True, "modules in training mode"), (False, "modules in evaluation mode")):
         moody = (Module("Moody", {"training": training, "factor": factor}, code=CODE) for factor in (2.0, 3.0))

@@ -7,7 +7,7 @@ from torch import nn
 from autograder.exercises._shared import layers
 from autograder.exercises._shared.attention_cases import some_mask
 from autograder.exercises._shared.layers import LAYERS, MADE, RISING, Maker
-from autograder.schema import Exercise, edit, fitting, standard_cases
+from autograder.schema import VALUES, Exercise, edit, fitting, standard_cases
 
 
 class CrossAttentionDecoderLayer(nn.Module):
@@ -82,7 +82,7 @@ EXERCISE = Exercise(
     reference=Reference,
     cases=cases,
     standard=("float64", "transposed"),
-    aspects=layers.ASPECTS,
+    aspects=layers.ASPECTS | {VALUES: 8},
     shapes={"x": "B N d_model", "memory": "B M d_model", "memory_mask": "B M", "return": "B N d_model"},
     rules=layers.BY_HAND,
     invariants=layers.INVARIANTS,

@@ -8,7 +8,7 @@ from torch import nn
 
 from autograder.exercises._shared import layers
 from autograder.exercises._shared.layers import ACTIVATIONS, LAYERS, RISING, Maker
-from autograder.schema import Exercise, edit, fitting
+from autograder.schema import VALUES, Exercise, edit, fitting
 
 
 class TransformerDecoderLayer(nn.Module):
@@ -61,7 +61,7 @@ EXERCISE = Exercise(
     reference=Reference,
     cases=cases,
     standard=("float64", "transposed"),
-    aspects=layers.ASPECTS,
+    aspects=layers.ASPECTS | {VALUES: 8},
     shapes={"x": "B N d_model", "return": "B N d_model"},
     rules=layers.BY_HAND,
     invariants=layers.INVARIANTS,

@@ -161,7 +161,7 @@ EXERCISE = Exercise(
     reference=Reference,
     cases=cases,
     standard=(FROM_TABLES, "by name"),
-    aspects={VALUES: 4, PADDING: 1, LENGTH: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 8, PADDING: 1, LENGTH: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"src": "B M", "tgt": "B N", "src_padding": "B M", "return": "B N tgt_vocab"},
     invariants=(samples_apart("two sentences", "another second sentence"),
                 past_only("two sentences", "another last token")),

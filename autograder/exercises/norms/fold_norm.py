@@ -88,7 +88,7 @@ EXERCISE = Exercise(
     worked=fold_norm,
     reference=reference,
     cases=cases,
-    aspects={VALUES: 4, LEARNING: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 7, LEARNING: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     mistakes=(
         edit("FOLD-01 the shift is left out", {BIAS: "bias.clone()"},
              "Your new layer ignores the norm's bias.",

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from autograder.exercises._shared.norms import ASPECTS, BY_HAND, OTHERS, SHARED, SPECIAL, norm_cases
-from autograder.schema import Case, Exercise, edit, fitting
+from autograder.schema import VALUES, Case, Exercise, edit, fitting
 
 
 def rms_norm(x, weight, eps=1e-6):
@@ -36,7 +36,7 @@ EXERCISE = Exercise(
     reference=reference,
     cases=cases,
     standard=("float64", "transposed", "by name"),
-    aspects=ASPECTS,
+    aspects=ASPECTS | {VALUES: 2},
     shapes={"x": "... D", "weight": "D", "return": "... D"},
     rules=BY_HAND,
     mistakes=(

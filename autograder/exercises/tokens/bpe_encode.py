@@ -140,7 +140,7 @@ EXERCISE = Exercise(
     worked=bpe_encode,
     reference=reference,
     cases=cases,
-    aspects={VALUES: 4, LONG: 1},
+    aspects={VALUES: 5, LONG: 1},
     mistakes=(
         wrong("BPE-01 the longest piece first", longest_first,
               "You take the longest piece that fits, from the left.", "Which merge was learned first?"),

@@ -51,7 +51,7 @@ EXERCISE = Exercise(
     worked=split_words,
     reference=reference,
     cases=cases,
-    aspects={VALUES: 4, SCRIPTS: 1},
+    aspects={VALUES: 2, SCRIPTS: 1},
     mistakes=(
         edit("TOK-01 empty strings are kept", {" if piece]": "]"},
              "Your list contains empty strings.", 'What is before the first word boundary of "Hi there"?'),

@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     worked=train_bpe,
     reference=reference,
     cases=cases,
-    aspects={VALUES: 5, EARLY: 2},
+    aspects={VALUES: 6, EARLY: 2},
     mistakes=(
         *fitting(train_bpe, MERGING, ("BPE-53", "BPE-51", "BPE-141")),
         edit("BPE-51", {"while i < len(ids):": "while i < len(ids) - 1:"},

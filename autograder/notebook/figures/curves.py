@@ -10,9 +10,10 @@ from autograder.notebook.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPL
 from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.words import sentence
 
-# The first line is broad and the others are dashed, so that lines that coincide are all seen.
+# The first line is solid and a little broader, the others are dashed, so that lines that coincide are all seen.
+# It must not be so broad that the first name looks like the most important one.
 LOOKS = (
-    (BLUE, "o", "-", 3.2),
+    (BLUE, "o", "-", 2.2),
     (VERMILLION, "^", "--", 1.8),
     (GREEN, "s", "-.", 1.8),
     (ORANGE, "D", ":", 2.2),
