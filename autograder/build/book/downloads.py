@@ -57,7 +57,8 @@ On Linux, with PyTorch's build for the CPU, which is all that the course needs:
 
 ```
 python3 -m venv .venv
-.venv/bin/python -m pip install {wheel} --extra-index-url {index}
+.venv/bin/python -m pip install {wheel} \\
+    --extra-index-url {index}
 .venv/bin/python -m autograder lab
 ```
 
