@@ -19,6 +19,7 @@ PYTHONS = (3, 11), (3, 14)
 # Characters: of a path on Windows by default, and of the longest one below a Python on Windows, a licence of
 # PyTorch's.
 PATH_LIMIT, DEEPEST = 260, 190
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # gigabytes less, on Linux
 # Packages that have a finding of their own: whether they do what lessons need.
 TRIED = {"torch", "pygraphviz"}
 # Run in a kernel: everything that a lesson needs, from the first import to a check.
@@ -46,9 +47,11 @@ def examine() -> list[Finding]:
     return [_python(), *_paths(), _torch(), _packages(), _graphs(), _model(), _kernel(), _space()]
 
 
-def installs(package: str) -> str:
-    """Return the line that installs a package into this Python."""
-    return f'`"{sys.executable}" -m pip install {package}` installs it.'
+def installs(package: str, what: str = "it") -> str:
+    """Return the line that installs a package into this Python: on Linux, with PyTorch's build for the CPU."""
+    brings_torch = package == "torch" or package.startswith("--editable")
+    index = f" --extra-index-url {TORCH_INDEX}" if sys.platform == "linux" and brings_torch else ""
+    return f'`"{sys.executable}" -m pip install {package}{index}` installs {what}.'
 
 
 def _python() -> Finding:

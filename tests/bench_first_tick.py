@@ -30,8 +30,9 @@ from playwright.sync_api import Page, expect, sync_playwright
 from systems.windows import write_startup
 
 from autograder.build.book.downloads import FOLDER as DOWNLOADS
-from autograder.build.book.downloads import TORCH_INDEX, write_wheel
+from autograder.build.book.downloads import write_wheel
 from autograder.build.lesson import ROOT
+from autograder.doctor import TORCH_INDEX
 
 SITE = ROOT / "book/_build/html"
 FIRST = "notebooks/01_attention_from_loops.ipynb"

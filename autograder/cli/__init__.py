@@ -123,7 +123,7 @@ def _lacks(error: Exception) -> str:
     if own is not None and Path(sys.prefix) != HOME / ".venv":
         mend = f'the course has a Python of its own: `"{own}" -m autograder`.'
     elif (HOME / "pyproject.toml").is_file():
-        mend = f'`"{sys.executable}" -m pip install --editable "{HOME}"` installs all that it needs.'
+        mend = installs(f'--editable "{HOME}"', "all that it needs")
     else:
         mend = installs(package)
     return f"this Python ({sys.executable}) lacks {package}, which the course needs; {mend}"

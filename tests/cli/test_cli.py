@@ -13,6 +13,7 @@ import pytest
 
 from autograder import cli
 from autograder.cli import main
+from autograder.doctor import TORCH_INDEX
 
 ROOT = Path(__file__).parents[2]
 
@@ -208,10 +209,16 @@ def test_a_python_without_our_packages_is_told_in_one_sentence():
 
 def test_what_is_lacking_comes_with_the_line_that_mends_it(monkeypatch, tmp_path):
     monkeypatch.setattr(cli, "HOME", tmp_path)
+    monkeypatch.setattr(sys, "platform", "linux")
     lacks_torch = ModuleNotFoundError(name="torch.nn")
-    assert f'"{sys.executable}" -m pip install torch' in cli._lacks(lacks_torch)
+    assert f'"{sys.executable}" -m pip install torch --extra-index-url {TORCH_INDEX}`' in cli._lacks(
+        lacks_torch
+    )
     (tmp_path / "pyproject.toml").touch()
-    assert f'"{sys.executable}" -m pip install --editable "{tmp_path}"' in cli._lacks(lacks_torch)
+    assert (
+        f'"{sys.executable}" -m pip install --editable "{tmp_path}" --extra-index-url {TORCH_INDEX}`'
+        in cli._lacks(lacks_torch)
+    )
     own = tmp_path / ".venv/bin/python"
     own.parent.mkdir(parents=True)
     own.touch()
