@@ -11,7 +11,7 @@ from subprocess import DEVNULL
 from textwrap import fill
 
 from autograder.errors import PACKAGE
-from autograder.requirements import missing, name_in
+from autograder.requirements import TORCH_INDEX, missing, name_in
 
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
 SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
@@ -19,7 +19,6 @@ PYTHONS = (3, 11), (3, 14)
 # Characters: of a path on Windows by default, and of the longest one below a Python on Windows, a licence of
 # PyTorch's.
 PATH_LIMIT, DEEPEST = 260, 190
-TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # gigabytes less, on Linux
 # Packages that have a finding of their own: whether they do what lessons need.
 TRIED = {"torch", "pygraphviz"}
 # Run in a kernel: everything that a lesson needs, from the first import to a check.

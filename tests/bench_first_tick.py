@@ -32,7 +32,7 @@ from systems.windows import write_startup
 from autograder.build.book.downloads import FOLDER as DOWNLOADS
 from autograder.build.book.downloads import write_wheel
 from autograder.build.lesson import ROOT
-from autograder.doctor import TORCH_INDEX
+from autograder.requirements import TORCH_INDEX
 
 SITE = ROOT / "book/_build/html"
 FIRST = "notebooks/01_attention_from_loops.ipynb"

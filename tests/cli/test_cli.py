@@ -13,7 +13,7 @@ import pytest
 
 from autograder import cli
 from autograder.cli import main
-from autograder.doctor import TORCH_INDEX
+from autograder.requirements import TORCH_INDEX
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,7 +14,7 @@ from PIL import Image
 from autograder.build.lesson import Lesson
 from autograder.build.notebooks import as_text, student_notebook
 from autograder.build.repository import FIRST, GITHUB, INSTALL, in_colab
-from autograder.doctor import TORCH_INDEX
+from autograder.requirements import TORCH_INDEX
 
 FOLDER = "downloads"
 PARTS = (
