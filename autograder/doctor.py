@@ -11,7 +11,7 @@ from subprocess import DEVNULL
 from textwrap import fill
 
 from autograder.errors import PACKAGE
-from autograder.requirements import missing, name_in
+from autograder.requirements import TORCH_INDEX, missing, name_in
 
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
 SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
@@ -46,9 +46,11 @@ def examine() -> list[Finding]:
     return [_python(), *_paths(), _torch(), _packages(), _graphs(), _model(), _kernel(), _space()]
 
 
-def installs(package: str) -> str:
-    """Return the line that installs a package into this Python."""
-    return f'`"{sys.executable}" -m pip install {package}` installs it.'
+def installs(package: str, what: str = "it") -> str:
+    """Return the line that installs a package into this Python: on Linux, with PyTorch's build for the CPU."""
+    brings_torch = package == "torch" or package.startswith("--editable")
+    index = f" --extra-index-url {TORCH_INDEX}" if sys.platform == "linux" and brings_torch else ""
+    return f'`"{sys.executable}" -m pip install {package}{index}` installs {what}.'
 
 
 def _python() -> Finding:

@@ -5,6 +5,7 @@ the bundle's notebooks import.
 import re
 from importlib.metadata import PackageNotFoundError, requires, version
 
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # on Linux: without the gigabytes for GPUs
 COURSE = "attention-by-hand"
 
 

@@ -10,12 +10,12 @@ The website is that of `make book`, if there is one. pip needs its index, and th
 environment names another index of PyTorch's builds for the CPU, or, empty, none.
 """
 
+import gzip
 import os
 import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator
@@ -28,24 +28,18 @@ from browser.notebook_page import NotebookPage
 from browser.screenshots import FOLDER, photograph
 from browser.servers import Jupyter, files, jupyter
 from playwright.sync_api import Page, expect, sync_playwright
+from systems.windows import write_startup
 
 from autograder.build.book.downloads import FOLDER as DOWNLOADS
-from autograder.build.book.downloads import TORCH_INDEX, write_wheel
+from autograder.build.book.downloads import write_wheel
 from autograder.build.lesson import ROOT
+from autograder.requirements import TORCH_INDEX
 
 SITE = ROOT / "book/_build/html"
 FIRST = "notebooks/01_attention_from_loops.ipynb"
 STUB = "def dot_product_scores"
 ANSWER = ("rows = [torch.stack([a @ b for b in x]) for a in x]", "return torch.stack(rows)")
 SHARES = {"B": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
-WINDOWS = f"""
-import sys
-more = [{str(Path(__file__).parent)!r}, {sysconfig.get_path("purelib")!r}]
-sys.path += more  # with mypy, which knows what Windows lacks
-from systems.windows import become
-become()
-sys.path = [path for path in sys.path if path not in more]
-"""
 
 
 @contextmanager
@@ -72,12 +66,13 @@ def _megabytes(path: Path) -> float:
 
 def visit(pages: Path) -> None:
     """Open the website's first page, and the one that says how to start."""
-    weight = "performance.getEntriesByType('resource').reduce((sum, one) => sum + one.transferSize, 0)"
+    loaded = "performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname.slice(1))"
     with files(pages) as address, new_page() as page:
         for number, name in enumerate(("index.html", "start.html"), start=1):
             with step(f"website: {name}") as more:
                 page.goto(f"{address}{name}", wait_until="networkidle")
-                more += [f"{page.evaluate(weight) / 1e6 + _megabytes(pages / name):.1f} MB"]
+                sent = [gzip.compress((pages / part).read_bytes()) for part in {name, *page.evaluate(loaded)}]
+                more += [f"{sum(map(len, sent)) / 1e6:.1f} MB as servers send it, compressed"]
             photograph(page, f"first-tick-{number}-{name.partition('.')[0]}")
 
 
@@ -143,10 +138,8 @@ def main() -> None:
         python = set_up(home, wheel)
         for system in ("Linux", "Windows"):
             own = home / system
-            if system == "Windows":  # IPython runs it before the first cell
-                startup = own / "ipython/profile_default/startup/00.py"
-                startup.parent.mkdir(parents=True)
-                startup.write_text(WINDOWS, encoding="utf-8")
+            if system == "Windows":
+                write_startup(own / "ipython")
             folder = home / f"attention-by-hand-{system}"
             command = (str(python), "-m", "autograder", "lab", str(folder))
             with new_page() as page, jupyter(folder, own, command) as server:

@@ -205,7 +205,9 @@ def test_the_cpu_index_is_passed_on_when_asked_for(course):
 def test_the_dev_container_uses_the_set_up_of_make():
     lines = (ROOT / ".devcontainer/devcontainer.json").read_text().splitlines()
     told = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
-    assert told["postCreateCommand"] == "make .venv/set-up-done"
+    assert (
+        told["postCreateCommand"] == "make .venv/set-up-done TORCH_INDEX=https://download.pytorch.org/whl/cpu"
+    )
     assert "VENV := .venv\n" in MAKEFILE and "STAMP := $(VENV)/set-up-done\n" in MAKEFILE
 
 

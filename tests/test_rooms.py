@@ -74,7 +74,7 @@ NEEDS = {
         ),
         *("printable", "probe", "requirements", "schema", "untrusted", "values", "verdict"),
     },
-    "build.book": {"build", "exercises", "grading", "judge", "marks", "notebook", "schema"},
+    "build.book": {"build", "exercises", "grading", "judge", "marks", "notebook", "requirements", "schema"},
     "bundle": {
         "build",
         "dependencies",

@@ -316,7 +316,7 @@ def new_exercise(exercise_id: str, root: Path) -> list[Path]:
 
     Raises UserError if the id is not valid, or is taken.
     """
-    if not EXERCISE_ID.fullmatch(exercise_id):
+    if not EXERCISE_ID.fullmatch(exercise_id) or exercise_id.endswith(".py"):
         raise UserError(f"{exercise_id!r} is not an id; ids look like loops.softmax.")
     topic, _, name = exercise_id.partition(".")
     exercises = root / ("autograder/exercises" if root == ROOT else "exercises")

@@ -8,13 +8,16 @@ first.
 import argparse
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+import autograder
 from autograder.doctor import installs
 from autograder.errors import OUR_ERROR, UserError, keep_trace, place_of
 from autograder.files import folder_is_gone
@@ -22,6 +25,7 @@ from autograder.printable import printable
 
 HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where the README's commands make `.venv`
 OWN_PYTHON = (".venv/bin/python", ".venv/Scripts/python.exe")
+COMMAND = "COMMAND"
 FOR_TEACHERS = ("nbgrader", "sqlalchemy")  # of the extra `teach`
 TEACH = '"attention-by-hand[teach]"'
 OF_STUDENTS = (
@@ -31,10 +35,30 @@ OF_STUDENTS = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports wrong arguments in one line."""
+    """Reports wrong arguments in one line, with the right call."""
 
     def error(self, message: str) -> NoReturn:
-        said = f"autograder: {printable(message)}; `{self.prog} --help` shows how it is called."
+        self.color = False  # of the usage, from Python 3.14
+        usage = " ".join(self.format_usage().split()).removeprefix("usage: ")
+        call = re.sub(r"\[-[^]]*\] ?", "", usage).strip()  # without options
+        self._end(f"{message}; call it as `{call}` (`--help` says more).")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        known = action.choices
+        if action.metavar != COMMAND or known is None or value in known:
+            super()._check_value(action, value)
+        elif value in autograder.MODULES:
+            self._end(
+                f"{value} is not a command but a function: call it in a notebook or a Python file, after "
+                f"`from autograder import {value}`."
+            )
+        else:
+            near = get_close_matches(value, list(known), n=1)
+            lists = f"`{self.prog} --help` lists them."
+            self._end(f"there is no command {value!r}; " + (f"did you mean {near[0]}?" if near else lists))
+
+    def _end(self, sentence: str) -> NoReturn:
+        said = f"autograder: {printable(sentence)}"
         if not (Path(__file__).parent / "teach.py").is_file():
             said += f" {OF_STUDENTS}"
         self.exit(2, f"{said}\n")
@@ -99,7 +123,7 @@ def _lacks(error: Exception) -> str:
     if own is not None and Path(sys.prefix) != HOME / ".venv":
         mend = f'the course has a Python of its own: `"{own}" -m autograder`.'
     elif (HOME / "pyproject.toml").is_file():
-        mend = f'`"{sys.executable}" -m pip install --editable "{HOME}"` installs all that it needs.'
+        mend = installs(f'--editable "{HOME}"', "all that it needs")
     else:
         mend = installs(package)
     return f"this Python ({sys.executable}) lacks {package}, which the course needs; {mend}"
@@ -110,7 +134,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = _parser()
     arguments, more = parser.parse_known_args(argv)
     if more and not getattr(arguments, "takes_more", False):
-        parser.error(f"unrecognized arguments: {' '.join(more)}")
+        arguments.parser.error(f"unrecognized arguments: {' '.join(more)}")
     arguments.more = more
     return arguments
 
@@ -126,7 +150,7 @@ def _parser() -> _Parser:
         type=Path,
         help="lessons of your own, in this folder or course",
     )
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar=COMMAND, required=True)
     for file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # a student bundle has fewer
         import_module(f"{__name__}.{file.stem}").add_to(commands)
     return parser
@@ -137,5 +161,5 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a command that calls `run(arguments)`."""
     command = commands.add_parser(name, help=text, description=text)
-    command.set_defaults(command=run)
+    command.set_defaults(command=run, parser=command)
     return command

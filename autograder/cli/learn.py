@@ -2,7 +2,7 @@
 
 import json
 import sys
-from argparse import Action, Namespace
+from argparse import Namespace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,6 @@ from autograder.printable import printable_lines
 from autograder.verdict import as_written
 
 FIELDS = ("id", "lesson", "name", "points", "minutes", "difficulty")
-
-
-class _Alone(Action):
-    """An option that needs none of the command's arguments."""
-
-    def __call__(self, parser: Any, namespace: Namespace, value: Any, option: str | None = None) -> None:
-        setattr(namespace, self.dest, value)
-        for argument in parser._actions:
-            argument.required = False
 
 
 def add_to(commands: Any) -> None:
@@ -35,8 +26,9 @@ def add_to(commands: Any) -> None:
     command.set_defaults(takes_more=True)
 
     command = add_command(commands, "check", check, "judge answers in Python files")
+    command.usage = "%(prog)s --watch FILE"
     text = "judge all answers in this .py file, at each save, until you stop it"
-    command.add_argument("--watch", metavar="FILE", type=Path, action=_Alone, help=text)
+    command.add_argument("--watch", metavar="FILE", type=Path, help=text)
 
     command = add_command(commands, "exercises", _exercises, "list every exercise of the course")
     command.add_argument("--json", action="store_true", help="print one JSON list")

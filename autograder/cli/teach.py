@@ -37,9 +37,11 @@ def add_to(commands: Any) -> None:
 def _add_check(commands: Any) -> None:
     command = commands.choices["check"]  # of the commands for learners, which have --watch
     command.set_defaults(command=_check)
+    options = "[--hidden] [--seed N] [--why] [--json]"
+    command.usage = f"%(prog)s {options} EXERCISE_ID FILE [FILE ...] | --watch FILE"
     command.epilog = "Exit status: 0 if all are right, 1 if one is not, 2 if one could not be judged."
-    command.add_argument("exercise", metavar="EXERCISE_ID", help="for instance loops.softmax")
-    command.add_argument("files", metavar="FILE", nargs="+", help="files that define an object of that name")
+    command.add_argument("exercise", metavar="EXERCISE_ID", nargs="?", help="for instance loops.softmax")
+    command.add_argument("files", metavar="FILE", nargs="*", help="files that define an object of that name")
     command.add_argument(
         "--hidden", action="store_true", help="judge with the hidden cases, of which there are more"
     )
@@ -210,6 +212,7 @@ def _check(arguments: Namespace) -> int | None:
     if arguments.watch is not None:
         watched(arguments)
         return None
+    _refuse_other_orders(arguments)
     name = arguments.exercise.rpartition(".")[2]
     way = f"end the file with `from autograder import check; check({name})` and run it."
     _needs_fork("judging files", f"on Windows, {way}")
@@ -243,6 +246,22 @@ def _check(arguments: Namespace) -> int | None:
                 worst = max(worst, 0 if verdict.passed else 1)
                 _show_verdict(arguments, file, verdict)
     return worst
+
+
+def _refuse_other_orders(arguments: Namespace) -> None:
+    """Raise UserError, with the right call, if the exercise or a file is missing, or a file comes first."""
+    from autograder.exercises import nearest
+
+    words = [arguments.exercise, *arguments.files] if arguments.exercise else []
+    files = [word for word in words if word.endswith((".py", ".ipynb"))]
+    if len(words) > 1 and words[0] not in files:
+        return
+    near = next(filter(None, map(nearest, (word for word in words if word not in files))), "EXERCISE_ID")
+    call = f"python -m autograder check {near} {' '.join(files) or 'FILE'}"
+    watch = f"python -m autograder check --watch {files[0] if files else 'FILE'}"
+    raise UserError(
+        f"check takes an exercise, then files that answer it: `{call}`; `{watch}` judges all answers in a file."
+    )
 
 
 def _course(arguments: Namespace) -> None:

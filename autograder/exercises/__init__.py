@@ -127,12 +127,18 @@ def find(exercise_id: str) -> Exercise:
     for exercise in all_exercises():
         if exercise.id == exercise_id:
             return exercise
+    near = nearest(exercise_id)
+    hint = f"did you mean {near}?" if near else "`python -m autograder exercises` lists them."
+    raise UserError(f"there is no exercise {exercise_id!r}; {hint}")
+
+
+def nearest(word: str) -> str | None:
+    """Return the id of the exercise whose name or id is closest to a word; None if none is close."""
     from difflib import get_close_matches
 
-    ids = [exercise.id for exercise in all_exercises()]
-    near = get_close_matches(exercise_id, ids, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else "`python -m autograder exercises` lists them."
-    raise UserError(f"there is no exercise {exercise_id!r}; {hint}")
+    ids = {word: one.id for one in all_exercises() for word in (one.name, one.id)}
+    near = get_close_matches(word, ids, n=1, cutoff=0.5)
+    return ids[near[0]] if near else None
 
 
 def find_by_name(name: str) -> Exercise | None:

@@ -254,6 +254,13 @@ def test_every_exercise_says_how_it_is_judged(pages):
         assert f"{exercise.name}: {exercise.points} points" in text
 
 
+def test_no_meaning_goes_on_as_a_list(pages):
+    """As one does if a line of the source begins with a number and a full stop."""
+    assert pages["glossary.html"].article.select("dd p") and not pages["glossary.html"].article.select(
+        "dd ol"
+    )
+
+
 def test_links_to_a_live_notebook_need_a_public_address(pages):
     linked = [bool(page.find_all(href=re.compile("colab|mybinder"))) for page in pages.values()]
     assert any(linked) is bool(repository(ROOT))

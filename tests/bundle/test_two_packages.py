@@ -53,4 +53,4 @@ def test_a_teacher_s_command_says_that_this_is_not_the_teacher_s_package(student
         [sys.executable, "-m", "autograder", "grade", "."], cwd=students, capture_output=True, text=True
     )
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "invalid choice: 'grade'" in done.stderr and "the package that students get" in done.stderr
+    assert "no command 'grade'" in done.stderr and "the package that students get" in done.stderr

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from autograder import cli
 from autograder.cli import main
+from autograder.requirements import TORCH_INDEX
 
 ROOT = Path(__file__).parents[2]
 
@@ -161,6 +163,42 @@ def test_bad_input_to_every_command_gives_one_line(tmp_path, capfd):
     assert [path.name for path in full.iterdir()] == ["kept.txt"]
 
 
+CHECK = "python -m autograder check"
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        ("check a.py softmax", f"`{CHECK} loops.softmax a.py`"),
+        ("check a.py loops.softmax b.ipynb", f"`{CHECK} loops.softmax a.py b.ipynb`"),
+        ("check a.py sofmax", f"`{CHECK} loops.softmax a.py`"),
+        ("check softmax", f"`{CHECK} loops.softmax FILE`"),
+        ("check a.py", f"`{CHECK} EXERCISE_ID a.py`; `{CHECK} --watch a.py` judges all answers"),
+        ("check", f"`{CHECK} EXERCISE_ID FILE`"),
+        ("check generate a.py", "did you mean generation.generate?"),
+        ("check loops.softmax a.py --watch", f"`{CHECK} EXERCISE_ID FILE [FILE ...] | --watch FILE`"),
+        ("hint a.py", "hint is not a command but a function: "),
+        ("draw", "after `from autograder import draw`."),
+        ("chekc loops.softmax a.py", "did you mean check?"),
+        ("website", "there is no command 'website'; `python -m autograder --help` lists them."),
+        (
+            "prove a.py",
+            f"there is no lesson or exercise 'a'; .* `{CHECK} EXERCISE_ID FILE` judges an answer.",
+        ),
+        ("prove softmax", "did you mean loops.softmax?"),
+        ("prove loops.softmax a.py", "call it as `python -m autograder prove NAME` "),
+        ("progress", "call it as `python -m autograder progress NOTEBOOK [NOTEBOOK ...]` "),
+        ("grade", "call it as `python -m autograder grade DIR [LESSON]` "),
+        ("doctor x", "call it as `python -m autograder doctor` "),
+        ("new a.py", "'a.py' is not an id; ids look like loops.softmax."),
+    ],
+)
+def test_words_in_another_order_or_too_few_get_the_right_call(words, call, capfd):
+    done = in_this_process(words.split(), capfd)
+    pattern = ".*".join(map(re.escape, call.split(".*")))
+    assert one_line(done) and re.search(pattern, done.stderr), done.stderr
+
+
 def test_a_python_without_our_packages_is_told_in_one_sentence():
     """As with the system's own Python in the folder of a clone: -S leaves installed packages out."""
     command = [sys.executable, "-S", "-m", "autograder", "exercises"]
@@ -171,10 +209,16 @@ def test_a_python_without_our_packages_is_told_in_one_sentence():
 
 def test_what_is_lacking_comes_with_the_line_that_mends_it(monkeypatch, tmp_path):
     monkeypatch.setattr(cli, "HOME", tmp_path)
+    monkeypatch.setattr(sys, "platform", "linux")
     lacks_torch = ModuleNotFoundError(name="torch.nn")
-    assert f'"{sys.executable}" -m pip install torch' in cli._lacks(lacks_torch)
+    assert f'"{sys.executable}" -m pip install torch --extra-index-url {TORCH_INDEX}`' in cli._lacks(
+        lacks_torch
+    )
     (tmp_path / "pyproject.toml").touch()
-    assert f'"{sys.executable}" -m pip install --editable "{tmp_path}"' in cli._lacks(lacks_torch)
+    assert (
+        f'"{sys.executable}" -m pip install --editable "{tmp_path}" --extra-index-url {TORCH_INDEX}`'
+        in cli._lacks(lacks_torch)
+    )
     own = tmp_path / ".venv/bin/python"
     own.parent.mkdir(parents=True)
     own.touch()

@@ -235,7 +235,7 @@ def test_the_command_says_what_is_missing_or_that_nothing_is(monkeypatch, capsys
 
 
 @pytest.mark.parametrize(
-    "name, said", [("loops.sofmax", "did you mean loops.softmax?"), ("03_maskin", "no lesson")]
+    "name, said", [("loops.sofmax", "did you mean loops.softmax?"), ("03_maskin", "did you mean 03_masking?")]
 )
 def test_a_name_that_there_is_not_is_one_sentence(name, said, capsys):
     assert main(["prove", name]) == 2

@@ -5,8 +5,8 @@ On Linux the kernel is one without anything that Windows lacks, and must say the
 the system's own (.github/workflows/learner.yml).
 """
 
+import os
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -20,17 +20,10 @@ from autograder.judge import cases_of, judge
 from autograder.notebook.card import text_of
 from autograder.probe import probe
 from autograder.schema.mistake import edited_source
+from systems.windows import write_startup
 
 LESSONS = ("01_attention_from_loops", "10_tokenisation", "11_language_model", "17_reinforcement_learning")
-TESTS = Path(__file__).parents[1]
-WITHOUT_UNIX = f"""
-import sys
-sys.path.insert(0, {str(TESTS)!r})
-from systems.windows import become
-become()
-import os
-assert os.name == "nt" and not hasattr(os, "fork")
-"""
+WITHOUT_UNIX = 'import os\nassert os.name == "nt" and not hasattr(os, "fork")'
 ENDLESS = """
 import autograder.probe.run
 autograder.probe.run.SECONDS_PER_CALL = 0.5
@@ -91,7 +84,12 @@ def outputs(cells, tmp_path_factory):
     made, _ = cells
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in made.values()])
     place = {"metadata": {"path": str(tmp_path_factory.mktemp("a folder (é)"))}}
-    NotebookClient(notebook, timeout=600, allow_errors=True, kernel_name="python3", resources=place).execute()
+    environment = dict(os.environ)
+    if sys.platform == "linux":
+        environment["IPYTHONDIR"] = str(ipython := tmp_path_factory.mktemp("ipython"))
+        write_startup(ipython)
+    client = NotebookClient(notebook, timeout=600, allow_errors=True, kernel_name="python3", resources=place)
+    client.execute(env=environment)
     return dict(zip(made, (_shown(cell.outputs) for cell in notebook.cells), strict=True))
 
 

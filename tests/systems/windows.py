@@ -12,6 +12,7 @@ import locale
 import os
 import pathlib
 import sys
+import sysconfig
 import tempfile
 
 from systems.lacking import absent, lacking
@@ -44,6 +45,23 @@ OTHERS = (
 )
 
 STAYS = ("select",)  # the kernel's own event loop asks it
+
+STARTUP = f"""
+import asyncio, sys
+asyncio.set_event_loop(asyncio.new_event_loop())  # the kernel's own, which on Linux needs what Windows lacks
+more = [{str(pathlib.Path(__file__).parents[1])!r}, {sysconfig.get_path("purelib")!r}]
+sys.path += more  # with mypy, which knows what Windows lacks
+from systems.windows import become
+become()
+sys.path = [path for path in sys.path if path not in more]
+"""
+
+
+def write_startup(ipython: pathlib.Path) -> None:
+    """Let every kernel with this folder as IPYTHONDIR become Windows before its first cell."""
+    startup = ipython / "profile_default/startup/00.py"
+    startup.parent.mkdir(parents=True)
+    startup.write_text(STARTUP, encoding="utf-8")
 
 
 def become() -> None:

@@ -10,6 +10,7 @@ table.py      all of them as a table, for CONTRIBUTING.md
 `python -m autograder prove NAME` prints the sentences; the course's tests require that there are none.
 """
 
+from difflib import get_close_matches
 from pathlib import Path
 
 from autograder.build.asked.answers import ANSWER_RULES
@@ -19,6 +20,7 @@ from autograder.build.asked.rule import faults_by
 from autograder.build.asked.subject import LessonSubject
 from autograder.build.lesson import ROOT, Lesson, lesson_names
 from autograder.errors import UserError
+from autograder.exercises import nearest
 
 __all__ = ["faults_in_folder", "faults_of_exercise", "faults_of_lesson", "prove"]
 
@@ -36,7 +38,10 @@ def prove(name: str, root: Path = ROOT) -> list[str]:
             fault for exercise_id in ids for fault in faults_of_exercise(exercise_id, root, lesson)
         ]
     if "." not in name:
-        raise UserError(f"there is no lesson {name!r}; the lessons are {', '.join(lesson_names(root))}.")
+        near = next(iter(get_close_matches(name, lesson_names(root), n=1)), None) or nearest(name)
+        answer = "`python -m autograder check EXERCISE_ID FILE` judges an answer."
+        hint = f"did you mean {near}?" if near else f"`python -m autograder exercises` lists them; {answer}"
+        raise UserError(f"there is no lesson or exercise {name!r}; {hint}")
     return faults_of_exercise(name, root)
 
 

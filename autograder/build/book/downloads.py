@@ -14,6 +14,7 @@ from PIL import Image
 from autograder.build.lesson import Lesson
 from autograder.build.notebooks import as_text, student_notebook
 from autograder.build.repository import FIRST, GITHUB, INSTALL, in_colab
+from autograder.requirements import TORCH_INDEX
 
 FOLDER = "downloads"
 PARTS = (
@@ -26,7 +27,6 @@ PARTS = (
     "LICENSE",
     "CHANGELOG.md",
 )
-TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # the CPU build, which on Linux has another index
 CARD_WIDTH = 480  # pixels of a picture on the first page
 INSTALL_CELL = """# Installs the course, once, where it is missing.
 import sys
@@ -57,7 +57,8 @@ On Linux, with PyTorch's build for the CPU, which is all that the course needs:
 
 ```
 python3 -m venv .venv
-.venv/bin/python -m pip install {wheel} --extra-index-url {index}
+.venv/bin/python -m pip install {wheel} \\
+    --extra-index-url {index}
 .venv/bin/python -m autograder lab
 ```
 
