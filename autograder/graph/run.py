@@ -98,7 +98,7 @@ def _named_tensors(value: object, name: str, depth: int = 0) -> Iterator[tuple[s
     if isinstance(value, torch.Tensor):
         yield name, value
     elif depth < 6 and isinstance(value, (list, tuple, dict)):
-        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        parts: Iterable[tuple] = value.items() if isinstance(value, dict) else enumerate(value)
         for number, (key, part) in enumerate(parts):
             # The text of any other key is made by code of its own, and may be long.
             label = repr(key) if type(key) in (str, int) else number
