@@ -4,7 +4,7 @@ Whatever the code raises becomes part of the trace.
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -83,14 +83,26 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
         if isinstance(value, nn.Module):
             _name_parts(value, name, names)
             parts[name] = value
-        found = list(tensors_in(value))
-        for number, tensor in enumerate(found):
-            tracer.leaf(tensor, "input", name if len(found) == 1 else f"{name}[{number}]")
+        found = list(_named_tensors(value, name))
+        for label, tensor in found:
+            tracer.leaf(tensor, "input", name if len(found) == 1 else label)
     result = Trace(title_of(target), tracer.steps)
     arguments = list(values.values())
     with undisturbed(parts.values()):
         _call(target, arguments[: len(inputs)], dict(zip(named, arguments[len(inputs) :])), tracer, result)
     return result
+
+
+def _named_tensors(value: object, name: str, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors of `tensors_in`, each with the expression that gets it: x[0], batch['mask']."""
+    if isinstance(value, torch.Tensor):
+        yield name, value
+    elif depth < 6 and isinstance(value, (list, tuple, dict)):
+        parts: Iterable[tuple] = value.items() if isinstance(value, dict) else enumerate(value)
+        for number, (key, part) in enumerate(parts):
+            # The text of any other key is made by code of its own, and may be long.
+            label = repr(key) if type(key) in (str, int) else number
+            yield from _named_tensors(part, f"{name}[{label}]", depth + 1)
 
 
 def _name_surroundings(function: Callable, names: dict[int, str]) -> dict[str, nn.Module]:

@@ -1,4 +1,7 @@
-"""The class report on paper: what is folded on the screen is printed open."""
+"""The class report and the feedback on paper: nothing is folded away or cut off."""
+
+from nbformat.v4 import new_code_cell
+from pages_of import feedback_page, handed_in
 
 from autograder.grading.gradebook.outcomes import Outcome
 from autograder.grading.gradebook.table import Row
@@ -31,3 +34,12 @@ def test_what_is_folded_on_the_screen_is_printed(tmp_path, new_page):
     assert "student_39" in names and "and 28 more" not in names
     assert "student_39" in points and "2.86" in points
     photograph(page, "report-printed")
+
+
+def test_a_long_line_of_code_is_not_cut_off_on_paper(tmp_path, new_page):
+    page = new_page(794)  # the width of A4
+    page.set_content(feedback_page(handed_in(new_code_cell("total = " + "1 + " * 60 + "1")), tmp_path))
+    line = page.locator("pre", has_text="total").first
+    assert line.is_visible()
+    page.emulate_media(media="print")
+    assert line.evaluate("pre => pre.scrollWidth <= pre.parentElement.clientWidth")

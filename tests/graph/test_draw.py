@@ -224,7 +224,7 @@ def test_an_error_of_the_tracer_is_told(monkeypatch):
         (
             lambda parts: parts["a"] + parts["b"],
             ({"a": X, "b": X},),
-            ["parts[0]", "parts[1]", "add", "output"],
+            ["parts['a']", "parts['b']", "add", "output"],
         ),
         (lambda x: {"out": x.relu(), "kept": [x, None]}, (X,), ["x", "relu", "output 1", "output 2"]),
         (functools.partial(lambda power, x: x**power, 2), (X,), ["x", "pow", "output"]),

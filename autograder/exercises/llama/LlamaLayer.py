@@ -211,6 +211,9 @@ EXERCISE = Exercise(
              "How often should each token go through the attention?"),
         edit("LLY-37", {CALL: "self.attention(self.norm1(x), cache)[0], self.attention(self.norm1(x), "
                               "cache)[1]"}),
+        edit("LLY-59 forward is called directly", {CALL: CALL.replace("attention(", "attention.forward(")},
+             "You call the attention's `forward`, not the attention.",
+             "What else happens when a module itself is called?"),
         edit("LLY-39 the cache is given by name", {", cache)\n": ", cache=cache)\n"},
              "You pass the cache to the attention by name.",
              "Does every module call this argument `cache`?"),

@@ -194,6 +194,8 @@ class _Sorter:
         for entry in entries_of(archive.path, archive.whose):
             number, origins, name = self.account.next(), archive.origins(entry), entry.parts[-1]
             students = [self._people.student_of(origin) for origin in origins]
+            for origin, student in zip(origins, students, strict=True):
+                self._move_from_stranger(origin, student)
             if entry.is_nobodys or (not origins and name in OF_THE_SYSTEM):
                 self.account.tell(number, SYSTEMS_OWN)
             elif name.lower().endswith(NOTEBOOKS):
@@ -253,7 +255,6 @@ class _Sorter:
             if self._people.is_doubtful(origin):
                 self._set_aside(student, content.lesson, attempt, DOUBTFUL)
                 continue
-            self._move_from_stranger(origin, student)
             self._notebooks.append((student, content.lesson, attempt))
 
     def _keep(self, entry: Entry, number: int) -> Path:
@@ -277,6 +278,8 @@ class _Sorter:
         """Move the files that a student handed in before the student was known."""
         stranger = id_of_stranger(origin)
         if origin.key in self._moved or stranger == student or self._people.is_somebody(stranger):
+            return
+        if self._people.is_doubtful(origin):  # the number may be another student's
             return
         self._moved.add(origin.key)
         for room in ("submitted", EARLIER, aside.ROOM, attempts.ROOM):

@@ -17,13 +17,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Assignment, Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
 from autograder.files import write_whole
 from autograder.grading.gradebook.late import LatePenalties
 from autograder.grading.gradebook.outcomes import is_done
-from autograder.grading.gradebook.table import as_number
+from autograder.grading.gradebook.table import as_number, points_of
 from autograder.grading.submission.find import find_submissions
 from autograder.printable import printable
 
@@ -60,8 +60,7 @@ class TableExporter(ExportPlugin):
         students = [student for student in gradebook.students if not wanted or student.id in wanted]
         students.sort(key=lambda student: (student.last_name or "", student.first_name or "", student.id))
         for lesson in lessons:
-            if waiting := sum(work.needs_manual_grade for work in lesson.submissions):
-                self.log.warning("%s: %d still to be graded by hand", lesson.name, waiting)
+            self._warn_of_what_waits(lesson)
         self._warn_of_what_is_newer([lesson.name for lesson in lessons], {student.id for student in students})
         self._warn_of_strangers(students)
         text = io.StringIO()
@@ -70,6 +69,20 @@ class TableExporter(ExportPlugin):
         )
         write_whole(path, text.getvalue())
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
+
+    def _warn_of_what_waits(self, lesson: Assignment) -> None:
+        """Print how many submissions of a lesson have an answer without points, as the table of `grade` counts them,
+        and how many others nbgrader marks to be looked at again, because they were graded by hand before.
+        """
+        marked = [work for work in lesson.submissions if work.needs_manual_grade]
+        waiting = [
+            work for work in marked if any(points_of(g) is None for n in work.notebooks for g in n.grades)
+        ]
+        if waiting:
+            self.log.warning("%s: %d still to be graded by hand", lesson.name, len(waiting))
+        if again := len(marked) - len(waiting):
+            note = "%s: %d graded again since you gave points by hand, which stay; formgrader marks them"
+            self.log.warning(note, lesson.name, again)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
         """Print how many submissions are newer than the grades."""

@@ -27,6 +27,7 @@ from autograder.verdict import Verdict
 
 STUDENT = "student"
 BY_HAND = "Still to be graded by hand: {}."
+SEE_FIRST = "Why: see the first test of {} that failed."
 
 
 def main(root: Path) -> int:
@@ -56,7 +57,7 @@ def main(root: Path) -> int:
             for test in _tests(worth(verdict, row.max_points[exercise.partition(".")[2]]))
         ]
         waiting = [name for name, points in row.points.items() if points is None]
-        output = [said, row.problem, BY_HAND.format(", ".join(waiting)) if waiting else ""]
+        output = [said or row.problem, BY_HAND.format(", ".join(waiting)) if waiting else ""]
         content = {"score": round(row.total, 4), "output": "\n".join(filter(None, output)), "tests": tests}
         write_whole(root / "results" / "results.json", json.dumps(content, indent=1))
     return 0
@@ -79,7 +80,7 @@ def _hand_in(handed_in: Path, submission: Submission) -> str:
 
 def _tests(verdict: Verdict) -> list[dict]:
     """Return Gradescope's tests of one exercise, one for each aspect; the judge's words are in the first that
-    lost points.
+    lost points, and the others name it.
 
     What only the hidden cases found is shown after the due date.
     """
@@ -95,7 +96,7 @@ def _tests(verdict: Verdict) -> list[dict]:
         }
         if lost and words:
             test |= {"output": words, "output_format": "text"}
-            words = ""
+            words = SEE_FIRST.format(name)
         tests.append(test)
     return tests
 

@@ -72,7 +72,9 @@ class Questions:
         if isinstance(reply, ProcessEnded):
             return unable_to_run(self.exercise, self._why_ended(reply))
         if not reply.callable:
-            return not_started(self.exercise, self._why_missing(reply, stopped))
+            is_broken = reply.found or (stopped is not None and stopped.type != "NotImplementedError")
+            missing = unable_to_run if is_broken else not_started
+            return missing(self.exercise, self._why_missing(reply, stopped))
         return judge(self.exercise, self.cases, reply.records, self.hidden, self.expected, in_words, trail)
 
     # In hidden cases all words are ours: a text chosen by the student's process could reveal what it saw.

@@ -232,6 +232,11 @@ def test_names_that_do_not_say_how_they_are_written_are_read(course, texts, tmp_
     assert placed(course).keys() == {"kaete 01"}
 
 
+def test_a_byte_order_mark_hides_no_lesson(course, texts, tmp_path):
+    collect(course, [zipped(tmp_path / "x.zip", {"lovelaceada_1_2_mine.ipynb": "\ufeff" + texts["second"]})])
+    assert placed(course).keys() == {"ada 02"}
+
+
 def test_a_damaged_notebook_is_of_the_lesson_of_the_others_so_that_it_gets_a_page(course, texts, tmp_path):
     files = {f"lovelaceada_1_2_{F}": texts["done"], "turingalan_3_4_x.ipynb": texts["broken"]}
     assert collect(course, [zipped(tmp_path / "x.zip", files)])

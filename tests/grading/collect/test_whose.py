@@ -171,6 +171,16 @@ def test_strangers_are_known_once_the_class_is(course, texts, hand_in):
     assert placed(course) == {"grace 01": texts["done"]}
 
 
+def test_what_is_no_notebook_goes_with_them_too(course, hand_in):
+    file = "hoppergrace_7_102_homework.py"
+    hand_in({file: "import torch"})
+    assert people(course) == {"canvas 7": "hoppergrace_7"}
+    add_students(course, {"grace": ("Grace", "Hopper")})
+    write_people(course, {"canvas 7": "grace"})
+    hand_in({file: "import torch"})
+    assert [path.name for path in (course / "unplaced").iterdir()] == ["grace"]
+
+
 def test_one_number_under_two_names_is_nobodys(course, hand_in):
     files = {
         f"Ada Lovelace_5_assignsubmission_file_/{F}": "done",

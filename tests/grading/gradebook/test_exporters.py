@@ -45,7 +45,9 @@ def folder(tmp_path_factory):
             work = book.add_submission(lesson, student, timestamp=DUE + timedelta(days_late))
             grade = work.notebooks[0].grades[0]
             grade.auto_score, grade.needs_manual_grade = points, False
-        grade.needs_manual_grade = True
+        grade.auto_score, grade.needs_manual_grade = None, True
+        again = book.find_grade("g", "one", "one", "ada")
+        again.auto_score, again.manual_score, again.needs_manual_grade = None, 7.25, True
         book.db.commit()
     return folder
 
@@ -112,6 +114,7 @@ def test_no_cell_is_a_formula(exported, exporter):
 def test_what_waits_for_a_grader_is_said(exported):
     _, said = exported["CanvasExporter"]
     assert "one: 1 still to be graded by hand" in said
+    assert "one: 1 graded again since you gave points by hand" in said
     assert "two: " not in said
 
 

@@ -17,9 +17,12 @@ from sandboxed import needs_sandbox
 from term import change
 
 from autograder.errors import UserError
+from autograder.exercises import find
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, WRITTEN, SampleSubmission
+from autograder.grading.gradescope import run
 from autograder.grading.gradescope.make import make_archive
+from autograder.judge import not_started
 
 # Like Gradescope's container: no program there can make a sandbox.
 WITHOUT_SANDBOX = """
@@ -138,13 +141,20 @@ def test_what_only_hidden_cases_find_is_told_after_the_due_date(autograder, cour
     assert sum(test["score"] for test in of_softmax) < 7
 
 
+def test_each_test_that_failed_says_why():
+    first, *others = run._tests(not_started(find("loops.softmax")))
+    assert first["output"] == "softmax is not written yet."
+    assert [other["output"] for other in others] == ["Why: see the first test of softmax that failed."] * 3
+
+
 @needs_sandbox
 @pytest.mark.parametrize("names", [(), ("a.ipynb", "b.ipynb")], ids=["none", "two"])
 def test_who_hands_in_no_or_two_notebooks_is_told(autograder, course, names):
     for name in names:
         put(autograder, course, name)
     results, _ = graded(autograder)
-    assert results["score"] == 0 and f"Hand in one notebook, {FIRST}.ipynb" in results["output"]
+    assert results["score"] == 0
+    assert results["output"] == f"Hand in one notebook, {FIRST}.ipynb; there are {len(names)} here."
 
 
 @needs_sandbox

@@ -80,6 +80,11 @@ def test_a_misconception_is_told_in_a_tutors_words_with_who_has_it():
     assert {other.mistake.id for other in others} == {"LOOP-17", "LOOP-35"}
 
 
+def test_code_in_a_tutors_words_is_set_as_code_and_escaped():
+    page = page_of("my course", [lesson(work("ada", verdict(SUM, WRONG, None, "Is `a<b` here?")))])
+    assert "Is <code>a&lt;b</code> here?" in page
+
+
 def test_a_student_with_the_same_mistake_twice_counts_once():
     twice = work(
         "ada", verdict(SOFTMAX, WRONG, "SMX-01"), verdict("loops.attention_from_loops", WRONG, "SMX-01")
@@ -101,6 +106,12 @@ def test_students_faults_and_the_machines_are_apart():
         (["the notebook is an empty file"], ["gus"]),
     ]
     assert "fay: this machine could not run it: no memory" in page_of("my course", [ALL])
+
+
+def test_what_stopped_a_cell_is_told_once():
+    missing = f"There is no softmax: a cell stopped with NameError: name {SCRIPT}"
+    ((lines, _),) = summary.failures(lesson(work("ada", verdict(SOFTMAX, DOES_NOT_RUN, None, missing))))
+    assert lines == [f"a cell stopped with NameError: name {SCRIPT}"]
 
 
 def test_who_has_not_started():

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
 
 from autograder.errors import UserError
 from autograder.files import write_whole
@@ -13,6 +14,7 @@ from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.gradebook.table import as_number
 from autograder.grading.pages.report import summary
 from autograder.grading.pages.report.data import Lesson, read_lessons
+from autograder.notebook.card import CODE
 from autograder.printable import printable
 
 SUMMARY = (
@@ -48,13 +50,18 @@ def _printable(value: Any) -> Any:
     return printable(value) if type(value) is str else value
 
 
+def _with_code(text: str) -> Markup:
+    """Return a text of any origin as HTML, in which `code` is set as code."""
+    return Markup(CODE.sub(r"<code>\1</code>", str(escape(printable(text)))))
+
+
 def page_of(title: str, lessons: list[Lesson]) -> str:
     """Return the page as HTML. Whatever comes from students is escaped."""
     here = FileSystemLoader(Path(__file__).parent)
     pages = Environment(
         loader=here, autoescape=True, finalize=_printable, trim_blocks=True, lstrip_blocks=True
     )
-    pages.filters["points"] = as_number
+    pages.filters |= {"points": as_number, "with_code": _with_code}
     today = datetime.now().strftime("%d %B %Y, %H:%M")
     told = [vars(lesson) | {part.__name__: part(lesson) for part in SUMMARY} for lesson in lessons]
     page = pages.get_template("page.html")

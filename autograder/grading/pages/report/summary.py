@@ -145,7 +145,9 @@ def _failures(work: Work) -> list[str]:
     for exercise_id, verdict in work.result.verdicts.items():
         if verdict.state == DOES_NOT_RUN:
             first = (verdict.message or "does not run").split("\n")[0]
-            lines.append(f"{exercise_id.partition('.')[2]}: {first}")
+            # "There is no softmax: a cell stopped with ..." says nothing new after the cell's own line.
+            if not any(first.endswith(line) for line in lines):
+                lines.append(f"{exercise_id.partition('.')[2]}: {first}")
     return lines
 
 

@@ -1,0 +1,22 @@
+"""What is said where there is no answer to ask."""
+
+import pytest
+
+from autograder.grading.judging.questions import Questions, Stopped
+from autograder.grading.judging.untrusted_records import Reply
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED
+
+MISSING, NO_FUNCTION = Reply(False, False, "", []), Reply(True, False, "Tensor", [])
+
+
+@pytest.mark.parametrize(
+    "reply, stopped, state",
+    [
+        (MISSING, None, NOT_STARTED),
+        (MISSING, Stopped("NotImplementedError", ""), NOT_STARTED),
+        (MISSING, Stopped("SyntaxError", "invalid syntax", in_cell=True), DOES_NOT_RUN),
+        (NO_FUNCTION, None, DOES_NOT_RUN),
+    ],
+)
+def test_what_was_written_and_stopped_is_not_called_not_started(reply, stopped, state):
+    assert Questions("loops.softmax").verdict(reply, stopped).state == state
