@@ -179,7 +179,7 @@ CHECK = "python -m autograder check"
         ("check loops.softmax a.py --watch", f"`{CHECK} EXERCISE_ID FILE [FILE ...] | --watch FILE`"),
         ("hint a.py", "hint is not a command but a function: "),
         ("draw", "after `from autograder import draw`."),
-        ("chekc loops.softmax a.py", "did you mean check?"),
+        ("chekk loops.softmax a.py", "did you mean check?"),
         ("website", "there is no command 'website'; `python -m autograder --help` lists them."),
         (
             "prove a.py",

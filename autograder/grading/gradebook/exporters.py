@@ -14,6 +14,7 @@ import csv
 import io
 import re
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +76,7 @@ class TableExporter(ExportPlugin):
         and how many others nbgrader marks to be looked at again, because they were graded by hand before.
         """
         marked = [work for work in lesson.submissions if work.needs_manual_grade]
-        waiting = [
-            work for work in marked if any(points_of(g) is None for n in work.notebooks for g in n.grades)
-        ]
+        waiting = [work for work in marked if _lacks_points(work)]
         if waiting:
             self.log.warning("%s: %d still to be graded by hand", lesson.name, len(waiting))
         if again := len(marked) - len(waiting):
@@ -166,6 +165,12 @@ class MoodleExporter(TableExporter):
             [s.first_name, s.last_name, s.id, s.id, s.email, *_grades(gradebook, lessons, s)]
             for s in students
         ]
+
+
+def _lacks_points(work: Any) -> bool:
+    """Return whether an answer of a submission is still without points."""
+    grades = chain.from_iterable(notebook.grades for notebook in work.notebooks)
+    return any(points_of(grade) is None for grade in grades)
 
 
 def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
