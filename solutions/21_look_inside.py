@@ -1171,7 +1171,7 @@ patch shows where something passes, not in which form, and later layers may stil
 If the form were a *direction*, one could add it. A **steering vector** (Turner et al. 2023) is the difference of two
 states: here that of *is* after layer 23 in the text on Japan, less that in the text on France. Add it to the same state
 in texts on six other countries. How much likelier than *Tokyo* is then each country's own capital? The rivals are ten
-random vectors of the same length. The last line counts the same for five more pairs of countries:
+random vectors of the same length. The last line counts the same for all four pairs of countries:
 """
 
 # %%
@@ -1187,19 +1187,20 @@ capitals = {
 }
 
 
-def pushed(goal, vectors):
-    """Two tables, (countries, vectors), with each vector added at *is*.
+def pushed(rows, goal, vectors):
+    """Two tables, (texts, vectors), with each vector added at *is*.
 
     The first says how far the country's own capital lies above that of `goal`, the second which
     word is the likeliest.
     """
-    count, row = len(vectors), names.index(goal)
-    changed = states.repeat_interleave(count, dim=0)
-    changed[:, -1] += vectors.repeat(len(names), 1)
+    count, other = len(vectors), words[names.index(goal)].item()
+    changed = states[rows].repeat_interleave(count, dim=0)
+    changed[:, -1] += vectors.repeat(len(rows), 1)
+    ids = texts[rows].repeat_interleave(count, dim=0)
     with torch.no_grad():
-        logits = run_patched(real, {"layers.23": changed}, texts.repeat_interleave(count, dim=0))
-    ends, goals = (torch.full((len(logits),), one) for one in (logits.shape[1], words[row]))
-    above = logit_difference(logits, ends, words.repeat_interleave(count), goals)
+        logits = run_patched(real, {"layers.23": changed}, ids)
+    ends, others = (torch.full((len(ids),), one) for one in (ids.shape[1], other))
+    above = logit_difference(logits, ends, words[rows].repeat_interleave(count), others)
     return above.view(-1, count), logits[:, -1].argmax(dim=-1).view(-1, count)
 
 
@@ -1209,29 +1210,27 @@ if real is not None:
     words = torch.tensor([tokenizer.encode(" " + capital)[0] for capital in capitals.values()])
     with torch.no_grad():
         states = outputs_of(real, ["layers.23"], texts)["layers.23"]
-    ways = "France Japan, Italy Egypt, Germany Spain, Greece Cuba, Japan France, Egypt Germany"
-    ways = ways.split(", ")
     draws, tried, further, reached = torch.Generator().manual_seed(0), 0, 0, 0
-    for way in ways:
-        start, goal = way.split()
+    for start, goal in zip(names[::2], names[1::2]):
         vector = states[names.index(goal), -1] - states[names.index(start), -1]
         rivals = torch.randn(10, len(vector), generator=draws)
         rivals *= vector.norm() / rivals.norm(dim=-1, keepdim=True)
-        above, said = pushed(goal, torch.stack((0 * vector, vector, *rivals)))
-        for row, (before, after, *others) in enumerate(above.tolist()):
-            if names[row] in (start, goal):
-                continue
-            tried, further = tried + 1, further + (after < min(others))
-            reached += said[row, 1].item() == words[names.index(goal)].item()
-            if way == ways[0]:
+        rows = [row for row, name in enumerate(names) if name not in (start, goal)]
+        above, said = pushed(rows, goal, torch.stack((0 * vector, vector, *rivals)))
+        tried += len(rows)
+        further += (above[:, 1] < above[:, 2:].min(dim=1).values).sum().item()
+        reached += (said[:, 1] == words[names.index(goal)]).sum().item()
+        if start == "France":
+            told = zip(rows, above.tolist(), said[:, 1:2].tolist())
+            for row, (before, after, *others), word in told:
                 print(
                     f"{names[row]:8s} own capital above Tokyo: {before:5.1f},",
                     f"with the vector {after:5.1f},",
                     f"with a random one {min(others):4.1f} to {max(others):4.1f};",
-                    f"it now says {tokenizer.decode([said[row, 1].item()])!r}",
+                    f"it now says {tokenizer.decode(word)!r}",
                 )
     print(
-        f"six such vectors, {tried} texts: {further} times further than each random one;",
+        f"four such vectors, {tried} texts: {further} times further than each random one;",
         f"{reached} times the likeliest word is the other capital",
     )
 else:

@@ -126,7 +126,7 @@ def test_a_target_that_asks_the_source_has_no_points(code):
 
 def test_modules_that_lie_about_their_parameters_count_as_changed():
     assert points_of("heads.copy_weights", values.LYING_SOURCE) == 4.0
-    assert points_of("decoder.feed_forward", values.LYING_LAYER) == 5.0
+    assert points_of("decoder.feed_forward", values.LYING_LAYER) == find("decoder.feed_forward").points - 1
 
 
 STATED = {
