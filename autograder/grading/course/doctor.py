@@ -1,4 +1,4 @@
-"""Finds out whether grading works on this machine, and says what to do about what does not."""
+"""Checks whether grading works on this machine, and says what to do about anything that does not."""
 
 import os
 
@@ -39,7 +39,7 @@ for name in ("null", "full", "random", "urandom", "tty"):
 
 
 def examine() -> list[Finding]:
-    """Try everything that grading needs."""
+    """Try everything that grading needs, and return the findings."""
     return [_sandbox(), *_inside(), _limits()]
 
 
@@ -79,7 +79,9 @@ def _text(outputs: list[dict]) -> str:
 
 
 def second_lines(left_open: list[str]) -> Finding:
-    """Return the lines of defence besides namespaces, and those that this machine lacks."""
+    """Return a finding that names the lines of defence besides namespaces that this machine lacks: those in
+    `left_open`, and control groups.
+    """
     from autograder.grading.sandbox.cgroups import parent_of_groups
 
     if left_open := [*left_open, *([] if parent_of_groups() else [NO_GROUPS])]:

@@ -1,6 +1,6 @@
 """A made-up class: who hands in what. Names are invented.
 
-A wrong answer is a known mistake of its exercise, by its id, or the body of an answer as text.
+A wrong answer is given as the id of a known mistake of its exercise, or as the body of the answer.
 """
 
 from dataclasses import dataclass, field
