@@ -15,7 +15,7 @@ SETTING = "c.Course.timezone"
 
 @dataclass(frozen=True)
 class Zone:
-    """A time zone, and its origin in words. Without `rules` it is the zone of this machine."""
+    """A time zone, and where it was stated, in words. If `rules` is None, it is the zone of this machine."""
 
     rules: tzinfo | None
     source: str
@@ -31,7 +31,8 @@ class Zone:
 
 
 def zone_of(config: Config, given: str | None = None) -> Zone:
-    """Return the zone that is `given`, or that the settings of the course state, or that of this machine.
+    """Return the zone that is `given`, or else the one that the settings of the course state, or else this
+    machine's.
 
     Raises UserError if there is no such zone.
     """

@@ -27,7 +27,9 @@ class Shown:
         self._left = MOST_SHOWN
 
     def plain_outputs(self, outputs: list) -> list[dict]:
-        """Return nbformat outputs made from what the sandbox sent; anything else that was sent is dropped."""
+        """Return nbformat outputs made from what the sandbox sent; anything that is not plain output data is
+        dropped.
+        """
         made: list[dict] = []
         for plain in filter(None, map(_plain, outputs[:MOST_OUTPUTS])):
             size = len(json.dumps(plain))
