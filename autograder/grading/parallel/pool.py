@@ -129,8 +129,8 @@ def grade_in_parallel(
 ) -> Generator[Done, None, None]:
     """Yield each submission as soon as it is done, with `at_once` of them in progress at a time.
 
-    If the machine fails, the submissions affected are retried one at a time, up to TRIES in all; failures of
-    a student's code and errors of the autograder are never retried.
+    If the machine fails, the submissions affected are retried one at a time, until each has been tried TRIES
+    times; failures of a student's code and errors of the autograder are never retried.
     """
     failed: list[Done] = []
     for number in range(TRIES):

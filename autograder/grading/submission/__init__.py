@@ -1,7 +1,7 @@
-"""Finds and reads what a student handed in, without trust.
+"""Finds and reads what a student handed in, trusting nothing.
 
 find.py              where the submissions of a course are, and a digest of all that a grade depends on
-reading.py           reads a submission once, with all that follows
+reading.py           reads a submission once, and makes it ready to run
 limited.py           runs work on a submission in a process with limits on time and memory
 files.py             files and folders of a submission, never through a link
 times.py             reads time stamps with their zones

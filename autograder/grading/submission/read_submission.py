@@ -16,11 +16,13 @@ from autograder.untrusted import without_surrogates
 MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list takes two bytes to write and a hundred in memory
 MOST_CELLS = 5_000
 MOST_TEXT = 1_000_000  # characters in all cells; a finished lesson has about 60,000
-MOST_LINES = 20_000  # of code, also those that only a semicolon parts; a finished lesson has about a thousand
+MOST_LINES = (
+    20_000  # of code, also those separated only by a semicolon; a finished lesson has about a thousand
+)
 MOST_PICTURES = 5_000_000  # characters of pictures pasted into written answers
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 LONGEST_ID = 200
-MOST_NAMED = 3  # files, where the notebook is not among them
+MOST_NAMED = 3  # files, if the notebook is not among them
 KINDS = ("code", "markdown", "raw", "heading", "html")
 DAMAGED = "the notebook cannot be read (damaged, or not a notebook)"
 CONFLICT = "the notebook holds the marks of a merge that was not finished (<<<<<<<, >>>>>>>)"
@@ -82,8 +84,8 @@ def grade_id_of(cell: dict) -> str | None:
 
 
 def _cells_of(content: dict) -> list[dict]:
-    """Return the cells as written in the file, of nbformat 4, 3 or 2, without those that no notebook program
-    writes: of an unknown kind, or without text.
+    """Return the cells of a notebook in nbformat 4, 3 or 2, except those that no notebook program writes:
+    cells of an unknown type, or without text.
     """
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):
@@ -101,8 +103,8 @@ def _cells_of(content: dict) -> list[dict]:
 
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
-    """Return cells reduced to kind, text, grade id or id, and pasted pictures, without empty ones. Raises
-    Refused.
+    """Return the cells that are not empty, reduced to type, text, grade id or id, and pasted pictures. Raises
+    Refused if they hold too much.
     """
     plain_cells: list[dict] = []
     pictures = MOST_PICTURES
@@ -144,7 +146,7 @@ def _holds_merge_marks(data: bytes) -> bool:
 
 
 def _joined(source: str | list) -> str:
-    """Return the text of a cell, which may be given as its lines. Raises TypeError if these are not text."""
+    """Return the text of a cell, which may be a list of lines. Raises TypeError if these are not text."""
     return "".join(source).replace("\r\n", "\n")
 
 

@@ -3,7 +3,7 @@
 A unit is plain data, so that it can be sent to another machine, and its key shows whether it was run before.
 
 The course decides what is graded: a check cell is never run as code, it only marks where its exercise is
-checked, and a line that installs packages is neither run nor looked at. A cell of the lesson that the student
+checked, and a line that installs packages is neither run nor read. A cell of the lesson that the student
 left unchanged is run only if an answer, or another cell that runs, uses a name that it defines: an experiment
 with its figures changes no grade.
 """
@@ -39,8 +39,8 @@ GRADERS = (
     "autograder.notebook.real_model.plain",
 )
 STAR = re.compile(r"import\s*(?:\(\s*)?\*")
-# What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython
-# and a shell run what stands in braces, after $ or after a semicolon.
+# Lines that install packages. In the sandbox, which has no network, they would only wait; and IPython and the
+# shell would run whatever such a line contains in braces, after $ or after a semicolon.
 INSTALLS = re.compile(
     r"^([ \t]*)(?:%|![ \t]*)(?:\S+[ \t]+-m[ \t]+)?(?:pip3?|conda|mamba|uv)\b(?:[^\n]*\\\n)*[^\n]*",
     re.MULTILINE,
@@ -84,7 +84,7 @@ class Unit:
 
     def key(self, secret: str) -> str:
         """Return a hex digest of everything that the result depends on: the steps, the hidden cases, the
-        autograder, versions.
+        autograder, and versions.
         """
         data = json.dumps([asdict(self), secret, environment()])
         return hashlib.sha256(data.encode()).hexdigest()
@@ -136,8 +136,9 @@ def exercise_of(cell: NotebookNode) -> str | None:
 
 
 def environment() -> list[str]:
-    """Return the versions that a result depends on: of the grading code, of all exercises, PyTorch,
-    Python."""
+    """Return the versions that a result depends on: those of the grading code, all exercises, PyTorch and
+    Python.
+    """
     return _environment(folders())
 
 

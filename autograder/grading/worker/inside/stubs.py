@@ -1,7 +1,7 @@
 """Replaces the course's own functions by stubs while a submission is graded.
 
-Checks are made by the probe, from outside; figures, hints, graphs and explorers change no grade. The
-functions that a lesson computes with, its sentence, its experiments and the real model, stay.
+The grader makes the checks itself, through the probe; figures, hints, graphs and explorers change no grade. The
+functions that a lesson computes with stay: its sentence, its experiments and the real model.
 """
 
 import importlib
@@ -34,7 +34,7 @@ def _mine(exercise: str, otherwise: Any) -> Any:
 
 def silence_the_course() -> None:
     """Replace the course's functions by ones that do nothing."""
-    # What lessons compute with stays. These imports also tell the key of a result what it depends on.
+    # What lessons compute with stays. By these imports a result's key depends on it, too.
     from autograder.notebook import experiment, lessons, sentence  # noqa: F401
 
     of_lessons = [
