@@ -1,4 +1,4 @@
-"""Judges answers in files, for `python -m autograder check`: no course is needed."""
+"""Judges answers in files, without a course, for `python -m autograder check`."""
 
 import ast
 import json

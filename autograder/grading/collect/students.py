@@ -26,7 +26,7 @@ class Match:
 
 
 class Class:
-    """The students that the gradebook knows."""
+    """The students in the gradebook."""
 
     def __init__(self, students: Iterable):
         """Index the gradebook's rows `students` by id, address and name."""

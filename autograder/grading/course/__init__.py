@@ -6,6 +6,6 @@ update.py     brings corrected lessons into it in mid-term
 merge.py      merges them with the instructor's changes
 news.py       what has changed since the course was made or last updated
 person.py     shows or removes everything that a course keeps about one student
-settings.py   its settings: nbgrader's, each with the trap that it closes
+settings.py   its settings: nbgrader's, each with what it prevents
 doctor.py     what works on this machine, and what to do about the rest
 """

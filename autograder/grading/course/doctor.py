@@ -51,7 +51,9 @@ def _sandbox() -> Finding:
 
 
 def _inside() -> list[Finding]:
-    """Run a cell in a sandbox: it must not see this file, nor find anything open that should be closed."""
+    """Run cells in a sandbox, and return the findings: no cell may see this file, or find anything open that
+    should be closed.
+    """
     from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
     from autograder.grading.worker.session import Ended, Session
 
@@ -72,7 +74,7 @@ def _inside() -> list[Finding]:
 
 
 def _text(outputs: list[dict]) -> str:
-    """Return the text that a cell printed, and the error that stopped it, so that an error is not taken for
+    """Return the text that a cell printed, and the error that stopped it: an error must not be mistaken for
     silence.
     """
     return "".join(output.get("text", "") or output.get("evalue", "") for output in outputs)

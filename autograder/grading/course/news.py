@@ -1,6 +1,6 @@
 """Finds what has changed since a course was made or last updated, from CHANGELOG.md.
 
-The course keeps the changelog of that day in DIR/.made; entries of today's that are not in it are news.
+The course keeps the changelog of that day in DIR/.made; the entries of today's that it lacks are news.
 """
 
 import re

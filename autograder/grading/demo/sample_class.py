@@ -73,5 +73,5 @@ CLASS = (
     SampleSubmission("fatima_haddad", answers={"matmul.attention_scores": "SDPA-01"}, lesson=SECOND),
     SampleSubmission("hana_sato", STUB, {"matmul.project_qkv": "QKV-01"}, lesson=SECOND),
 )
-# She reads her feedback and hands in again.
+# Nadia reads her feedback and hands in again.
 AGAIN = SampleSubmission("nadia_benali", written=WRITTEN)

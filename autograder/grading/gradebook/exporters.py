@@ -4,8 +4,8 @@
     nbgrader export --exporter=autograder.grading.gradebook.exporters.CanvasExporter --to canvas.csv
     nbgrader export --exporter=autograder.grading.gradebook.exporters.MoodleExporter --to moodle.csv
 
-The first is nbgrader's own table; the others are for learning-management systems. nbgrader's --student and
---assignment choose. A grade is the score less the late penalty; for Canvas and Moodle, a student who handed
+The first is nbgrader's own table; the others are for learning-management systems. Select rows with nbgrader's
+--student and --assignment. A grade is the score less the late penalty; for Canvas and Moodle, a student who handed
 in nothing has an empty cell. A text that a spreadsheet would take for a formula gets an apostrophe in front,
 and so does any part of a text that would become a cell if semicolons, tabs or bars separated cells.
 """
@@ -41,8 +41,8 @@ TABLE_HEAD = (
 
 
 class TableExporter(ExportPlugin):
-    """nbgrader's own table, one row for each lesson and student, with safe cells; the default of `nbgrader
-    export`.
+    """nbgrader's own table, one row for each lesson and student, in which no cell can be a formula; the
+    default of `nbgrader export`.
     """
 
     default_name = "grades.csv"

@@ -84,7 +84,7 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
 
 
 def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
-    """Return the points of a graded cell; None if a person has to grade it."""
+    """Return the points of a graded cell; None if it must be graded by hand."""
     if utils.is_solution(cell) or cell.cell_type != "code":
         return utils.determine_grade(cell)[0]
     if exercise_of(cell) is not None:

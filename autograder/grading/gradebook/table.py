@@ -116,7 +116,9 @@ def _lesson_table(lesson: str, rows: list[Row]) -> str:
         [head[number - height] if number >= height - len(head) else "" for head in heads]
         for number in range(height)
     ]
-    rule = "-" * (sum(widths[:-1]) + 2 * (len(widths) - 1) + len("graded"))  # longer words stand out
+    rule = "-" * (
+        sum(widths[:-1]) + 2 * (len(widths) - 1) + len("graded")
+    )  # a longer state runs beyond the rule
     above, below = ([_line(line, widths) for line in part] for part in ([*lines, body[0]], body[1:]))
     return "\n".join([printable(lesson), "", *above, rule, *below, rule, _summary(rows)])
 
@@ -149,8 +151,8 @@ def points_of(grade: Any) -> float | None:
 
 
 def short_name(grade_id: str) -> str:
-    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`; a teacher's own name
-    unchanged.
+    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`, and a teacher's own
+    name unchanged.
     """
     exercise_id = grade_id.removeprefix("check-").replace("-", ".", 1)
     topic, _, name = exercise_id.partition(".")

@@ -26,7 +26,9 @@ class Zone:
         return here.astimezone(UTC)
 
     def show(self, time: datetime) -> str:
-        """Return a time of the gradebook, which is in UTC, for people: `2026-11-20 23:59 CET`."""
+        """Return a time of the gradebook, which is in UTC, as people in this zone read it: `2026-11-20 23:59
+        CET`.
+        """
         return f"{time.replace(tzinfo=UTC).astimezone(self.rules):%Y-%m-%d %H:%M %Z}"
 
 

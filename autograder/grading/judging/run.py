@@ -186,8 +186,8 @@ class _Run:
             raise
 
     def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
-        """Keep a module's graph on its first visible case as unchecked plain data, or the reason why there is
-        none.
+        """Keep the graph of a module, drawn on a visible case, as unchecked plain data, or the reason why
+        there is none.
         """
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)

@@ -69,8 +69,8 @@ async def _workers(address: str) -> int:
 
 
 async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
-    """Run one unit on the cluster. subtle: a client that is not asynchronous starts threads, but this process
-    must still fork to read the next submission.
+    """Run one unit on the cluster. subtle: a client that is not asynchronous starts threads, and this process
+    must have only one, because it forks to read the next submission.
     """
     from distributed import Client
 

@@ -64,7 +64,7 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """Clean outputs that were cleaned before: our own pictures of graphs stay."""
+    """Return outputs that were cleaned before as clean HTML, in which our own pictures of graphs stay."""
     return clean(source, OWN_PICTURES)
 
 
@@ -162,4 +162,4 @@ def _allowed(tag: str, name: str, value: str, page: _Page) -> bool:
         return fits and page.spans >= 0
     if name in SIZED:
         return not _is_too_large(name, value)
-    return name in PLAIN or (name == "tabindex" and value == "0")  # lets a keyboard scroll it
+    return name in PLAIN or (name == "tabindex" and value == "0")  # lets it be scrolled by keyboard

@@ -100,7 +100,7 @@ def _written(element: ET.Element, depth: int = 0) -> str:
         f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES
     )
     if element.get("display") == "block":
-        known += ' tabindex="0"'  # lets a keyboard scroll a wide formula
+        known += ' tabindex="0"'  # lets a wide formula be scrolled by keyboard
     text = element.text or ""
     if tag == "mo" and NAME.fullmatch(text):
         tag = "mi"
@@ -157,7 +157,7 @@ def _plain_name(name: str) -> str:
 
 
 class _Renderer(IPythonRenderer):
-    """Replaces each formula by a placeholder, so that the HTML around it can be cleaned separately."""
+    """Replaces each formula with a placeholder, so that the HTML around it can be cleaned separately."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

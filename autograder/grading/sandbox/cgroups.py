@@ -69,8 +69,8 @@ def parent_of_groups() -> Path | None:
 
 
 def prepared(own: Path) -> Path | None:
-    """Return the group `own`, or its parent after this program has moved into a subgroup, ready for groups in
-    it; None if that is impossible.
+    """Make the group `own` ready for subgroups with limits, moving this program into a subgroup, and return
+    it; return its parent if the program has moved already, None if this is impossible.
     """
     try:
         if own.name == OURS:

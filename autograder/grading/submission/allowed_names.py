@@ -135,9 +135,8 @@ ROOTS = {"Exception", "object"} | {name for name in BUILTINS if name.endswith("E
 CLASSES = _words("bool dict float frozenset int list set str tuple type")
 SHOW_CLASSES = {"hasattr", "isinstance", "issubclass", "print", "repr", "str"}
 CALL_CLASSES = {"collections.defaultdict", "typing.cast"}  # their first argument may be a class
-FIXED = (
-    SHOW_CLASSES | CLASSES
-)  # must not be rebound: what may be passed to them could then be passed to anything
+# Must not be rebound: what may be passed to these could then be passed to anything.
+FIXED = SHOW_CLASSES | CLASSES
 # Classes that work through special methods, which cannot be changed.
 CONTEXTS = _words("contextlib.nullcontext torch.enable_grad torch.inference_mode torch.no_grad")
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE, among the flags of a class

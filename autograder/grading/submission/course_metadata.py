@@ -1,4 +1,4 @@
-"""Replaces the metadata of a submitted notebook by the course's.
+"""Replaces the metadata of a submitted notebook with the course's.
 
 So no tag of the student's can skip a check, no flag can unlock one, and no points can change.
 """
@@ -84,8 +84,8 @@ def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> Non
 
 
 def _put_back(course_cell: NotebookNode) -> NotebookNode:
-    """Return a copy of a missing cell. A written question says that its cell was missing, because a teacher
-    has to look.
+    """Return a copy of a missing cell. A written question says that its cell was missing, so that a teacher
+    looks for the answer.
     """
     cell = from_dict(course_cell)
     if cell.metadata.nbgrader.solution:

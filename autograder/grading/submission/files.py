@@ -1,4 +1,4 @@
-"""Files and folders that a student handed in: only regular ones, never through a link, never without a limit."""
+"""Files and folders that a student handed in: only regular ones, never through a link, within limits."""
 
 import os
 import stat

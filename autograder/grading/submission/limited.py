@@ -41,7 +41,7 @@ class OverLimit(Exception):
 
 
 class Broke(Exception):
-    """Raised if the work raised an exception. The text says what and where, `trace` is its traceback."""
+    """Raised if the work raised an exception. The text says which and where; `trace` is its traceback."""
 
     def __init__(self, place: str, trace: str):
         super().__init__(place)
@@ -123,7 +123,7 @@ def _work(pipe: int, parent: int, seconds: int, memory: int, function: Callable,
         os.setpgid(0, 0)
         system.end_with_parent(parent)
         _limit(seconds, memory)
-        system.detach_standard_streams()  # what libraries print is not for the terminal
+        system.detach_standard_streams()  # keeps what libraries print off the terminal
         try:
             reply = _Reply(function(*args))
         except (MemoryError, RecursionError):

@@ -252,7 +252,7 @@ class _Reader:
             yield f"a change of .{name}"
 
     def _is_base(self, node: ast.AST) -> bool:
-        """Return whether a class of the student's own may inherit from it."""
+        """Return whether a class of the student's own may inherit from this expression."""
         match node:
             case ast.Subscript(thing):
                 return self._is_base(thing)

@@ -1,6 +1,6 @@
-"""Reads the notebook of a submission: of each cell its text and kind, and pictures pasted into answers.
+"""Reads the notebook of a submission: the text and kind of each cell, and pictures pasted into answers.
 
-Some notebooks make even this slow or large: read them in a process with limits (limited.py).
+Some notebooks make even this slow, or take much memory: read them in a process with limits (limited.py).
 """
 
 import json
@@ -16,9 +16,7 @@ from autograder.untrusted import without_surrogates
 MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list takes two bytes to write and a hundred in memory
 MOST_CELLS = 5_000
 MOST_TEXT = 1_000_000  # characters in all cells; a finished lesson has about 60,000
-MOST_LINES = (
-    20_000  # of code, also those separated only by a semicolon; a finished lesson has about a thousand
-)
+MOST_LINES = 20_000  # of code, counting semicolons as line ends; a finished lesson has about a thousand
 MOST_PICTURES = 5_000_000  # characters of pictures pasted into written answers
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 LONGEST_ID = 200
@@ -55,7 +53,7 @@ def notebook_in(folder: Path, lesson: str) -> Path:
 def _names_in(folder: Path) -> list[str]:
     try:
         return sorted(os.listdir(folder))
-    except OSError:  # its reader will say why
+    except OSError:  # reading the notebook will say why
         return []
 
 
@@ -110,7 +108,7 @@ def _plain_cells(cells: list[dict]) -> list[dict]:
     pictures = MOST_PICTURES
     if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:
         raise Refused(f"the notebook holds more than {MOST_TEXT:,} characters of text")
-    # subtle: Python and its parser are slow with many short statements, far slower than with as much text.
+    # subtle: Python's parser is far slower with many short statements than with as much text in long ones.
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     if sum(text.count("\n") + text.count(";") for text in code) > MOST_LINES:
         raise Refused(f"the notebook holds more than {MOST_LINES:,} lines of code")

@@ -25,7 +25,11 @@ from autograder.grading.submission.names_in_code import GRADER, names_in, paths_
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
 
-MOST_NAMES, LONGEST_NAME, LONGEST_LIST = 4, 30, 40  # names, and characters: a problem is a line of the report
+MOST_NAMES, LONGEST_NAME, LONGEST_LIST = (
+    4,
+    30,
+    40,
+)  # names, and characters: a problem is one line in the report
 
 
 @dataclass(frozen=True)

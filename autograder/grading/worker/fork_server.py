@@ -82,7 +82,7 @@ class ForkServer:
 
     def wait_until_warm(self) -> None:
         """Wait until its imports are done. Raises ForkServerDied if they fail, or take too long."""
-        # subtle: not a timeout of the socket, which the processes that were forked meanwhile share.
+        # subtle: not by a timeout of the socket, which is shared with processes forked meanwhile.
         if not select.select([self._requests], [], [], SECONDS_TO_WARM)[0]:
             raise ForkServerDied("the fork server did not start")
         said = b""
@@ -124,7 +124,7 @@ class ForkServer:
 
 @functools.cache
 def shared_fork_server() -> ForkServer:
-    """Return the one fork server of this process, started when first asked for."""
+    """Return the one fork server of this process, which starts when it is first needed."""
     server = ForkServer()
     server.wait_until_warm()
     return server

@@ -79,12 +79,10 @@ class Session:
         self._allowance = allowance
         self._deadline = time.monotonic() + allowance.whole
         self._looked = time.monotonic()
-        self._computed: float | None = (
-            None  # CPU seconds of the sandbox when it was first looked at in this request
-        )
+        self._computed: float | None = None  # CPU seconds of the sandbox at the first look in this request
         self._may_compute = 0.0
         self._sandbox = group = None
-        with ExitStack() as ends:  # what was started is ended in reverse order, also if a later step fails
+        with ExitStack() as ends:  # ends what was started, in reverse order, even if a later step fails
             if parent := parent_of_groups():
                 group = Group(parent, limits_of(allowance.memory, allowance.processes))
                 ends.callback(group.end)

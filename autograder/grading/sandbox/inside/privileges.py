@@ -1,4 +1,4 @@
-"""Drops every capability and limits memory and files, for good.
+"""Drops every capability and limits memory and files, permanently.
 
 In a sandbox, every failure raises an error, and the submission's code does not start.
 """

@@ -118,7 +118,7 @@ def _wait(pid: int, life: int) -> None:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Close every file but these, and redirect standard input and output to /dev/null."""
+    """Close every file but these, and redirect standard input, output and error to /dev/null."""
     system.detach_standard_streams()
     first = 3
     for descriptor in sorted(kept):

@@ -1,4 +1,4 @@
-"""Replaces the course's own functions by stubs while a submission is graded.
+"""Replaces the course's own functions with stubs while a submission is graded.
 
 The grader makes the checks itself, through the probe; figures, hints, graphs and explorers change no grade. The
 functions that a lesson computes with stay: its sentence, its experiments and the real model.
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class _Nothing(types.ModuleType):
-    """A module whose every name is a function that does nothing."""
+    """A module in which every name is a function that does nothing."""
 
     def __getattr__(self, name: str) -> Callable[..., float]:
         if name.startswith("__"):
@@ -26,14 +26,14 @@ def _do_nothing(*args: Any, **kwargs: Any) -> float:
 
 
 def _mine(exercise: str, otherwise: Any) -> Any:
-    """Return the fallback: in grading, a lesson's own cells and answers use the ready-made part, never
-    another notebook's answer.
+    """Return the fallback: while grading, a lesson's own cells and answers use the ready-made part, never an
+    answer from another notebook.
     """
     return otherwise
 
 
 def silence_the_course() -> None:
-    """Replace the course's functions by ones that do nothing."""
+    """Replace the course's functions with ones that do nothing."""
     # What lessons compute with stays. By these imports a result's key depends on it, too.
     from autograder.notebook import experiment, lessons, sentence  # noqa: F401
 
@@ -49,7 +49,7 @@ def silence_the_course() -> None:
 
 
 def _silence(name: str) -> types.ModuleType:
-    """Replace the module of that name by one whose functions all do nothing."""
+    """Replace the module of that name with one whose functions all do nothing, and return it."""
     parent, _, last = name.rpartition(".")
     nothing = sys.modules[name] = _Nothing(name)
     setattr(importlib.import_module(parent), last, nothing)
