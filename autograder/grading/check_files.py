@@ -88,7 +88,7 @@ def _read(file: str) -> list[str] | NotJudged:
 
 
 def _cells(text: str) -> list[str] | NotJudged:
-    """Return a notebook's code cells, except checks, timings and explorers."""
+    """Return the code cells of a notebook without checks, timings and explorers."""
     try:
         cells = [cell for cell in json.loads(text)["cells"] if isinstance(cell, dict)]
         code = [cell for cell in cells if cell.get("cell_type") == "code"]

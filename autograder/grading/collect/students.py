@@ -77,7 +77,7 @@ class Class:
 
 def possible_names(text: str) -> Iterator[str]:
     """Yield the possible names in `Group 3-Ada Lovelace`, `ada01 Ada Lovelace`, `Lovelace,Ada-A00123456` and
-    `Ada Lovelace (Countess)`, the whole text first, because names may contain digits and dashes as well.
+    `Ada Lovelace (Countess)`, the whole text first: names may hold digits and dashes as well.
     """
     outside = IN_BRACKETS.sub(" ", text)
     without_ids = ID.sub(" ", outside)
@@ -98,7 +98,7 @@ def id_of_stranger(origin: Origin) -> str:
 
 
 def folded(name: str) -> str:
-    """Return a name with case and width folded, as some file systems and readers compare names."""
+    """Return a name with case and width folded, as some file systems and readers compare it."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 

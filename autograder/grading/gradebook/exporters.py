@@ -4,10 +4,11 @@
     nbgrader export --exporter=autograder.grading.gradebook.exporters.CanvasExporter --to canvas.csv
     nbgrader export --exporter=autograder.grading.gradebook.exporters.MoodleExporter --to moodle.csv
 
-The first is nbgrader's own table; the others are for learning-management systems. Select rows with nbgrader's
---student and --assignment. A grade is the score less the late penalty; for Canvas and Moodle, a student who handed
-in nothing has an empty cell. A text that a spreadsheet would take for a formula gets an apostrophe in front,
-and so does any part of a text that would become a cell if semicolons, tabs or bars separated cells.
+The first is nbgrader's own table; the others are for learning-management systems. Select students and lessons
+with nbgrader's --student and --assignment. A grade is the score less the late penalty; for Canvas and Moodle,
+a student who handed in nothing has an empty cell. A text that a spreadsheet would take for a formula gets an
+apostrophe in front, and so does any part of a text that would become a cell if semicolons, tabs or bars
+separated cells.
 """
 
 import csv

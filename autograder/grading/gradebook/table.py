@@ -151,8 +151,8 @@ def points_of(grade: Any) -> float | None:
 
 
 def short_name(grade_id: str) -> str:
-    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`, and a teacher's own
-    name unchanged.
+    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`; a teacher's own name
+    unchanged.
     """
     exercise_id = grade_id.removeprefix("check-").replace("-", ".", 1)
     topic, _, name = exercise_id.partition(".")

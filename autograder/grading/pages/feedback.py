@@ -242,9 +242,9 @@ class FeedbackExporter(HTMLExporter):
 
 
 def make_releasable(notebooks: list[str], **_: Any) -> None:
-    """Write two files beside a student's pages without which `nbgrader release_feedback` stops for the whole
-    class; otherwise they exist only for work that came through nbgrader's exchange. nbgrader calls this after
-    it has written the pages.
+    """Write, beside a student's pages, two files that `nbgrader release_feedback` needs: without them it
+    stops for the whole class, and only work that came through nbgrader's exchange has them. nbgrader calls
+    this after it has written the pages.
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         pages = Path("feedback", folder.parent.name, folder.name)

@@ -1,6 +1,6 @@
 """Runs units on a Dask cluster (dask.distributed), for `grade DIR --cluster ADDRESS`.
 
-Each worker needs this package and bubblewrap, but nothing of the course: a unit holds all that is run, and
+Each worker needs this package and bubblewrap, and nothing of the course: a unit holds all that is run, and
 its result comes back to the process that read the submission. A worker judges one submission at a time, each
 in a sandbox of its own; if a worker is lost, Dask gives its submissions to another.
 """

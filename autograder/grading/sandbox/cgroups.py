@@ -1,7 +1,7 @@
 """Limits that the kernel enforces: a control group (cgroup v2) for each submission, if this program may make
 groups.
 
-It may if it was started in a group delegated to it, as by `systemd-run --user --scope -p Delegate=yes`.
+It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does.
 Elsewhere rlimits and a check of the sandbox every tenth of a second must do; with groups, those are a second
 line.
 """

@@ -41,7 +41,7 @@ class OverLimit(Exception):
 
 
 class Broke(Exception):
-    """Raised if the work raised an exception. The text says which and where; `trace` is its traceback."""
+    """Raised if the work raised an exception. The text says what and where, `trace` is its traceback."""
 
     def __init__(self, place: str, trace: str):
         super().__init__(place)
@@ -61,7 +61,7 @@ class _Reply:
 
 
 def read_limited(function: Callable, *args: Any) -> Any:
-    """Call `function(*args)`, which reads a submission, as `limited` does. Raises Refused if it reaches a
+    """Call `function(*args)`, which reads a submission, as `limited` does. Raises Refused if it reached a
     limit.
     """
     try:

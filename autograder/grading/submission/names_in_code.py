@@ -2,8 +2,8 @@
 
 Lists say which builtins, modules, names in modules and special names are allowed (allowed_names.py). Two kinds of value
 must not be passed around: modules, and classes that are not the student's own and can be changed, such as
-`torch.Tensor`. So whatever an attribute is set on is the student's own. All public attributes are allowed, except on a
-few types that lead to frames, modules or memory: there the lists name the allowed ones. `getattr` and the like may look
+`torch.Tensor`. So whatever an attribute is set on is the student's own. Public attributes are allowed, except on a few
+types that lead to frames, modules or memory: there the lists name the allowed ones. `getattr` and the like may look
 up constant names only, which are read like any other.
 """
 

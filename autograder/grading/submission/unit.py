@@ -84,7 +84,7 @@ class Unit:
 
     def key(self, secret: str) -> str:
         """Return a hex digest of everything that the result depends on: the steps, the hidden cases, the
-        autograder, and versions.
+        autograder, versions.
         """
         data = json.dumps([asdict(self), secret, environment()])
         return hashlib.sha256(data.encode()).hexdigest()

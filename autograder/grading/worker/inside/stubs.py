@@ -26,8 +26,8 @@ def _do_nothing(*args: Any, **kwargs: Any) -> float:
 
 
 def _mine(exercise: str, otherwise: Any) -> Any:
-    """Return the fallback: while grading, a lesson's own cells and answers use the ready-made part, never an
-    answer from another notebook.
+    """Return the fallback: in grading, a lesson's own cells and answers use the ready-made part, never
+    another notebook's answer.
     """
     return otherwise
 
