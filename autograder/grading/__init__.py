@@ -1,16 +1,15 @@
-"""Grading a class in a standard nbgrader course. Students' code runs in a sandbox, the verdict is made
-outside.
+"""Grades a class in a standard nbgrader course. Students' code runs in a sandbox and is judged outside it.
 
 grade.py         grades a class, and prints its grades
-grade_new.py     what is new or changed; a submission passes through the folders below, from top to bottom
+grade_new.py     grades new and changed submissions; each passes through the folders below, from submission/ on
 check_files.py   judges files without a course, in the same sandboxes
 
-course/          makes a course with its settings; what works on this machine
+course/          makes and updates a course, and checks whether grading works on this machine
 collect/         sorts the archives of a learning-management system into it
 submission/      finds a submission, and reads it within limits, trusting nothing
 sandbox/         makes a sandbox
-worker/          a process runs its code in the sandbox, and is asked what its answers do
-judging/         judges its answers outside
+worker/          runs its code in a process in the sandbox, and calls its answers there
+judging/         judges its answers outside the sandbox
 parallel/        does all of this for several submissions at a time, on this machine or a cluster
 gradebook/       writes scores into nbgrader's gradebook, and reads them
 safe/            makes what students wrote and printed safe to look at
@@ -18,7 +17,7 @@ pages/           feedback for students and the report for teachers
 gradescope/      grades a lesson in Gradescope's container
 demo/            a made-up class, for a first try
 
-A folder imports only from those that it needs: submission and worker from sandbox; judging from these and
-safe; parallel and gradebook from these; collect from submission and gradebook; pages from gradebook and
-collect; course from submission, gradebook and pages; gradescope and demo from all.
+Imports go one way only: submission and worker import from sandbox; judging from these three and safe; parallel
+and gradebook from judging and what it needs; collect from submission and gradebook; pages from collect and what
+it needs; course from pages and what they need; gradescope and demo from any.
 """

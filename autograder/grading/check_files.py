@@ -1,4 +1,4 @@
-"""Judges answers in files, for `python -m autograder check`: no course is needed."""
+"""Judges answers in files, without a course, for `python -m autograder check`."""
 
 import ast
 import json
@@ -26,8 +26,8 @@ SKIPPED_TITLES = ("timing:", "explore")
 
 @dataclass(frozen=True)
 class NotJudged:
-    """A file that could not be judged: the reason, in one sentence; `trace` is the traceback if it is an
-    error of ours.
+    """A file that could not be judged: the `reason`, in one sentence, and the traceback if the autograder is
+    at fault.
     """
 
     reason: str
@@ -43,9 +43,9 @@ def check_files(
     server: ForkServer | None = None,
     why: bool = False,
 ) -> Iterator[Verdict | NotJudged]:
-    """Yield the result for each file, in their order. Each runs in a separate process, in a sandbox if this
-    machine can make one (the command says so if not). `server` is a fork server that is warming up already.
-    With `why`, a message ends with how it was chosen.
+    """Yield the result for each file, in order. Each runs in a separate process, in a sandbox if this machine
+    can make one (the command says so if not). `server` is a fork server that is already warming up. With
+    `why`, each message ends with an explanation of how it was chosen.
 
     Raises UserError for an unknown exercise.
     """
@@ -125,7 +125,7 @@ def _check(
         return unable_to_run(questions.exercise, f"Your code could not be judged: {ended}.")
     except (OSError, ForkServerDied):
         raise
-    except Exception as error:  # ours: this file is reported, and the next one judged
+    except Exception as error:  # our error: report it, and judge the next file
         return NotJudged(
             f"this is {OUR_ERROR} ({place_of(error)}), not of the answer.", traceback.format_exc()
         )

@@ -1,4 +1,4 @@
-"""Grades all that is under DIR/submitted, and prints the grades.
+"""Grades everything under DIR/submitted, and prints the grades.
 
 Every submission is read, run in a sandbox and judged, several at a time; this process alone writes the
 gradebook. No submission stops the others, and none is ever changed.
@@ -44,7 +44,7 @@ def grade(
 ) -> list[Row]:
     """Grade what is new or changed, print all grades (with `as_json` as one JSON object per line), and return
     them. `allowance` limits each submission; `cluster` is the address of a Dask scheduler whose workers run
-    them; `server` a fork server that is warming up already.
+    the submissions; `server` is a fork server that is already warming up.
 
     Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in,
     if there is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed`
@@ -103,13 +103,13 @@ def _one_clear_line(folder: Path) -> Iterator[None]:
 
 
 def _say_and_stop(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough: the rest takes no time
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ignore further Ctrl-C: stopping takes no time
     print("\nautograder: stopping; what is graded is kept ...", file=sys.stderr, flush=True)
     raise KeyboardInterrupt
 
 
 def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
-    """Print the grades, and name the submissions that are not graded through no fault of the student."""
+    """Print the grades, and name the submissions that could not be graded, through no fault of the student."""
     print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     ungraded = [row for row in rows if row.ungraded]
     for row in ungraded:
@@ -119,7 +119,7 @@ def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
 
 
 def _not_done(api: NbGraderAPI, submissions: list[Submission]) -> list[Submission]:
-    """Return the submissions that are new or changed, or that the gradebook does not know (any more)."""
+    """Return the submissions that are new or changed, or that are missing from the gradebook."""
     with api.gradebook as gradebook:
         recorded = {
             (row.student.id, lesson)

@@ -1,5 +1,5 @@
 """Grades the submissions of a course that are new or changed: each is read, run in a sandbox and judged,
-several at a time, and recorded as soon as its result is there.
+several at a time, and recorded as soon as its result is available.
 """
 
 import logging
@@ -50,7 +50,7 @@ def grade_new(
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stderr)
     with bar, Recorder(api) as recorder:
         kinds: Counter[str] = Counter()
-        # Closed when this stops early, so that nothing waits for what still runs.
+        # Closed if this stops early, so that nothing waits for submissions that are still running.
         with closing(grade_in_parallel(todo, lessons, runner, workers or runner.at_once)) as graded:
             for done in graded:
                 result = _record(recorder, done, lessons[done.submission.lesson])
@@ -69,7 +69,9 @@ def _kind_of_failure(result: Result | Refused | Failed) -> str:
 
 
 def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused | Failed:
-    """Record the result of a submission, and return it; if that is not possible, Failed."""
+    """Record the result of a submission, and return it, or Failed if it cannot be recorded. Raises the errors
+    of a full disk or a locked gradebook.
+    """
     submission, result = done.submission, done.result
     if isinstance(result, Result):
         assert done.read is not None, "what has a result had been read"
@@ -78,7 +80,7 @@ def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused 
             for exercise, why in result.missing_graphs.items():
                 missing.report(f"{exercise} ({submission.student!a}, {submission.lesson})", why)
             return result
-        except Exception as error:  # what cannot be recorded fails alone, unless the disk is at fault
+        except Exception as error:  # only this submission fails, unless the disk is at fault
             if cannot_write(error):
                 raise
             result = failure(error)

@@ -1,13 +1,13 @@
 """Sorts the archives of a learning-management system into a course.
 
-archives.py   reads archives that anybody may have filled
+archives.py   reads archives whose contents cannot be trusted
 names.py      who handed in what, and when, from the file names of five systems
 students.py   finds a student of the class by what a system calls them
 people.py     remembers the students behind a system's numbers, in people.csv
 lessons.py    finds the lesson of a notebook by its contents, and whether anything is answered
 attempts.py   remembers which attempts were collected
-place.py      puts the last attempt of a student in its place, and keeps the others
-aside.py      keeps files that have no place
+place.py      puts a student's last attempt into the course, and keeps the others
+aside.py      keeps files that cannot be placed
 account.py    accounts for every file
 collect.py    reads the archives of a class, and prints what became of them
 """

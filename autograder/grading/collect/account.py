@@ -7,7 +7,7 @@ MOST_NAMED = 8
 
 
 class Account:
-    """The outcome of each file, in one of the words of `order`. The students concerned are named, except for
+    """The outcome of each file, one of those in `order`. The table names the students concerned, except for
     outcomes in `quiet`.
     """
 
@@ -23,18 +23,21 @@ class Account:
         return self._files
 
     def tell(self, number: int, fate: str, who: str = "") -> None:
-        """Record the outcome of a file. One that several hand in together is counted once, and all are
-        named."""
+        """Record the outcome of a file, and the student concerned. A file that several students hand in
+        together is counted once, and all of them are named.
+        """
         self._fates.setdefault(number, fate)
         if who:
             self._who[fate][who] += 1
 
     def count(self, fates: Collection[str]) -> int:
-        """Return how many files had this outcome."""
+        """Return how many files had one of these outcomes."""
         return sum(fate in fates for fate in self._fates.values())
 
     def table(self, archives: int) -> str:
-        """Return a line for each outcome, and the total at its end."""
+        """Return the table: a line for each outcome that occurred, and the total. `archives` is the number of
+        archives.
+        """
         counts = Counter(self._fates.values())
         assert counts.keys() <= set(self._order) and counts.total() == self._files, (
             "a file was not accounted for"

@@ -1,5 +1,6 @@
-"""Reads archives that anybody may have filled: nothing is unpacked under its own name, no link is followed,
-and each person's files have a separate budget, so that they never keep those of others from being read.
+"""Reads archives whose contents cannot be trusted: nothing is unpacked under its own name, no link is
+followed, and each person's files have a separate budget, so that nobody can keep other people's files from
+being read.
 """
 
 import io
@@ -19,8 +20,9 @@ from autograder.grading.submission.files import MOST_BYTES, Refused, open_file
 # Limits for one hand-in: files in its archives, bytes read in all, bytes of an archive's list of files.
 MOST_FILES, MOST_IN_ALL, LONGEST_LIST = 10_000, 100 * 1024**2, 4 * 1024**2
 LONGEST_NAME, LONGEST_PATH = 255, 2_000  # characters
-IS_UTF8 = 0x800  # the flag of a name in a zip archive
-PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # how files are packed; others take gigabytes to unpack
+IS_UTF8 = 0x800  # the flag that says that a name in a zip archive is UTF-8
+# The compression methods that are accepted; others can take gigabytes to unpack.
+PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 NOBODYS = {"__MACOSX", ".DS_Store", ".ipynb_checkpoints", "Thumbs.db", "desktop.ini"}
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 CHUNK = 1 << 20
@@ -28,8 +30,8 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of an archive: its path there, a function that reads it, and, within a nested archive, the
-    length of that archive's path. `chunks()` raises Refused.
+    """A file in an archive: its path, a function that yields its contents, and, if it is in a nested archive,
+    the length of that archive's path. `chunks()` raises Refused if the file cannot be read.
     """
 
     path: str
@@ -42,16 +44,18 @@ class Entry:
 
     @property
     def outer_parts(self) -> list[str]:
-        """The parts of the path that the system named; those further in were named by a student."""
+        """The parts of the path that the system named; those inside a nested archive were named by a student."""
         return self.path[: self.outer].split("/")
 
     @property
     def is_nobodys(self) -> bool:
-        """True if a program put it there, not a person."""
+        """True if a program, not a person, put the file there."""
         return bool(NOBODYS & set(self.parts)) or self.parts[-1].startswith("._")
 
     def read(self, most: int = MOST_BYTES) -> bytes:
-        """Return its whole contents. Raises Refused if it cannot be read, or is more than `most` bytes."""
+        """Return the whole contents. Raises Refused if the file cannot be read or is larger than `most`
+        bytes.
+        """
         data = bytearray()
         for chunk in self.chunks():
             data += chunk
@@ -62,13 +66,13 @@ class Entry:
 
 @dataclass
 class _Budget:
-    """The amount of data that one person's files may still take."""
+    """The number of files and bytes that may still be read for one person."""
 
     files: int
     size: int
 
     def counted(self, entry: Entry) -> Entry:
-        """Return the entry, charged to the budget as it is read."""
+        """Return the entry with its contents charged to the budget as they are read."""
         self.files -= 1
         return Entry(entry.path, partial(self._chunks, entry), entry.outer)
 
@@ -84,8 +88,8 @@ class _Budget:
 
 def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry]:
     """Yield the files of a zip archive, or of a folder into which one was unpacked; a nested archive is
-    replaced by its files. Read each before asking for the next. `whose` says whose budget an entry counts
-    against.
+    replaced by its files. Read each file before asking for the next. `whose` returns a key of the person
+    whose budget an entry is charged to.
 
     Raises UserError if `path` is neither.
     """
@@ -99,7 +103,7 @@ def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry
 
 
 def outer_entries(path: Path) -> Iterator[Entry]:
-    """Yield the files like `entries_of`, but each nested archive as one file."""
+    """Yield the files as `entries_of` does, but each nested archive as a single file."""
     if path.is_dir():
         for place, folders, names in os.walk(path):
             folders.sort()
@@ -123,7 +127,7 @@ def _of_zip(archive: zipfile.ZipFile, before: str) -> Iterator[Entry]:
 
 
 def _entry(path: str, chunks: Callable[[], Iterator[bytes]]) -> Entry:
-    """Return the file of this path, which cannot be read if the path is longer than any system writes."""
+    """Return the entry for a path. If the path is longer than any system writes, reading it raises Refused."""
     parts = path.split("/", LONGEST_PATH)
     if len(path) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME:
         return Entry(path, chunks)
@@ -138,8 +142,8 @@ def _too_long() -> Iterator[bytes]:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """Return the name of a file. subtle: macOS and Canvas write UTF-8 without the flag that says so; it is
-    decoded as cp437.
+    """Return the name of a file. subtle: macOS and Canvas write UTF-8 without setting its flag, and zipfile
+    then decodes the name as cp437.
     """
     if info.flag_bits & IS_UTF8:
         return info.filename
@@ -157,13 +161,13 @@ def _with_nested(entry: Entry) -> Iterator[Entry]:
             for one in _of_zip(inner, f"{entry.path}/"):
                 some = True
                 yield Entry(one.path, one.chunks, len(entry.path))
-    if not some:  # an archive that is damaged or empty stays one file, which is no notebook
+    if not some:  # a damaged or empty archive remains a single file, which is not a notebook
         yield entry
 
 
 class _Nested(io.BytesIO):
     """A nested archive. subtle: zipfile reads the whole list of files at once, and makes an object of half a
-    kilobyte for each; the list of an archive of a few megabytes would take gigabytes.
+    kilobyte for each file, so an archive of a few megabytes could take gigabytes of memory.
     """
 
     def read(self, size: int | None = -1) -> bytes:

@@ -1,5 +1,5 @@
-"""Keeps files that have no place in the course under DIR/unplaced/STUDENT/LESSON/FILE, so that a person can
-look at them, and the report does not say that the student handed in nothing.
+"""Keeps files that cannot be placed in the course under DIR/unplaced/STUDENT/LESSON/FILE, so that an
+instructor can look at them, and the report does not say that the student handed in nothing.
 """
 
 import os
@@ -14,7 +14,9 @@ LONGEST_NAME = 100  # bytes
 
 
 def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: Path) -> None:
-    """Keep a file under this name, once. Raises UserError if it cannot be written."""
+    """Copy a file to the student's folder under this name, unless an identical file is already there. Raises
+    UserError if it cannot be written.
+    """
     folder = course / ROOM / student / (lesson or NO_LESSON)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -33,7 +35,7 @@ def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: 
 
 
 def kept_aside(course: Path, lesson: str) -> dict[str, list[str]]:
-    """Return, by student, the names of the files that were kept, of this lesson or of none."""
+    """Return, by student, the names of the files kept for this lesson or for no lesson."""
     found: dict[str, list[str]] = {}
     for student in _folders(course / ROOM):
         names = [name for part in (lesson, NO_LESSON) for name in _files(course / ROOM / student / part)]

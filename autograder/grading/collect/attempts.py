@@ -1,5 +1,5 @@
-"""Remembers which attempts were collected, in DIR/.collected/STUDENT/attempts.json, so that a second look at
-an archive changes nothing.
+"""Remembers which attempts were collected, in DIR/.collected/STUDENT/attempts.json, so that collecting an
+archive again changes nothing.
 """
 
 import json
@@ -17,8 +17,8 @@ ROOM = ".collected"
 
 @dataclass(frozen=True)
 class Seen:
-    """An attempt: a digest of its file, the system and the person's number there, and its sort key: the time
-    in UTC, in ISO form, or empty, and a number.
+    """An attempt: a digest of its file, the system, the person's number in that system, and what attempts are
+    ordered by: the time (UTC in ISO form, empty if unknown) and a sequence number.
     """
 
     digest: str
@@ -28,7 +28,7 @@ class Seen:
     order: int = 0
 
     def is_older_than(self, other: "Seen") -> bool:
-        """Return whether it was handed in before the other, as far as is known."""
+        """Return whether this attempt is known to have been handed in before the other."""
         if self.time and other.time and self.time != other.time:
             return datetime.fromisoformat(self.time) < datetime.fromisoformat(other.time)
         return self.system == other.system and self.order < other.order

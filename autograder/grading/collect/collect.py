@@ -26,15 +26,13 @@ from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
 OF_THE_SYSTEM = {METADATA, "index.html"}
-MOST_OTHERS, MOST_OF_OTHERS = (
-    20,
-    30 * 1024**2,
-)  # of a student's files that are no notebooks: how many, and bytes
+# Limits for a student's files other than notebooks: how many, and bytes.
+MOST_OTHERS, MOST_OF_OTHERS = 20, 30 * 1024**2
 SYSTEMS_OWN = "hidden, or from the system itself"
 BESIDE = "other files handed in with a notebook; left in the archive"
 NOBODYS = "neither a notebook nor from a student; left in the archive"
 OTHER_LESSON = f"of another lesson; kept under {aside.ROOM}/"
-# Outcomes without a place, which make the exit status 1.
+# Outcomes of files that could not be placed; any of these makes the exit status 1.
 NO_NOTEBOOK = f"not a notebook; kept under {aside.ROOM}/"
 DOUBTFUL = f"with a number that may be someone else's; kept under {aside.ROOM}/"
 UNREAD = "unreadable, or larger than allowed"
@@ -57,7 +55,9 @@ ORDER = (
 
 @dataclass(frozen=True)
 class _Archive:
-    """An archive, the object that reads people from its names, and whether names in nested archives count."""
+    """An archive, the object that finds students in its file names, and whether names inside nested archives
+    count.
+    """
 
     path: Path
     names: Names
@@ -67,13 +67,15 @@ class _Archive:
         return self.names.origins(entry.parts if self.within else entry.outer_parts)
 
     def whose(self, entry: Entry) -> tuple:
-        """Return whose budget a file counts against."""
+        """Return a key of the person whose budget a file is charged to."""
         return tuple(origin.key for origin in self.origins(entry)) or tuple(entry.parts[:1])
 
 
 @dataclass(frozen=True)
 class _Other:
-    """A file that is not a notebook: its number in the account, its name, and where it was kept, if it was."""
+    """A file that is not a notebook: its number in the account, its name, and the path of the copy, if one
+    was kept.
+    """
 
     number: int
     name: str
@@ -88,7 +90,7 @@ def collect(
     folder: Path | str, archives: list[Path], lesson: str | None = None, timezone: str | None = None
 ) -> bool:
     """Sort the archives into the course, print what was done, and return whether every file was placed. With
-    `lesson`, only that one is collected; `timezone` is the school's, if the settings do not state it.
+    `lesson`, only that one is collected; `timezone` is the school's, and takes precedence over the settings.
 
     Raises UserError if `folder` is not a course, or a path is not an archive; then nothing is changed.
     """
@@ -126,10 +128,10 @@ def collect(
 
 
 def _open(path: Path, ids: set[str]) -> _Archive:
-    """Return an archive, with an object that reads people from the names of its files.
+    """Return an archive, with the object that finds students in its file names.
 
-    A Gradescope export has a metadata file next to its folders that says whose they are. If the path of a
-    file with that name identifies a student, the student handed it in, and it does not count. Names in nested
+    A Gradescope export has a metadata file beside its folders that says whose they are. A file of that name
+    whose path identifies a student was handed in by that student, and does not count. Names inside nested
     archives count only if the outer archive's names identify nobody.
     """
     paths, exports = [], []
@@ -153,7 +155,7 @@ def _first_part(entry: Entry) -> str:
 
 
 def _people_in(archive: _Archive) -> list[Origin]:
-    """Return each person in an archive, once under each name."""
+    """Return the people in an archive, one entry for each name that a person has there."""
     entries = entries_of(archive.path, archive.whose) if archive.within else outer_entries(archive.path)
     found = {(origin.key, origin.name): origin for entry in entries for origin in archive.origins(entry)}
     return list(found.values())
@@ -164,8 +166,8 @@ def _counted(words: list[str]) -> list[str]:
 
 
 class _Sorter:
-    """Reads one archive after the other, keeps each file until the last attempt is known, and then puts it in
-    its place.
+    """Reads the archives one after another, keeps each file until the last attempt is known, and then places
+    it.
     """
 
     def __init__(
@@ -173,22 +175,18 @@ class _Sorter:
     ):
         self._folder, self._kept, self._people, self._lessons = folder, kept, people, lessons
         self._zone, self._only = zone, only
-        self._notebooks: list[tuple[str, str | None, Attempt]] = []  # student and lesson
-        self._others: list[tuple[str, str, Path]] = []  # student and name of what is kept aside
-        self._refused: dict[tuple[str, str], list[str]] = defaultdict(
-            list
-        )  # by reason and student, the paths
+        self._notebooks: list[tuple[str, str | None, Attempt]] = []  # student, lesson, attempt
+        self._others: list[tuple[str, str, Path]] = []  # files to keep aside: student, name, file
+        self._refused: dict[tuple[str, str], list[str]] = defaultdict(list)  # paths by reason and student
         self._notes: dict[str, list[str]] = defaultdict(list)
         self._moved: set[tuple[str, str]] = set()
         self.account = Account(ORDER, quiet=(place.NEW, place.AS_BEFORE, SYSTEMS_OWN))
-        self.placed: dict[str, list[str]] = defaultdict(
-            list
-        )  # by lesson, in a word, what became of each last attempt
+        self.placed: dict[str, list[str]] = defaultdict(list)  # by lesson, the outcome of each last attempt
 
     # --- reading --------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
-        """Keep the files of an archive that belong to a student, or may."""
+        """Keep the files of an archive that belong, or may belong, to a student."""
         others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
@@ -211,7 +209,7 @@ class _Sorter:
             self._tell_others(student, files, beside=student in with_notebook)
 
     def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
-        """Keep a file that is not a notebook, unless too many of this student's were kept `before`."""
+        """Keep a file that is not a notebook, unless the student's files kept `before` have reached a limit."""
         file, size = None, sum(other.size for other in before)
         if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
             with suppress(Refused):
@@ -248,7 +246,7 @@ class _Sorter:
         content = self._lessons.read(file, entry.path)
         for origin in origins:
             time = self._zone.to_utc(origin.time) if origin.time else None
-            # Where the system itself identifies a person, the number may change from one archive to the next.
+            # If the system itself identifies a person, their number is dropped: it may differ in the next archive.
             of = replace(origin, user="") if self._people.is_sure(origin) else origin
             attempt = Attempt(file, entry.path, of, time, content.as_released)
             student = self._people.student_of(origin)
@@ -275,7 +273,7 @@ class _Sorter:
         keep_aside(self._folder, student, lesson, name, attempt.file)
 
     def _move_from_stranger(self, origin: Origin, student: str) -> None:
-        """Move the files that a student handed in before the student was known."""
+        """Move the files that a student handed in before it was known who they were."""
         stranger = id_of_stranger(origin)
         if origin.key in self._moved or stranger == student or self._people.is_somebody(stranger):
             return
@@ -300,7 +298,7 @@ class _Sorter:
     # --- placing --------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
-        """Put each kept file in its place."""
+        """Place every notebook that was kept, and set aside what cannot be placed."""
         by_student: dict[str, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
         main = self._only or self._only_lesson()
         for student, lesson, attempt in self._notebooks:
@@ -343,8 +341,8 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """Return the numbers under which one student would hand in one lesson twice: all of one system, at
-        least one of them new.
+        """Return the numbers of any system that gives this student two numbers for one lesson, if at least
+        one of them is new.
         """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}
@@ -357,7 +355,9 @@ class _Sorter:
     # --- notes ----------------------------------------------------------------------------------------------
 
     def notes_of_people(self, has_class: bool) -> list[str]:
-        """Note the people who could not be identified, or only by name."""
+        """Return notes on people who were found only by name, are not in the gradebook, or have doubtful
+        numbers.
+        """
         found, lines = self._people.found, []
         if found.by_name:
             who = [f"{student} ({called})" for student, called in sorted(found.by_name.items())]
@@ -376,14 +376,14 @@ class _Sorter:
         return lines
 
     def notes_of_files(self) -> list[str]:
-        """Note the outcome of some students' files, and the files without a place."""
+        """Return notes on individual students' files, and on files that could not be placed."""
         lines = [f"{note}: {', '.join(dict.fromkeys(names))}" for note, names in self._notes.items()]
         for (why, student), paths in self._refused.items():
             lines.append(f"not placed: {few(paths)}: {why}{f' ({student})' if student else ''}.")
         return lines
 
     def notes_of_time(self) -> list[str]:
-        """Note the time zone in which times were read, if there were any without one."""
+        """Return a note on the time zone in which times without one were read, if there were any."""
         if not any(one.origin.time and one.origin.time.tzinfo is None for _, _, one in self._notebooks):
             return []
         more = (
@@ -395,6 +395,6 @@ class _Sorter:
 
 
 def few(names: list[str], most: int = 8) -> str:
-    """Return the first names, and how many more there are."""
+    """Return at most `most` of the names as text, and how many more there are."""
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])

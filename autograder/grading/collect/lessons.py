@@ -15,17 +15,16 @@ from autograder.grading.submission.read_submission import grade_id_of, read_note
 
 @dataclass(frozen=True)
 class Content:
-    """The contents of a notebook: its lesson, if known; whether nothing was answered, so that it is as
-    released.
-    """
+    """A notebook's contents: its lesson, if known, and whether it is as released, with nothing answered."""
 
     lesson: str | None
     as_released: bool = False
 
 
 class Lessons:
-    """The lessons of a course: the names of their cells and of their exercises, and their answers as
-    released."""
+    """The lessons of a course: the names of their cells and of their exercises, and the released text of
+    their answer cells.
+    """
 
     def __init__(self, gradebook: Gradebook, names: list[str]):
         notebooks = {name: gradebook.find_notebook(name, name) for name in names}
@@ -40,7 +39,9 @@ class Lessons:
         }
 
     def read(self, file: Path, called: str) -> Content:
-        """Return the contents of the notebook in `file`, whose original name is given too."""
+        """Return the contents of the notebook in `file`. Its original name, `called`, decides the lesson if
+        the contents do not.
+        """
         try:
             lesson, as_released = read_limited(self._read, file)
         except Refused:
@@ -73,7 +74,7 @@ class Lessons:
 
 
 def _stubs(notebook: Notebook) -> dict[str, str]:
-    """Return the answer cells of a lesson by name, as released."""
+    """Return the released text of a lesson's answer cells, by name."""
     texts = {cell.name: cell.source for cell in notebook.source_cells}
     return {cell.name: texts.get(cell.name, "").strip() for cell in notebook.solution_cells}
 
@@ -83,6 +84,6 @@ def _name(cell: dict) -> str:
 
 
 def _only_most(votes: dict[str, int]) -> str | None:
-    """Return the candidate with the most votes; nothing without votes or in a tie."""
+    """Return the candidate with the most votes; None in a tie or without votes."""
     (best, count), *others = Counter(votes).most_common()
     return best if count and not (others and others[0][1] == count) else None

@@ -1,7 +1,7 @@
 """Finds out who handed in what, and when, from the file names of five systems.
 
     Canvas       lovelaceada_LATE_1234_56789_FILE             a FILE that is handed in again ends in -1, -2, ...
-                 LATE_anon_x1Y2z_56789_FILE                   where the grading is anonymous
+                 LATE_anon_x1Y2z_56789_FILE                   if grading is anonymous
     Moodle       Ada Lovelace_1234_assignsubmission_file/FILE, or the same in one name
                  Group 3-Ada Lovelace_1234_...                for groups; Participant_1234_... in blind marking
     Blackboard   ASSIGNMENT_ada_attempt_2026-11-20-22-10-00_FILE
@@ -14,8 +14,8 @@ brackets, or a group. Blackboard's `ada` is a user name.
 
 Sources: content_zipper.rb of Canvas, mod/assign/classes/downloader.php of Moodle, "Download Assignments" of
 Blackboard's help, "Download submissions" of D2L's documentation, Gradescope's "Export submissions", and
-scripts of instructors, which tests/grading/collect/test_names.py lists. Times without a zone are those of the
-school.
+instructors' scripts, listed in tests/grading/collect/test_names.py. Times without a zone are in the school's time
+zone.
 """
 
 import re
@@ -32,7 +32,8 @@ from autograder.grading.collect.archives import LONGEST_NAME
 METADATA = "submission_metadata.yml"
 CANVAS_SAYS, MOODLE_SAYS, BLACKBOARD_SAYS = "canvas", "moodle", "blackboard"
 BRIGHTSPACE_SAYS, GRADESCOPE_SAYS = "brightspace", "gradescope"
-LASTING = (CANVAS_SAYS, BLACKBOARD_SAYS, BRIGHTSPACE_SAYS)  # systems whose numbers identify a person for ever
+# Systems whose numbers identify a person permanently.
+LASTING = (CANVAS_SAYS, BLACKBOARD_SAYS, BRIGHTSPACE_SAYS)
 CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)")
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?anon_(?P<user>\w{5})_(?P<order>\d+)_(?P<file>.+)")
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_[a-z]+(?:_(?P<file>.*))?")
@@ -48,9 +49,9 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a file: the system and the person's number there; what the system gives as the student's
-    id, the likeliest first; the person's name there; the time, if given, without a zone if it is the
-    school's; whether it is marked "late"; what orders attempts without a time.
+    """The origin of a file: the system and the person's number in it; possible student ids, the likeliest
+    first; the person's name; the time, if the system states it (without a zone if in the school's); whether
+    it is marked late; and a number that orders attempts without a time.
     """
 
     system: str
@@ -69,18 +70,18 @@ class Origin:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of one archive. All of them together show which system wrote them. In a path, the outermost
-    part that names a student counts: anything further in was named by a student, who could name another.
+    """Finds the students behind the file names of one archive; all the names together show which system wrote
+    them. In a path, the outermost part that names a student counts: anything further in was named by a
+    student, who could name someone else.
     """
 
     read: Callable[[str], Origin | None]
     gradescope: dict[str, Any]
-    titles: Collection[str] = field(
-        default_factory=list
-    )  # titles of assignments before an id, the likeliest first
+    # Assignment titles that precede an id, the likeliest first.
+    titles: Collection[str] = field(default_factory=list)
 
     def origins(self, parts: list[str]) -> list[Origin]:
-        """Return the students whose file this path is: several may hand in one together; none if nothing
+        """Return the students who handed in the file at this path: several for joint work, none if nothing
         identifies them.
         """
         if self.gradescope:
@@ -94,8 +95,8 @@ class Names:
 
 
 def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection[str] = ()) -> Names:
-    """Return an object that reads people from these paths of an archive, and from the submissions in
-    `gradescope` if it is a Gradescope export. `ids` are those of the class.
+    """Return an object that finds students in these paths of an archive, or in the submissions `gradescope`
+    if it is a Gradescope export. `ids` are the student ids of the class.
     """
     told = Counter(read for parts in paths for read in SYSTEMS if _first(read, parts))
     read = max(SYSTEMS, key=lambda read: told[read])
@@ -103,7 +104,7 @@ def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection
 
 
 def gradescope_metadata(data: bytes) -> dict[str, Any]:
-    """Return the submissions by folder; empty if the file is not Gradescope's."""
+    """Return the submissions in a metadata file, by folder; empty if the file is not Gradescope's."""
     try:
         found = yaml.safe_load(data)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -116,14 +117,13 @@ def gradescope_metadata(data: bytes) -> dict[str, Any]:
 
 
 def _first(read: Callable[[str], Origin | None], parts: list[str]) -> Origin | None:
-    """Return the result of the outermost part that identifies a student."""
+    """Return what `read` finds in the outermost part that identifies a student; None if no part does."""
     found = (read(part) for part in parts if len(part) <= LONGEST_NAME)
     return next((origin for origin in found if origin is not None), None)
 
 
 def _of_gradescope(folder: str, submission: dict) -> Iterator[Origin]:
-    """Yield the submitters. One without an id and an address is identified by the number of the
-    submission."""
+    """Yield the submitters. One with neither an id nor an address is identified by the submission's folder."""
     time = submission.get(":created_at")
     submitters = submission.get(":submitters")
     for one in submitters if isinstance(submitters, list) else []:
@@ -155,8 +155,8 @@ def _moodle(part: str) -> Origin | None:
 
 
 def _blackboard(part: str) -> Origin | None:
-    """Read a name of Blackboard. subtle: the assignment's title comes before the id, and both may contain
-    underscores.
+    """Return the origin in a Blackboard name, or None. subtle: the user still begins with the assignment's
+    title; both may contain underscores, so only `Names` can separate them.
     """
     if not (found := BLACKBOARD.fullmatch(part)):
         return None
@@ -164,8 +164,8 @@ def _blackboard(part: str) -> Origin | None:
 
 
 def _titles(paths: list[list[str]], ids: Collection[str]) -> list[str]:
-    """Return the texts before the ids of the class, the most frequent first; if no id is there, the prefix
-    that all names share.
+    """Return the assignment titles that precede ids of the class, the most frequent first; if no such id is
+    found, the prefix that all names share.
     """
     texts = {origin.user for parts in paths if (origin := _first(_blackboard, parts))}
     known: dict[str, set[str]] = defaultdict(set)
@@ -218,9 +218,5 @@ def _time(year: int, month: int, day: int, hour: int, minute: int, second: int =
         return None
 
 
-SYSTEMS = (
-    _moodle,
-    _blackboard,
-    _brightspace,
-    _canvas,
-)  # in this order: a name of an earlier form could also be read as a later one
+# In this order, because a later pattern may also match an earlier system's names.
+SYSTEMS = (_moodle, _blackboard, _brightspace, _canvas)

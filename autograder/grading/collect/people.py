@@ -1,9 +1,9 @@
-"""Remembers who is behind the numbers of learning-management systems, in DIR/people.csv, which a person may
-edit.
+"""Remembers which students the numbers of learning-management systems belong to, in DIR/people.csv, which an
+instructor may edit.
 
-A number is written into this file once it was matched with a student only by name, or with nobody of the
-class. From then on the file decides. Two numbers for one student get a question mark, and nothing of either
-is placed until a person removes the mark, or writes another student.
+A number is written to this file if it was matched with a student only by name, or with nobody in the class.
+From then on the file decides. If a student has two numbers, both get a question mark, and nothing under
+either is placed until the instructor removes the marks, or writes another student.
 """
 
 import csv
@@ -26,8 +26,8 @@ Key = tuple[str, str]  # a system and its number
 
 @dataclass
 class Found:
-    """The result of `settle`, for a person to read: students found only by name; people who are not in the
-    class, with the students that they may be; and students with two numbers.
+    """The result of `settle`, for the instructor: students found only by name; people who are not in the
+    class, with the students that they may be; and students with doubtful numbers.
     """
 
     by_name: dict[str, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Found:
 
 
 class People:
-    """The students behind the systems' numbers, in a course."""
+    """The students of a course by their numbers in learning-management systems."""
 
     def __init__(self, course: Path, students: Class):
         """Raise UserError if the file cannot be read."""
@@ -52,7 +52,7 @@ class People:
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:
-        """Return whether a person must first confirm whose it is."""
+        """Return whether an instructor must first confirm whose number this is."""
         return self._student(origin.key).startswith(DOUBTFUL)
 
     def is_sure(self, origin: Origin) -> bool:
@@ -60,11 +60,11 @@ class People:
         return origin.key in self._sure
 
     def is_new(self, origin: Origin) -> bool:
-        """Return whether nobody has had a chance to check this match."""
+        """Return whether the match is new, so that nobody has had a chance to check it."""
         return origin.key not in self._before and origin.key not in self._sure
 
     def is_somebody(self, student: str) -> bool:
-        """Return whether this is a student of the class, or one to whom another number belongs."""
+        """Return whether this is the id of a student of the class, or of a student in the file."""
         return student in self._class.ids or student in {one for _, one in self._rows.values()}
 
     def settle(self, archives: list[list[Origin]]) -> None:
@@ -88,20 +88,22 @@ class People:
                 self.found.twice[student.removeprefix(DOUBTFUL)].add(f"{system} {number}")
 
     def question(self, keys: set[Key], student: str) -> None:
-        """Mark these numbers, which would all belong to one student, as waiting for a person's decision."""
+        """Mark these numbers, which would all belong to one student, as doubtful until an instructor decides."""
         for key in keys:
             self._sure.pop(key, None)
             self._rows[key] = self._rows.get(key, ("", ""))[0], DOUBTFUL + student
             self.found.twice[student].add(" ".join(key))
 
     def rows_of(self, student: str) -> dict[Key, str]:
-        """Return the numbers that belong to a student, or may, and the person's names in the systems."""
+        """Return the numbers that belong, or may belong, to a student, each with the person's name in that
+        system.
+        """
         rows = self._rows.items()
         return {key: name for key, (name, one) in rows if one.removeprefix(DOUBTFUL) == student}
 
     def earlier_ids_of(self, student: str) -> set[str]:
-        """Return the ids under which the files of these numbers were placed before their student was known,
-        except ids of others.
+        """Return the ids under which this student's files may have been placed before the student was
+        identified, except ids that belong to others.
         """
         ids = {id_of_stranger(Origin(*key, name=name)) for key, name in self.rows_of(student).items()}
         return ids - {one.removeprefix(DOUBTFUL) for _, one in self._rows.values()}
@@ -129,7 +131,9 @@ class People:
         return self._sure[key] if key in self._sure else self._rows[key][1]
 
     def _is_stranger(self, origin: Origin) -> bool:
-        """Return whether no student of the class was found for this number before. The class may have grown."""
+        """Return whether this number was matched with nobody in the class before. The class may have grown
+        since.
+        """
         return self._rows[origin.key][1].rstrip("_") == id_of_stranger(origin).rstrip("_")
 
     def _match(self, origin: Origin) -> None:
@@ -154,7 +158,7 @@ class People:
                 self._match(origin)
 
     def _free(self, stranger: str) -> str:
-        """Return a name for a folder that is not taken."""
+        """Return the id, with underscores appended until nobody else has it."""
         rows = {student.removeprefix(DOUBTFUL) for _, student in self._rows.values()}
         taken = {folded(one) for one in self._class.ids | rows}
         while folded(stranger) in taken:
@@ -168,8 +172,8 @@ class People:
         }
 
     def _question_twins(self, here: set[Key]) -> None:
-        """Mark new numbers as doubtful if their name belongs to a student with another number of this system:
-        ever, or within one archive if the system renumbers people in each assignment.
+        """Mark new numbers as doubtful if they were matched with a student who has another number in the same
+        system. If the system renumbers people in each assignment, only numbers in the same archive count.
         """
         for key in (here & self._rows.keys()) - self._before:
             student = self._student(key).removeprefix(DOUBTFUL)
@@ -209,5 +213,5 @@ class People:
 
 
 def _is_folder(name: str) -> bool:
-    """Return whether it can be the name of a student's folder."""
+    """Return whether a name can be that of a student's folder."""
     return bool(name) and name[0] != "." and not set("/\\\0") & set(name) and len(name.encode()) <= 255

@@ -1,4 +1,4 @@
-"""Puts the last attempt of a student in its place, and keeps the others."""
+"""Puts a student's last attempt into the course, and keeps the others."""
 
 import hashlib
 import os
@@ -24,8 +24,8 @@ NOT_LAST = "not the last of several"
 
 @dataclass(frozen=True)
 class Attempt:
-    """A notebook, kept under a name of ours until all attempts are known. `path` is its name in the archive,
-    `time` when it was handed in, if known; `as_released` means that nothing in it is answered.
+    """A notebook, kept in `file` until all attempts are known. `path` is its path in the archive, `time` when
+    it was handed in, if known; `as_released` means that nothing in it was answered.
     """
 
     file: Path
@@ -36,7 +36,7 @@ class Attempt:
 
     @property
     def turn(self) -> tuple:
-        """The sort key of attempts, first to last; one with answers comes after one without."""
+        """The sort key of attempts, first to last; any attempt with answers comes after those without."""
         return (
             not self.as_released,
             self.time.timestamp() if self.time else 0.0,
@@ -46,7 +46,7 @@ class Attempt:
 
     @property
     def seen(self) -> Seen:
-        """The record of this attempt to remember."""
+        """The record of this attempt for the student's Memory."""
         time = self.time.isoformat() if self.time else ""
         return Seen(_digest(self.file), *self.origin.key, time, self.origin.order)
 
@@ -59,9 +59,9 @@ def place(
     is_as_released: Callable[[Path], bool],
     notes: Mapping[str, list[str]],
 ) -> dict[Attempt, str]:
-    """Put the last attempt in its place; return the outcome of each. Anything else that a person has to know
-    is added to `notes`. `is_as_released` tells whether the notebook already there is as released. Raises
-    UserError if nothing can be written.
+    """Put the last attempt into the course, keep the others, and return the outcome of each. Anything else
+    that an instructor should know is added to `notes`. `is_as_released` returns whether the notebook already
+    there is as released. Raises UserError if nothing can be written.
     """
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
     target = submission.submitted / f"{submission.lesson}.ipynb"
@@ -113,7 +113,7 @@ def _put(folder: Path, target: Path, file: Path, time: datetime | None, fate: st
 
 
 def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
-    """Keep an attempt that does not count, once, together with the time when it was handed in."""
+    """Keep an attempt that does not count, unless it is kept already, and the time when it was handed in."""
     folder = submission.folder / EARLIER / submission.student / submission.lesson
     folder.mkdir(parents=True, exist_ok=True)
     if attempt.read_bytes() in [path.read_bytes() for path in folder.glob("*.ipynb")]:
@@ -132,8 +132,8 @@ def _stamp(time: datetime) -> str:
 
 
 def _seen_there(submission: Submission, known: list[Seen]) -> Seen:
-    """Return the record of the current notebook: the last attempt with its content, or, if a person put it
-    there, what its time stamp says.
+    """Return the record of the notebook already in the course: that of the last attempt with the same
+    contents, or, if it was not collected, one made from its time stamp.
     """
     digest = _digest(submission.submitted / f"{submission.lesson}.ipynb")
     same = [one for one in known if one.digest == digest]
@@ -154,8 +154,8 @@ def _time_there(folder: Path) -> datetime | None:
 def _stamp_of(
     submission: Submission, attempt: Attempt, due: datetime | None, notes: Mapping[str, list[str]]
 ) -> datetime | None:
-    """Return the time that counts as handed in. Canvas says "late" but not when: then a second after the due
-    date.
+    """Return the time that counts as the time of hand-in. Canvas marks work as late without saying when it
+    came: one second after the due date is assumed.
     """
     if attempt.time or not attempt.origin.late:
         return attempt.time

@@ -16,7 +16,9 @@ CUT = re.compile(r"[-_]")
 
 @dataclass(frozen=True)
 class Match:
-    """The student who was found; whether only by name, which anybody may have; otherwise, who it may be."""
+    """The student who was found, and whether only by name, which anybody may have; if nobody was found, who
+    it may be.
+    """
 
     student: str | None = None
     by_name: bool = False
@@ -24,10 +26,10 @@ class Match:
 
 
 class Class:
-    """The students that the gradebook knows."""
+    """The students in the gradebook."""
 
     def __init__(self, students: Iterable):
-        """Take the rows `students` of the gradebook."""
+        """Index the gradebook's rows `students` by id, address and name."""
         self._by_id: dict[str, str] = {}
         self._by_mail: dict[str, set[str]] = defaultdict(set)
         self._by_name: dict[str, set[str]] = defaultdict(set)
@@ -48,9 +50,8 @@ class Class:
         return set(self._by_id)
 
     def find(self, origin: Origin) -> Match:
-        """Return the student whose id or address is exactly one that the system gives, or else the one with
-        that name. An id within a name only distinguishes students of that name, because people write their
-        own.
+        """Return the student whose id or address the system states, or else the only one with that name. An
+        id within a name only distinguishes namesakes, because people write their names themselves.
         """
         for given in map(_composed, origin.ids):
             if given in self._by_id:
@@ -87,8 +88,8 @@ def possible_names(text: str) -> Iterator[str]:
 
 
 def id_of_stranger(origin: Origin) -> str:
-    """Return a new id for a student whom the gradebook does not know, usable as the name of a folder: the
-    name and the system's number, by which two people with the same name are distinguished.
+    """Return an id for a student who is not in the gradebook, usable as a folder name: the name and the
+    system's number, which distinguishes namesakes.
     """
     name = re.sub(r"[^\w.@-]+", "_", _composed(origin.name).strip())
     name = name.encode()[:LONGEST_NAME].decode(errors="ignore").strip("._-@")

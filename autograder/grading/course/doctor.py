@@ -1,4 +1,4 @@
-"""Finds out whether grading works on this machine, and says what to do about what does not."""
+"""Checks whether grading works on this machine, and says what to do about anything that does not."""
 
 import os
 
@@ -39,7 +39,7 @@ for name in ("null", "full", "random", "urandom", "tty"):
 
 
 def examine() -> list[Finding]:
-    """Try everything that grading needs."""
+    """Try everything that grading needs, and return the findings."""
     return [_sandbox(), *_inside(), _limits()]
 
 
@@ -51,7 +51,9 @@ def _sandbox() -> Finding:
 
 
 def _inside() -> list[Finding]:
-    """Run a cell in a sandbox: it must not see this file, nor find anything open that should be closed."""
+    """Run cells in a sandbox, and return the findings: no cell may see this file, or find anything open that
+    should be closed.
+    """
     from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
     from autograder.grading.worker.session import Ended, Session
 
@@ -79,7 +81,9 @@ def _text(outputs: list[dict]) -> str:
 
 
 def second_lines(left_open: list[str]) -> Finding:
-    """Return the lines of defence besides namespaces, and those that this machine lacks."""
+    """Return a finding that names the lines of defence besides namespaces that this machine lacks: those in
+    `left_open`, and control groups.
+    """
     from autograder.grading.sandbox.cgroups import parent_of_groups
 
     if left_open := [*left_open, *([] if parent_of_groups() else [NO_GROUPS])]:

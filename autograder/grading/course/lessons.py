@@ -1,7 +1,7 @@
-"""The lessons of a course, with copies of the instructor's own, and how each is added to it.
+"""Adds lessons to a course, and copies the instructor's own lessons into it.
 
 DIR/lessons              a copy of the instructor's own lessons, with which the course is graded
-DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's changes are recognised later
+DIR/.made/LESSON.ipynb   the source as it was made, from which the instructor's changes are recognised later
 """
 
 import shutil
@@ -21,8 +21,9 @@ MADE = ".made"
 
 
 def choose_lessons(only: list[str] | None) -> list[Lesson]:
-    """Return the lessons of these numbers or names; all if None. Raises UserError if there is no such
-    lesson."""
+    """Return the lessons with these numbers or names; all if None. Raises UserError if there is no such
+    lesson.
+    """
     known = find_lessons(None)
     for one in only or []:
         if not any(one in (lesson.name, lesson.name[:2]) for lesson in known):
@@ -32,7 +33,8 @@ def choose_lessons(only: list[str] | None) -> list[Lesson]:
 
 
 def copy_own(further: Path, folder: Path) -> list[Lesson]:
-    """Copy the lessons in the folder `further` into the course in `folder`, use them, and return them.
+    """Copy the lessons in the folder `further` into the course in `folder`, make this process use them, and
+    return them.
 
     Raises UserError if there are none, or one has a name that is taken.
     """
@@ -60,7 +62,7 @@ def add_lesson(
     api: NbGraderAPI, folder: Path, lesson: Lesson, made: NotebookNode, source: NotebookNode
 ) -> None:
     """Put a lesson into the course: its source, and the release that nbgrader makes of it. `made` is the
-    source before any change of the instructor's.
+    source without the instructor's changes.
 
     Raises UserError, and leaves the course as it is, if nbgrader refuses the source.
     """

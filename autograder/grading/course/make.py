@@ -1,14 +1,14 @@
 """Makes a standard nbgrader course from the lessons.
 
     DIR/nbgrader_config.py   calls configure of settings.py
-    DIR/nbgrader_config.json stops nbgrader where that file has an error
+    DIR/nbgrader_config.json stops nbgrader if that file has an error
     DIR/.secret              the secret that hidden cases are drawn from; only the teacher can read it
     DIR/source/LESSON        the lessons with answers and hidden tests
     DIR/release/LESSON       what students get
     DIR/gradebook.db         nbgrader's gradebook
     DIR/lessons, DIR/.made   see lessons.py
 
-Nothing is run. The folder may be moved afterwards: it holds no path.
+No lesson is run. The folder may be moved afterwards: its files do not contain its path.
 """
 
 import os
@@ -62,12 +62,13 @@ def make_course(
     like: Path | None = None,
     quietly: bool = False,
 ) -> Path:
-    """Make the course in `folder`, which is new or empty, and print what to do next, unless `quietly`.
+    """Make a course in `folder`, which must be new or empty, return its path, and print what to do next
+    unless `quietly`.
 
-    `only` selects its lessons, by number or name, all if None; `further` is a folder of the instructor's own
-    lessons, which are added. `course_id` is its name in an exchange, by default that of the folder and four
-    characters. With `like`, it has the lessons of that course, including what was changed in them, and none
-    of its students.
+    `only` selects lessons by number or name (None: all); `further` is a folder of the instructor's own
+    lessons, which are added. `course_id` is the course's name in an exchange, by default the folder's name
+    and four random characters. With `like`, the new course has the lessons of that course, with the
+    instructor's changes, but none of its students.
 
     Raises UserError if the folder cannot be used or there is no such lesson; then nothing is left behind.
     """
@@ -87,7 +88,7 @@ def make_course(
         lessons = _fill(half, chosen, further.absolute() if further else None)
         if like is not None:
             _take_changes_along(like, half, lessons)
-        # subtle: not for others, who may use the same machine: it holds answers, and will hold grades.
+        # subtle: closed to other users of the machine, because it holds answers, and will hold grades.
         if folder.exists():  # filled rather than replaced, because a shell may be in it
             folder.chmod(0o700)
             for entry in half.iterdir():
@@ -117,7 +118,7 @@ def _checked_id(course_id: str) -> str:
 
 
 def _new_id(name: str) -> str:
-    """Return an id that no other course has, in a form that people recognise."""
+    """Return a unique course id that people recognise: the name and four random characters."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip(".-_") or "course"
     return f"{plain}-{secrets.token_hex(2)}"
 

@@ -6,11 +6,11 @@ from nbformat import NotebookNode, from_dict
 
 
 def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """Return the new lesson with the instructor's changes, and sentences on what both have changed.
+    """Return the corrected lesson with the instructor's changes, and sentences on what both sides changed.
 
     `made` is the old lesson as it was made, `mine` the instructor's version of it, `new` the corrected one.
-    The instructor's text and points stay, cells that they added or changed stay after the one above, cells
-    that they removed stay out.
+    The instructor's text and points win. Cells that they added, or changed although the corrected lesson
+    drops them, stay below the cell that they followed; cells that they removed stay out.
     """
     partner = _partners(made, new)
     old, kept = {cell.id: cell for cell in made.cells}, {cell.id: cell for cell in mine.cells}
@@ -60,8 +60,8 @@ def _keys(notebook: NotebookNode) -> list[str | tuple]:
 
 
 def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, list[NotebookNode]]:
-    """Return the instructor's own cells, by the id of the lesson's cell above them; none has an id that is
-    taken.
+    """Return the instructor's own cells, by the id of the lesson's cell above them. A cell whose id is taken
+    gets another.
     """
     own: dict[str, list[NotebookNode]] = {}
     above = ""
@@ -75,8 +75,8 @@ def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, li
 
 
 def _both(before: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """Return one cell with the changes of both sides; the instructor's win where both changed it, which is
-    reported.
+    """Return a cell with the changes of both sides, and notes on what both changed; there the instructor's
+    side wins.
     """
     cell, notes = from_dict(new), []
     if mine.source != before.source:

@@ -1,6 +1,6 @@
 """Finds what has changed since a course was made or last updated, from CHANGELOG.md.
 
-The course keeps the changelog of that day in DIR/.made. News are the entries of today's that are not in it.
+The course keeps the changelog of that day in DIR/.made; the entries of today's that it lacks are news.
 """
 
 import re
@@ -20,13 +20,13 @@ def remember(folder: Path) -> None:
 
 
 def news(folder: Path) -> list[str]:
-    """Return what changed since the course remembered a changelog; everything if it has none."""
+    """Return the changelog entries that are not in the copy that the course keeps; all if it keeps none."""
     known = set(_entries(_text(folder / MADE / NAME)))
     return [entry for entry in _entries(_text(ROOT / NAME)) if entry not in known]
 
 
 def _entries(changelog: str) -> list[str]:
-    """Return the entries of a changelog, each in one line."""
+    """Return the entries of a changelog, each on one line."""
     return [" ".join(entry.split()) for entry in ENTRY.findall(changelog)]
 
 

@@ -1,4 +1,4 @@
-"""Shows or removes all that a course keeps of one student."""
+"""Shows or removes everything that a course keeps about one student."""
 
 import json
 import re
@@ -23,12 +23,14 @@ from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
 OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that hold no student's data
-OF_ALL = ("report*.html", "feedback-*.zip")  # files of a whole class, which commands write again
+OF_ALL = ("report*.html", "feedback-*.zip")  # files about the whole class, which commands can write again
 LOGS = ("grading.log", ".nbgrader.log")
 
 
 def show(folder: Path, student: str) -> None:
-    """Print what the gradebook holds of a student, and the files. Raises UserError if there is nothing."""
+    """Print what the gradebook holds about a student, and list the student's files. Raises UserError if there
+    is nothing.
+    """
     folder = folder.absolute()
     api = open_course(folder)
     lessons = lessons_of(api)
@@ -49,11 +51,11 @@ def show(folder: Path, student: str) -> None:
 
 
 def forget(folder: Path, student: str) -> list[Path]:
-    """Remove a student, and all that the course keeps of them, from gradebook, folders, tables and log. Print
-    the files that still name the student, which are the instructor's own, and what was collected under
-    another id before it was known whose it is; return both.
+    """Remove a student from the gradebook, folders, tables and logs of a course. Print and return the
+    instructor's own files that still name the student, and what was collected under another id before the
+    student was identified.
 
-    Raises UserError if the course keeps nothing of the student.
+    Raises UserError if the course keeps nothing about the student.
     """
     folder = folder.absolute()
     api = open_course(folder)
@@ -99,7 +101,9 @@ def forget(folder: Path, student: str) -> list[Path]:
 
 
 def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
-    """Return the folders of the student, and the outcomes of grading."""
+    """Return the student's folders, and the files with the outcomes of grading. Raises UserError if no
+    student can have this id.
+    """
     if not student or student.startswith(".") or "/" in student:
         raise UserError(f"{student!r} cannot be the id of a student.")
     folders = [path for path in folder.iterdir() if path.is_dir() and path.name not in OF_NOBODY]
@@ -113,8 +117,8 @@ def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
 def _kept_under_another_id(
     folder: Path, ids: set[str], lessons: list[str], gradebook: Gradebook
 ) -> dict[str, list[Path]]:
-    """Return those of the ids under which something is kept, each with its place: folders, or the gradebook
-    if it is only there.
+    """Return the ids under which something is kept, each with its paths: folders, or the gradebook if only it
+    knows the id.
     """
     rows = {row.id for row in gradebook.students}
     found = {one: _places(folder, one, lessons) for one in sorted(ids)}
@@ -146,7 +150,7 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
 
 
 def _key_in(outcome: Path) -> str:
-    """Return the key of the result in a file with the outcome of grading; empty if there is none."""
+    """Return the key of the result that an outcome's file names; empty if there is none."""
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
     except (OSError, ValueError, AttributeError):
@@ -154,7 +158,7 @@ def _key_in(outcome: Path) -> str:
 
 
 def _forget_deleted_rows(db_url: str) -> None:
-    """Rewrite SQLite's file: deleted rows remain in it until others are written over them."""
+    """Rewrite SQLite's file, in which deleted rows remain until they are overwritten."""
     url = make_url(db_url)
     if url.drivername.startswith("sqlite") and url.database:
         with closing(sqlite3.connect(url.database, timeout=60)) as database:
@@ -184,7 +188,7 @@ def _lines_without(text: str, student: str) -> str:
 
 
 def _tables(folder: Path) -> Iterator[Path]:
-    """Yield the tables that this package keeps in addition to a course."""
+    """Yield the tables that this package stores in a course besides nbgrader's own files."""
     yield from (path for path in folder.glob(".*.json") if path.is_file())
     yield from (folder / ".grading").glob("*.json")
 
@@ -213,7 +217,7 @@ def _pattern(student: str) -> re.Pattern:
 
 
 def _naming(folder: Path, student: str, but: list[Path]) -> list[Path]:
-    """Return the files of the course that name the student, other than these."""
+    """Return the files of the course that name the student, except those in `but`."""
     names, others = _pattern(student), []
     for path in sorted(folder.rglob("*")):
         top = path.relative_to(folder).parts[0]

@@ -36,7 +36,7 @@ def configure(c: Config, folder: str) -> None:
     mark_as_loaded(c)
     take_names_literally()
     use_course(Path(folder))
-    # Kernels of this Python come first. nbgrader calls the program alembic, which stands beside this Python.
+    # Prefer kernels of this Python. nbgrader runs the program alembic, which is installed beside this Python.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     programs = os.path.dirname(sys.executable)
     if programs not in os.environ.get("PATH", "").split(os.pathsep):
@@ -53,8 +53,8 @@ def configure(c: Config, folder: str) -> None:
 
 
 def _release(c: Config) -> None:
-    # Marking schemes leave before the gradebook keeps the cells; otherwise an untouched written answer would
-    # not be recognised as such. Hidden tests leave after it: the gradebook puts them back for grading.
+    # Marking schemes are removed before the gradebook saves the cells; otherwise an untouched written answer
+    # would not be recognised as such. Hidden tests are removed afterwards: the gradebook restores them for grading.
     c.ClearMarkScheme.enforce_metadata = False
     c.GenerateAssignment.exporter_class = EXPORTERS["GenerateAssignment"]
     c.GenerateAssignment.preprocessors = [
@@ -74,7 +74,7 @@ def _release(c: Config) -> None:
 
 
 def _autograde(c: Config) -> None:
-    # nbgrader would follow links in a submission and copy their targets, and read a notebook made to be slow.
+    # By itself, nbgrader follows links in a submission, copies their targets, and reads notebooks made to be slow.
     c.Autograde.exporter_class = EXPORTERS["Autograde"]
     c.Autograde.sanitize_preprocessors = [
         TrustTheCourse,
@@ -114,9 +114,9 @@ def _feedback(c: Config) -> None:
         "points": "autograder.grading.gradebook.table.as_number",
     }
     # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
-    # nbgrader's templates render them on their own; the two filters clean those as well.
+    # nbgrader's templates render them themselves; the two filters in SAFE clean those as well.
     c.HTMLExporter.sanitize_html = True
-    # Formgrader fetches MathJax from the network for its formulas, and stops if there is none.
+    # Formgrader's own template loads MathJax from the network, and stops if there is no network; ours does not.
     c.HTMLExporter.extra_template_basedirs = c.FeedbackExporter.extra_template_basedirs
     c.HTMLExporter.extra_template_paths = [str(templates)]
     c.HTMLExporter.filters = SAFE

@@ -30,13 +30,13 @@ from autograder.grading.gradebook.fail_closed import GUARD, GUARD_TEXT
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet
 from autograder.grading.submission.find import find_submissions
 
-BEFORE = Path("earlier", "source")  # where a source with the instructor's changes is kept, as it was
+BEFORE = Path("earlier", "source")  # where sources with the instructor's changes are kept before an update
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """The plan for a lesson, and the message about it. `source` is None if it is left as it is, and `refused`
-    if that is because of students who have handed in.
+    """The plan for a lesson, and the messages about it. `source` is None if the lesson is left as it is;
+    `refused` is True if that is because students have already handed it in.
     """
 
     lesson: Lesson
@@ -47,11 +47,11 @@ class _Plan:
 
 
 def update_course(folder: Path | str, only: list[str] | None = None, further: Path | None = None) -> None:
-    """Bring the lessons of the course in `folder` up to date, and print what changes. `only` adds lessons of
-    these numbers or names; `further` is the folder of an instructor's own lessons, as they are now.
+    """Bring the lessons of the course in `folder` up to date, and print what changes. `only` lists lessons to
+    add, by number or name; `further` is the folder with the current version of the instructor's own lessons.
 
-    The gradebook with its points, the submissions, and the instructor's own text and points stay. Raises
-    UserError if `folder` is not a course, or there is no such lesson.
+    Points in the gradebook, submissions, and the instructor's own text and points are kept. Raises UserError
+    if `folder` is not a course, or there is no such lesson.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -60,13 +60,13 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
     wanted += [lesson for lesson in choose_lessons(only) if lesson.name not in there] if only else []
     with locked(folder), quiet(folder / "grading.log"):
         (folder / GUARD).write_text(GUARD_TEXT, encoding="utf-8")
-        # subtle: the instructor's own come first, because exercises are read only once in a process.
+        # subtle: the instructor's own lessons come first, because exercises are read only once in a process.
         with _copy_kept(folder) as bring_back:
             mine = copy_own(further.absolute(), folder) if further else own_lessons(folder)
             plans = [_plan(api, folder, lesson, there) for lesson in wanted]
             plans_of_own = [_plan(api, folder, lesson, there) for lesson in mine]
-            # Their exercises are updated together, and lessons already handed in are judged with the old
-            # ones.
+            # The instructor's exercises are updated all together or not at all: lessons already handed in must be
+            # judged with the old ones.
             refused = any(plan.refused for plan in plans_of_own)
             for plan in [*plans, *([] if refused else plans_of_own)]:
                 _carry_out(api, folder, plan)
@@ -89,8 +89,8 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
 
 @contextmanager
 def _copy_kept(folder: Path) -> Iterator[Callable[[], None]]:
-    """Update the course's copy of the instructor's own lessons, and provide a function that restores it; any
-    error restores it too.
+    """Back up the course's copy of the instructor's own lessons, and yield a function that restores it; any
+    error in the block restores it too.
     """
     copy = folder / own.COPY
     with TemporaryDirectory(dir=folder, prefix=".lessons-") as kept:
@@ -152,13 +152,13 @@ def _other(before: dict[str, float], after: dict[str, float]) -> list[str]:
 
 
 def _points(notebook: NotebookNode) -> dict[str, float]:
-    """Return the points of the named cells, 0 of those that are not graded."""
+    """Return the points of the named cells, 0 for those that are not graded."""
     named = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
     return {one.grade_id: float(one.get("points") or 0) for one in named}
 
 
 def _points_before(api: NbGraderAPI, lesson: str) -> dict[str, float]:
-    """Return the points of the named cells like `_points`, from the gradebook."""
+    """Return the points of the named cells as `_points` does, but from the gradebook."""
     with api.gradebook as gradebook:
         try:
             notebook = gradebook.find_notebook(lesson, lesson)

@@ -1,5 +1,4 @@
-"""Makes a course, hands in for a made-up class, grades it, makes feedback and report: everything in one
-go."""
+"""Makes a course, hands in for a made-up class, grades it, and makes feedback and a report, all in one go."""
 
 import shlex
 import shutil
@@ -21,9 +20,9 @@ MARK = ".made-by-demo"  # marks a folder that holds only made-up work
 
 
 def demo(folder: Path | str) -> None:
-    """Make the course in `folder` with a graded sample class, and print where everything is.
+    """Make a course in `folder` with a graded sample class, and print where everything is.
 
-    The folder is new, empty, or one that an earlier demo made, which is replaced. Raises UserError as
+    The folder must be new, empty, or made by an earlier demo, which is replaced. Raises UserError as
     make_course does.
     """
     began = time.monotonic()
@@ -49,7 +48,7 @@ def demo(folder: Path | str) -> None:
 
 
 def _enrol(folder: Path) -> None:
-    """Tell the gradebook the students' names, as `nbgrader db student import` does."""
+    """Enter the students' names in the gradebook, as `nbgrader db student import` does."""
     with open_course(folder).gradebook as gradebook:
         for student in {work.student for work in CLASS}:
             first, last = student.title().split("_")
@@ -57,7 +56,7 @@ def _enrol(folder: Path) -> None:
 
 
 def make_feedback(folder: Path, lessons: list[str]) -> None:
-    """Write a feedback page for everyone whose notebook was run."""
+    """Write a feedback page for every graded submission of these lessons."""
     api = open_course(folder)
     for lesson in tqdm(lessons, desc="feedback", unit="lesson"):
         with quiet(folder / "grading.log"):

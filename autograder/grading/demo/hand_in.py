@@ -11,7 +11,7 @@ from autograder.schema.mistake import edited_source
 
 
 def hand_in(folder: Path, work: SampleSubmission) -> Path:
-    """Write the submission to DIR/submitted."""
+    """Write the submission below DIR/submitted, and return its path."""
     path = folder / "submitted" / work.student / work.lesson / f"{work.lesson}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(notebook_text(folder, work) if work.file is None else work.file, encoding="utf-8")

@@ -1,6 +1,6 @@
 """A made-up class: who hands in what. Names are invented.
 
-A wrong answer is a known mistake of its exercise, by its id, or the body of an answer as text.
+A wrong answer is given as the id of a known mistake of its exercise, or as the body of the answer.
 """
 
 from dataclasses import dataclass, field
@@ -73,5 +73,5 @@ CLASS = (
     SampleSubmission("fatima_haddad", answers={"matmul.attention_scores": "SDPA-01"}, lesson=SECOND),
     SampleSubmission("hana_sato", STUB, {"matmul.project_qkv": "QKV-01"}, lesson=SECOND),
 )
-# She reads her feedback and hands in again.
+# Nadia reads her feedback and hands in again.
 AGAIN = SampleSubmission("nadia_benali", written=WRITTEN)

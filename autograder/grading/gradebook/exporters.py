@@ -4,10 +4,11 @@
     nbgrader export --exporter=autograder.grading.gradebook.exporters.CanvasExporter --to canvas.csv
     nbgrader export --exporter=autograder.grading.gradebook.exporters.MoodleExporter --to moodle.csv
 
-The first is nbgrader's own table; the others are for learning-management systems. nbgrader's --student and
---assignment choose. A grade is the score less the late penalty; for Canvas and Moodle, a student who handed
-in nothing has an empty cell. A text that a spreadsheet would compute gets an apostrophe in front, and so does
-a part of a text that would become a cell if semicolons, tabs or bars separated cells.
+The first is nbgrader's own table; the others are for learning-management systems. Select students and lessons
+with nbgrader's --student and --assignment. A grade is the score less the late penalty; for Canvas and Moodle,
+a student who handed in nothing has an empty cell. A text that a spreadsheet would take for a formula gets an
+apostrophe in front, and so does any part of a text that would become a cell if semicolons, tabs or bars
+separated cells.
 """
 
 import csv
@@ -28,8 +29,8 @@ from autograder.grading.gradebook.table import as_number, points_of
 from autograder.grading.submission.find import find_submissions
 from autograder.printable import printable
 
-# Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls,
-# and doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
+# Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, control
+# characters, and doubled quotes); how a formula begins, including full-width and small forms and the minus sign.
 BEGINS = r"(?:^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
 SKIPPED = r"[\x00-\x08\x0e-\x1b\x1f \"\x7f-\x84\x86-\xa0\xad\u1680\u2000-\u200f\u202a-\u202f\u205f-\u2069\u3000\ufeff]*"
 FORMULA = re.compile(rf"({BEGINS})(?={SKIPPED}[=+@\-＝＋＠－﹦﹢﹫﹣−])")
@@ -41,8 +42,8 @@ TABLE_HEAD = (
 
 
 class TableExporter(ExportPlugin):
-    """nbgrader's own table, one row for each lesson and student, with safe cells; the default of `nbgrader
-    export`.
+    """nbgrader's own table, one row for each lesson and student, in which no cell can be a formula; the
+    default of `nbgrader export`.
     """
 
     default_name = "grades.csv"
@@ -72,8 +73,9 @@ class TableExporter(ExportPlugin):
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
 
     def _warn_of_what_waits(self, lesson: Assignment) -> None:
-        """Print how many submissions of a lesson have an answer without points, as the table of `grade` counts them,
-        and how many others nbgrader marks to be looked at again, because they were graded by hand before.
+        """Warn how many submissions of a lesson have an answer that still lacks points, counted as in
+        `grade`'s table, and how many others nbgrader marks to be looked at again because they were graded by
+        hand before.
         """
         marked = [work for work in lesson.submissions if work.needs_manual_grade]
         waiting = [work for work in marked if _lacks_points(work)]
@@ -84,7 +86,7 @@ class TableExporter(ExportPlugin):
             self.log.warning(note, lesson.name, again)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
-        """Print how many submissions are newer than the grades."""
+        """Warn, for each lesson, how many submissions are not graded as they are now."""
         course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
         handed_in = find_submissions(course, None, lessons)
         ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))
@@ -92,7 +94,7 @@ class TableExporter(ExportPlugin):
             self.log.warning("%s: %d handed in and not graded as they are now; grade first", lesson, count)
 
     def _warn_of_strangers(self, students: list) -> None:
-        """Name the students who have only a folder, in a class whose names are known."""
+        """Warn of students without a name or address in the gradebook, if others have one."""
         strangers = [one.id for one in students if not (one.first_name or one.last_name or one.email)]
         if strangers and len(strangers) < len(students):
             self.log.warning("not of the class that was imported: %s", printable(", ".join(strangers)))
@@ -113,7 +115,7 @@ class TableExporter(ExportPlugin):
 
 
 class CanvasExporter(TableExporter):
-    """The CSV for Canvas's Gradebook > Import. nbgrader's student id is taken for the SIS Login ID.
+    """The CSV for Canvas's Gradebook > Import. nbgrader's student id is used as the SIS Login ID.
 
     Canvas finds a student by ID, SIS User ID or SIS Login ID, and creates a new assignment for a column
     unless its header is that of an existing one. So the header may be changed to "Name (number)", as in
@@ -145,7 +147,7 @@ class MoodleExporter(TableExporter):
     """The CSV for Moodle's Grades > Import > CSV file. nbgrader's student id is in two columns: Username and
     ID number.
 
-    The names are those of Moodle's own export; its import maps them by hand. Described in "Grade import"
+    The column names are those of Moodle's own export; on import they are mapped by hand. Described in "Grade import"
     (docs.moodle.org/405/en/Grade_import).
     """
 
@@ -168,7 +170,7 @@ class MoodleExporter(TableExporter):
 
 
 def _lacks_points(work: Any) -> bool:
-    """Return whether an answer of a submission is still without points."""
+    """Return whether any answer in a submission still lacks points."""
     grades = chain.from_iterable(notebook.grades for notebook in work.notebooks)
     return any(points_of(grade) is None for grade in grades)
 

@@ -26,7 +26,7 @@ GUARD_TEXT = (
 
 
 def mark_as_loaded(c: Config) -> None:
-    """Mark the configuration: the mark is kept only if `nbgrader_config.py` runs to its end."""
+    """Mark the configuration as loaded. The mark is kept only if `nbgrader_config.py` runs to its end."""
     c.AttentionByHand.loaded = True
 
 

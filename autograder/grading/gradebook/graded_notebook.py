@@ -1,5 +1,6 @@
-"""A graded notebook: the judge's words and outputs in it, its scores, and the marking schemes for the
-grader."""
+"""Fills in a graded notebook: the outputs, the judge's words, the scores, and the marking schemes for
+graders.
+"""
 
 import re
 from dataclasses import replace
@@ -24,8 +25,8 @@ NO_VERDICT = "There is no verdict, which counts as 0 points"
 
 
 def fill_in(nb: NotebookNode, result: Result, key: str) -> dict[str, float]:
-    """Put outputs, the judge's words and the result's key into the notebook; return the points by the names
-    of the checks.
+    """Put the outputs, the judge's words and the result's key into the notebook; return the points by the
+    checks' grade ids.
     """
     from autograder.notebook.card import html_of, text_of
 
@@ -60,10 +61,10 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
     """Write scores and automatic comments of a graded notebook into its row of the gradebook.
 
     A check earns the points that the judge gave, and none without a verdict. A test that a teacher added
-    earns all points if it runs to its end and shows nothing, or the points that it states as a plain float:
-    the student's own process says so, and can say anything (see GRADING.md). If it shows something else, it
-    must be graded by hand, like a task. subtle: nbgrader gives full marks even if a test shows text, nan or a
-    negative number, and none if a warning is printed.
+    earns all points if it runs to its end and shows nothing, or the points that it states as a plain float;
+    either way this is what the student's own process reports, and it can report anything (see GRADING.md). If
+    the test shows something else, it must be graded by hand, like a task. subtle: by itself, nbgrader gives
+    full marks even if a test shows text, nan or a negative number, and none if a warning is printed.
     """
     grades = {grade.name: grade for grade in row.grades}
     comments = {comment.name: comment for comment in row.comments}
@@ -83,7 +84,7 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
 
 
 def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
-    """Return the points of a graded cell; None if a person has to grade it."""
+    """Return the points of a graded cell; None if it must be graded by hand."""
     if utils.is_solution(cell) or cell.cell_type != "code":
         return utils.determine_grade(cell)[0]
     if exercise_of(cell) is not None:
@@ -92,8 +93,8 @@ def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
 
 
 def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
-    """Return the points that a test's outputs state: all if it shows nothing, as tests that assert do; 0 if
-    it stops with an error; None if its output is not a number of points.
+    """Return the points that a test's outputs state: all if it shows nothing, as a test made of assertions
+    does; 0 if it stops with an error; None if its output is not a number of points.
     """
     if any(output.output_type == "error" for output in outputs):
         return 0.0

@@ -1,6 +1,6 @@
 """Penalties for late work.
 
-nbgrader computes one when it grades a submission, and never again. But a due date may move, a student may get
+nbgrader computes a penalty when it grades a submission, and never again. But a due date may move, a student may get
 an extension, and a written answer gets its points later; so penalties are recomputed before scores are read.
 """
 
@@ -17,7 +17,7 @@ from autograder.grading.gradebook.zone import zone_of
 
 
 class LatePenalties:
-    """The rule of the course whose settings `parent` has."""
+    """Applies the late penalties of the course whose settings are in `parent`."""
 
     def __init__(self, parent: Configurable):
         settings = AssignLatePenalties(parent=parent)

@@ -1,5 +1,5 @@
 """Steps of nbgrader's own commands. Stock nbgrader executes a submission and reads scores from its outputs;
-with these steps it is read within limits, run in a sandbox, and judged from outside.
+with these steps the submission is read within limits, run in a sandbox, and judged from outside.
 """
 
 import os
@@ -35,13 +35,16 @@ from autograder.grading.submission.unit import Unit, unit_of
 from autograder.printable import printable
 from autograder.untrusted import checked
 
-# nbgrader copies only files without an extension and texts from a submission, such as the time stamp.
 _nbgraders_own = BaseConverter.init_notebooks
+# The files that nbgrader must not copy from a submission: all but texts, such as the time stamp, and files
+# without an extension.
 NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
 
 
 class Releasing(NotebookExporter):
-    """Makes the notebook for students. subtle: nbgrader removes the old one first, and fails without it."""
+    """Makes the notebook for students. subtle: nbgrader removes the old release first; if it then fails, the
+    old release is restored.
+    """
 
     def __init__(self, config: Any = None, **more: Any) -> None:
         super().__init__(config=config, **more)
@@ -57,7 +60,7 @@ class Releasing(NotebookExporter):
                     shutil.copytree(released, Path(kept, "before"))
                 try:
                     convert()
-                except BaseException:  # Ctrl-C as well: the old release comes back
+                except BaseException:  # restore the old release, after Ctrl-C as well
                     if Path(kept, "before").is_dir() and not released.exists():
                         Path(kept, "before").rename(released)
                     raise
@@ -92,10 +95,10 @@ class PointsOfTheCourse(NbGraderPreprocessor):
 
 
 class LimitedReading(NotebookExporter):
-    """Reads a submission within limits, and nothing through a link.
+    """Reads a submission within limits, and follows no link.
 
-    subtle: nbgrader only logs an error of its `pre_convert_hook`, and continues. So this refuses when the
-    conversion of a submission begins: an error there ends this submission and no other.
+    subtle: nbgrader only logs an error in its `pre_convert_hook`, and continues. So a submission is refused
+    when its conversion begins: an error there stops only this submission.
     """
 
     def __init__(self, config: Any = None, **more: Any) -> None:
@@ -103,8 +106,8 @@ class LimitedReading(NotebookExporter):
         assert self.parent is not None, "a converter of nbgrader makes it"
         self._converter = self.parent
         require_settings(self._converter)
-        # Nothing beside a notebook is used in grading; modules and archives are not even copied. subtle: the
-        # exchange leaves out what `ignore` names as well, and needs its own.
+        # Grading uses nothing beside the notebook, so modules and archives are not even copied. subtle: the exchange
+        # leaves out what `ignore` names as well, so only this converter's own copy of the list is extended.
         self._converter.coursedir = copy(self._converter.coursedir)
         self._converter.coursedir.ignore = [*self._converter.coursedir.ignore, *NOTHING_BESIDE]
         begin = self._converter.init_destination
@@ -117,7 +120,7 @@ class LimitedReading(NotebookExporter):
         self._converter.init_destination = refuse_or_begin
 
     def from_filename(self, filename: str, resources: Any = None, **more: Any) -> tuple[NotebookNode, dict]:
-        # The second time it is the notebook that we wrote.
+        # The second time, nbgrader reads the notebook that we wrote.
         if not self._converter._sanitizing:
             return super().from_filename(filename, resources, **more)
         notebook = from_dict(read_limited(read_notebook, Path(filename)))
@@ -132,7 +135,7 @@ def _check_folder(folder: Path, lesson: str) -> None:
             f"{printable(name)} is not named {lesson}.ipynb, and nbgrader's own command takes no other name; "
             f"`python -m autograder grade . {lesson}` grades it"
         )
-    # subtle: nbgrader reads the whole file, and if it holds no time, stops, and the whole class with it.
+    # subtle: nbgrader reads the whole file, and stops grading the whole class if it holds no time.
     read_time(folder, for_nbgrader=True)
 
 
@@ -155,8 +158,8 @@ class TrustTheCourse(NbGraderPreprocessor):
 
 
 class GradeSubmission(NbGraderPreprocessor):
-    """Runs the notebook and judges it, or takes the result of an earlier run of the same, and writes the
-    scores. Puts outputs, the judge's words, and for formgrader the marking schemes into the notebook.
+    """Runs and judges the notebook, or takes the stored result of an identical one, and writes the scores.
+    Puts the outputs, the judge's words and, for formgrader, the marking schemes into the notebook.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:

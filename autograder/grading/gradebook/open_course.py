@@ -39,7 +39,7 @@ def open_course(folder: Path | str) -> NbGraderAPI:
 
 
 def load_settings(folder: Path) -> Config:
-    """Return the settings of the course. Raises UserError if its file, a program of the teacher's, fails."""
+    """Return the settings of the course. Raises UserError if nbgrader_config.py, which is a program, fails."""
     try:
         return PyFileConfigLoader(SETTINGS, path=str(folder)).load_config()
     except Exception as error:  # the file is a program, which may raise anything
@@ -47,8 +47,9 @@ def load_settings(folder: Path) -> Config:
 
 
 def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
-    """Return the lessons of the course by name. Raises UserError if `lesson` is given and is not among
-    them."""
+    """Return the names of the course's lessons. Raises UserError if there are none, or if `lesson` is given
+    and is not among them.
+    """
     with api.gradebook as gradebook:
         known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
     if not known:
@@ -68,7 +69,9 @@ def read_secret(folder: Path) -> str:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Allow one `grade` at a time in the course: wait if another process holds the lock, and say which."""
+    """Hold the lock of the course within the block, so that only one command changes it at a time. If another
+    process holds the lock, say which, and wait.
+    """
     path = folder / ".grading" / "lock"
     path.parent.mkdir(exist_ok=True)
     # subtle: the kernel frees the lock when its holder ends, however it ends; the file that remains has no
@@ -91,7 +94,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class _Log(logging.FileHandler):
-    """A log that is skipped if it cannot be written, for instance on a full disk: the work goes on, or
+    """A log that is skipped if it cannot be written, for instance on a full disk: the command continues, or
     reports that error itself.
     """
 
@@ -109,7 +112,7 @@ class _Log(logging.FileHandler):
 
 @contextmanager
 def quiet(logfile: Path) -> Iterator[None]:
-    """Send nbgrader's many log lines, and ours, to `logfile` while this lasts, and not to the terminal."""
+    """Send nbgrader's many log lines, and ours, to `logfile` instead of the terminal within the block."""
     handler = _Log(logfile, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     loggers: list = [log.get_logger(), *map(logging.getLogger, LOUD)]

@@ -1,7 +1,7 @@
 """Stores the outcome of grading each submission, in DIR/.grading/LESSON/STUDENT.json.
 
-It is written when the gradebook is complete. So a second run continues where the first one stopped, and
-repeats what a killed run left half done.
+An outcome is written only when the gradebook is complete. So a second run continues where the first one
+stopped, and repeats what a killed run left half done.
 """
 
 import json
@@ -14,10 +14,11 @@ from autograder.untrusted import checked
 
 @dataclass(frozen=True)
 class Outcome:
-    """`digest` covers everything that the grade depends on. `problem` says why the notebook was not run to
-    its end, or what a person should look at. `again` is True if it is not graded through no fault of the
-    student, so that the next run tries again; `ours` if the cause is an error of the autograder. `result` is
-    the key of the result, if any; `time_note` says why its time stamp cannot be read.
+    """The outcome of grading a submission. `digest` covers everything that the grade depends on. `problem`
+    says why the notebook was not run to its end, or what a teacher should look at. `again` is True if the
+    submission could not be graded, through no fault of the student, so that the next run tries again; `ours`
+    if the autograder is at fault. `result` is the key of the result, if any; `time_note` says why the time
+    stamp cannot be read.
     """
 
     digest: str
@@ -45,5 +46,5 @@ def is_done(submission: Submission) -> bool:
 
 
 def remember(submission: Submission, outcome: Outcome) -> None:
-    """Write the outcome, when the gradebook is complete."""
+    """Write the outcome. To be called only when the gradebook is complete."""
     write_whole(submission.record, json.dumps(asdict(outcome)))

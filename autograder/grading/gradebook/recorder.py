@@ -1,6 +1,6 @@
 """Records submissions in nbgrader's gradebook and under autograded/, as nbgrader's autograde would. One
-process does this, with one connection that stays open: autograde itself opens the gradebook a dozen times a
-notebook.
+process does this, with one connection that stays open: autograde itself opens the gradebook a dozen times
+for each notebook.
 """
 
 import os
@@ -42,7 +42,7 @@ NOT_READ = (
 
 def cause_of(error: BaseException) -> BaseException:
     """Return the cause of an error. subtle: if a gradebook cannot be written, for instance on a full disk,
-    nbgrader says that an entry is invalid (InvalidEntry); the error that it caught is the context of that.
+    nbgrader says that an entry is invalid (InvalidEntry); the original error is the context of that one.
     """
     while not isinstance(error, (OSError, DatabaseError)) and error.__context__ is not None:
         error = error.__context__
@@ -55,7 +55,7 @@ def cannot_write(error: BaseException) -> bool:
 
 
 class Recorder:
-    """The one writer of a course's gradebook. Use as a context manager."""
+    """The only writer of a course's gradebook. Use as a context manager."""
 
     def __init__(self, api: NbGraderAPI):
         self._gradebook = Gradebook(api.coursedir.db_url, api.coursedir.course_id)
@@ -70,7 +70,7 @@ class Recorder:
         self._gradebook.close()
 
     def record(self, submission: Submission, read: Read, lesson: NotebookNode, result: Result) -> None:
-        """Write a result into gradebook and autograded/, and then remember the outcome."""
+        """Write a result to the gradebook and to autograded/, and then remember the outcome."""
         notebook = read.notebook
         notebook.metadata["kernelspec"] = lesson.metadata.get("kernelspec", {})
         points = fill_in(notebook, result, read.key)
@@ -106,8 +106,8 @@ class Recorder:
             write_whole(submission.autograded / SUBMISSION_SECRET, secret.decode(errors="replace"))
 
     def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
-        """Give 0 points to a submission that cannot be run, and remember the reason, which its page shows
-        too.
+        """Give 0 points to a submission that cannot be run, and remember the reason, which its feedback page
+        also shows.
         """
         self._begin(submission)
         for grade in self._row(submission).grades:
@@ -118,8 +118,8 @@ class Recorder:
         self._end(submission, Outcome(digest, str(refused), time_note=_time_of(submission)[1]))
 
     def record_failed(self, submission: Submission, digest: str, failed: Failed) -> None:
-        """Remember why a submission is not graded through no fault of the student: no score is written, and
-        none removed.
+        """Remember why a submission could not be graded, through no fault of the student. No score is written
+        or removed.
         """
         self._gradebook.db.rollback()
         last = last_outcome(submission)
@@ -150,7 +150,9 @@ class Recorder:
 
 
 def _time_of(submission: Submission) -> tuple[tuple[str, datetime] | None, str]:
-    """Return the time of hand-in, as text and time, and a note if its file cannot be read."""
+    """Return the time stamp of a submission, as text and as a time (None if there is none), and a note if it
+    cannot be read.
+    """
     try:
         return read_time(submission.submitted), ""
     except Refused as refused:

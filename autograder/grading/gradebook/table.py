@@ -16,9 +16,9 @@ BY_HAND = "?"
 
 @dataclass(frozen=True)
 class Row:
-    """One submission's grades. Points are None if an answer is to be graded by hand, or nothing is graded. If
-    it is `ungraded` through no fault of the student, points are those of an earlier submission, if there was
-    any.
+    """One submission's grades. Points are None if an answer must be graded by hand, or if nothing was graded.
+    `ungraded` means that the submission could not be graded, through no fault of the student; the points are
+    then those of an earlier submission, if there was one.
     """
 
     student: str
@@ -85,7 +85,7 @@ def _problem(outcome: Outcome) -> str:
 
 
 def _in_order(graded: list, notebook: Any) -> list:
-    """Return grade or grade cells in the order of the notebook's cells."""
+    """Return grades or grade cells in the order of the notebook's cells."""
     order = {cell.name: number for number, cell in enumerate(notebook.source_cells)}
     return sorted(graded, key=lambda one: order[one.name])
 
@@ -116,7 +116,9 @@ def _lesson_table(lesson: str, rows: list[Row]) -> str:
         [head[number - height] if number >= height - len(head) else "" for head in heads]
         for number in range(height)
     ]
-    rule = "-" * (sum(widths[:-1]) + 2 * (len(widths) - 1) + len("graded"))  # longer words stand out
+    rule = "-" * (
+        sum(widths[:-1]) + 2 * (len(widths) - 1) + len("graded")
+    )  # a longer state runs beyond the rule
     above, below = ([_line(line, widths) for line in part] for part in ([*lines, body[0]], body[1:]))
     return "\n".join([printable(lesson), "", *above, rule, *below, rule, _summary(rows)])
 

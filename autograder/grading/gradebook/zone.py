@@ -15,7 +15,7 @@ SETTING = "c.Course.timezone"
 
 @dataclass(frozen=True)
 class Zone:
-    """A time zone, and its origin in words. Without `rules` it is the zone of this machine."""
+    """A time zone, and where it was stated, in words. If `rules` is None, it is the zone of this machine."""
 
     rules: tzinfo | None
     source: str
@@ -26,12 +26,15 @@ class Zone:
         return here.astimezone(UTC)
 
     def show(self, time: datetime) -> str:
-        """Return a time of the gradebook, which is in UTC, for people: `2026-11-20 23:59 CET`."""
+        """Return a time of the gradebook, which is in UTC, as people in this zone read it: `2026-11-20 23:59
+        CET`.
+        """
         return f"{time.replace(tzinfo=UTC).astimezone(self.rules):%Y-%m-%d %H:%M %Z}"
 
 
 def zone_of(config: Config, given: str | None = None) -> Zone:
-    """Return the zone that is `given`, or that the settings of the course state, or that of this machine.
+    """Return the zone that is `given`, or else the one that the settings of the course state, or else this
+    machine's.
 
     Raises UserError if there is no such zone.
     """

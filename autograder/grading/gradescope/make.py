@@ -20,8 +20,9 @@ NOT_NEEDED = ("__pycache__", "*.pyc", "lab", "bundle", "demo")
 
 
 def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None = None) -> Path:
-    """Write the zip, with the lesson as it is in the course, its hidden cases' secret, and no student.
-    `torch_index` is an additional package index, from which pip takes PyTorch without the libraries for GPUs.
+    """Write the zip, and return its path. It holds the lesson as it is in the course and the secret of its
+    hidden cases, but nothing about students. `torch_index` is an additional package index, from which pip
+    takes PyTorch without the libraries for GPUs.
 
     Raises UserError if there is no such course or lesson, or the file exists or cannot be written.
     """
@@ -63,6 +64,6 @@ def _pins() -> list[str]:
     """Return the packages that grading needs, in the versions of this environment."""
     pins = []
     for name in declared("teach"):
-        with suppress(PackageNotFoundError):  # the one of another system
+        with suppress(PackageNotFoundError):  # a package for another operating system
             pins.append(f"{name}=={version(name).partition('+')[0]}")
     return sorted(pins)

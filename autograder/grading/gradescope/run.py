@@ -32,8 +32,8 @@ SEE_FIRST = "Why: see the first test of {} that failed."
 
 def main(root: Path) -> int:
     """Grade the submission in `root`/submission, and write `root`/results/results.json. Return the exit
-    status; without a grade, because of this machine or an error of ours, there are no results, and Gradescope
-    says that it failed.
+    status. If there is no grade, because this machine or the autograder failed, no results are written, and
+    Gradescope says that it failed.
     """
     lesson = (root / "source" / "lesson.txt").read_text(encoding="utf-8").strip()
     if why := why_no_sandbox():
@@ -65,7 +65,7 @@ def main(root: Path) -> int:
 
 def _hand_in(handed_in: Path, submission: Submission) -> str:
     """Put the notebook of a submission into the course: the one with the lesson's name, or else the only one.
-    Return a message for the student if there is none.
+    Return a message for the student if there is no such notebook, or more than one; empty otherwise.
     """
     found = sorted(path for path in handed_in.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
     named = [path for path in found if path.name == f"{submission.lesson}.ipynb"]
@@ -79,10 +79,10 @@ def _hand_in(handed_in: Path, submission: Submission) -> str:
 
 
 def _tests(verdict: Verdict) -> list[dict]:
-    """Return Gradescope's tests of one exercise, one for each aspect; the judge's words are in the first that
-    lost points, and the others name it.
+    """Return Gradescope's tests of one exercise, one for each aspect. The first that lost points shows the
+    judge's words; the others refer to it.
 
-    What only the hidden cases found is shown after the due date.
+    Findings of the hidden cases alone are shown only after the due date.
     """
     name, words, tests = verdict.exercise.partition(".")[2], verdict.message, []
     for aspect in verdict.aspects:

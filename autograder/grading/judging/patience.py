@@ -1,8 +1,8 @@
 """Remembers which parts of a submission did not return, so that grading does not wait as long for them again.
 
 An endless loop in one answer also stops the cells and answers that call it. Each of them has its own limit,
-and together they would take minutes. Once an answer has not returned, whatever needs it has seconds
-(Allowance.again).
+and together they would take minutes. Once an answer has not returned, whatever needs it gets only
+seconds (Allowance.again).
 """
 
 from autograder.exercises import find
@@ -16,18 +16,20 @@ OUT_OF_TIME = "out of time"
 
 
 class Patience:
-    """The limits of the steps of one submission, from the time that its earlier steps took."""
+    """The time limits for the steps of one submission, shortened for code that did not return before and for
+    what needs it.
+    """
 
     def __init__(self, allowance: Allowance):
         self._allowance = allowance
-        self._cells: set[int] = set()  # that were stopped
-        self._in_cells: set[str] = set()  # names of the answers that these need
+        self._cells: set[int] = set()  # cells that were stopped
+        self._in_cells: set[str] = set()  # names of the answers that those cells need
         self._calls: set[str] = set()  # names of the answers with a call that did not return
-        self._probes: set[str] = set()  # and of those that did not even let the call be stopped
+        self._probes: set[str] = set()  # names of the answers whose process had to be stopped
 
     @property
     def needs_isolation(self) -> bool:
-        """True if one of the answers is known to end its process."""
+        """True if the process of one of the answers had to be stopped."""
         return bool(self._probes)
 
     def of(self, step: Step) -> Limits:
@@ -42,7 +44,7 @@ class Patience:
         )
 
     def of_graph(self, step: Step) -> Limits:
-        """Return the limits of drawing the answer of a check."""
+        """Return the limits for drawing the answer of a check."""
         limits = self.of(step)
         return limits if limits.call is None else Limits(min(limits.whole, self._allowance.again))
 
@@ -52,7 +54,7 @@ class Patience:
         self._in_cells.update(step.needs)
 
     def answered(self, questions: Questions, reply: Reply | ProcessEnded | None) -> None:
-        """Remember the answer in question if the reply says that it did not return."""
+        """Remember the exercise's answer if the reply says that a call did not return."""
         name = questions.exercise.name
         if isinstance(reply, ProcessEnded) and reply.was_stopped:
             self._probes.add(name)
@@ -63,7 +65,9 @@ class Patience:
                 self._calls.add(name)
 
     def ended(self, step: Step, ended: Ended) -> None:
-        """Remember the step that ended its process, unless it stopped by itself."""
+        """Remember a step during which the process was stopped for being late, not one whose process ended by
+        itself.
+        """
         if ended.was_late and step.kind == "run":
             self.cell_stopped(step)
         elif ended.was_late:

@@ -21,7 +21,7 @@ from autograder.untrusted import Unreadable, as_text
 
 @dataclass(frozen=True)
 class Stopped:
-    """The error that stopped a cell, or a file in `line`. The texts are the student's."""
+    """The error that stopped a cell, or a file at `line`. Its texts come from the student's process."""
 
     type: str
     text: str
@@ -44,8 +44,9 @@ class Questions:
     def ask(
         self, session: Session, isolated: bool, limits: Limits | None = None
     ) -> Reply | ProcessEnded | None:
-        """Return the reply of calling the object of the exercise's name, in a separate process if `isolated`;
-        None if it cannot be read. Raises Ended if the process of the submission is gone.
+        """Run the cases on the submission's object with the exercise's name, in a separate process if
+        `isolated`. Return the reply, or None if it cannot be read. Raises Ended if the process of the
+        submission is gone.
         """
         exercise = self.exercise
         reply = session.probe(exercise.name, exercise.procedure, self._packed, isolated, limits)
@@ -61,11 +62,11 @@ class Questions:
         in_words: bool = True,
         trail: list[str] | None = None,
     ) -> Verdict:
-        """Return the verdict on a reply; without words, which take most of the time, if only the points
-        count. `stopped` is the error that stopped the answer's file or its cell; `trail` gets the steps in
-        which the message was chosen.
+        """Return the verdict on a reply. Finding the words takes most of the time: if only the points count,
+        leave them out with `in_words=False`. `stopped` is the error that stopped the answer's file or its
+        cell; the steps by which the message was chosen are added to `trail`.
 
-        Any exception is an error of ours, and says nothing about the answer.
+        Any exception is an error of the autograder, and says nothing about the answer.
         """
         if reply is None:
             return unable_to_run(self.exercise, "What came back from your code could not be read.")

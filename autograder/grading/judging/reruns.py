@@ -1,7 +1,7 @@
-"""Runs the programs of answers again, on other numbers: the second witness of a rule of form.
+"""Runs the programs of answers again, on other numbers, as further evidence that a rule of form was kept.
 
-An answer's process may forge what it reports of its operations. It may also forge its program
-(autograder.probe.program), but the program is not believed: it runs again in a process in which no code of
+An answer's process may forge what it reports about its operations. It may also forge its program, the steps recorded
+by autograder.probe.program. But the program is not taken on trust: it runs again in a process in which no code of
 the answer has run, on numbers that the answer has not seen. If its results are right there, and it uses only
 what the rule allows, then the submission contains a computation of the result that keeps the rule.
 """

@@ -15,10 +15,11 @@ from autograder.verdict import Verdict
 
 @dataclass
 class Result:
-    """`outputs` by cell number, in nbformat's form and safe to show; `verdicts` and `graphs` by exercise id,
-    the graphs as the student's process sent them (autograder.graph.from_data reads them). `problem` says what
-    ended the run early, if anything did, and `review_note` what a person should look at; `seconds` is the
-    time of each part, and `missing_graphs` says why an exercise whose code ran has no graph.
+    """The result of one submission. `outputs` are by cell number, in nbformat's form and safe to show;
+    `verdicts` and `graphs` by exercise id, the graphs as the student's process sent them
+    (autograder.graph.from_data reads them). `problem` says what ended the run early, if anything did, and
+    `review_note` what a teacher should look at; `seconds` is the time that each part took, and
+    `missing_graphs` says why an exercise whose code ran has no graph.
     """
 
     outputs: dict[int, list[dict]] = field(default_factory=dict)
@@ -32,9 +33,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Failed:
-    """A submission that could not be read, run or judged through no fault of the student. `reason` in one
-    sentence; `trace` is the traceback, if there is one; `ours` says that it is an error of the autograder,
-    not of the machine."""
+    """A submission that could not be read, run or judged, through no fault of the student. `reason` is one
+    sentence; `trace` is the traceback, if there is one; `ours` is True if the autograder is at fault, not the
+    machine.
+    """
 
     reason: str
     trace: str = ""

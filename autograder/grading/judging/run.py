@@ -41,8 +41,8 @@ OPERATIONS_UNKNOWN = (
 
 @dataclass(frozen=True)
 class HowToRun:
-    """Settings for all units of a class: the course's secret, sandboxes or none, the limits of each, and the
-    instructor's own exercises, for a process on another machine.
+    """Settings for all units of a class: the course's secret, whether to use sandboxes, the limits of each
+    unit, and the instructor's own exercises, which a process on another machine needs.
     """
 
     secret: str
@@ -52,8 +52,8 @@ class HowToRun:
 
 
 def failure(error: Exception) -> Failed:
-    """Classify an exception that kept a submission from being read, run or judged: the machine failed, or we
-    made an error.
+    """Return why a submission could not be read, run or judged, given the exception: a failure of the
+    machine, or an error of the autograder.
     """
     if isinstance(error, Broke):
         return Failed(str(error), error.trace, ours=True)
@@ -64,14 +64,16 @@ def failure(error: Exception) -> Failed:
 
 
 def run_there(unit: Unit, how: HowToRun) -> Result:
-    """Call `run_here` on another machine, which reads the instructor's own exercises first."""
+    """Run a unit for a grader on another machine: take over the instructor's own exercises, and call
+    `run_here`.
+    """
     if use_packed(how.own):
         _questions.cache_clear()
     return run_here(unit, how)
 
 
 def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result:
-    """Call `run_unit` with a fork server that this process keeps. Raises OSError if the sandbox asked for
+    """Call `run_unit` with a fork server that this process keeps. Raises OSError if a sandbox is required and
     cannot be made.
     """
     if how.sandboxed and (why := why_no_sandbox()):
@@ -87,9 +89,9 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
     """Return the result of one submission. `hidden` are folders that its code must not see. Raises
     ForkServerDied or OSError.
 
-    subtle: it is run twice, each time in a separate sandbox. Hidden cases go only into the first, whose
-    output is never shown; everything that is shown comes from the second. All that an answer could leak about
-    a hidden case is its verdict, the time that it takes, and counters of the kernel.
+    subtle: the submission is run twice, each time in a separate sandbox. Hidden cases go only into the first,
+    whose output is never shown; everything that is shown comes from the second. All that an answer could leak
+    about a hidden case is its verdict, the time that it takes, and counters of the kernel.
     """
     run, until = _Run(unit, how), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):
@@ -127,7 +129,7 @@ class _Run:
         self._judged: dict[tuple[str, bool], Verdict] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
-        """Run the hidden cases of every answer, at its place among the cells."""
+        """Run the cells in order and, at each check, the hidden cases of its answer; keep the replies."""
         for step in self.unit.steps:
             if step.kind == "run":
                 with self.timed("cells"):
@@ -138,8 +140,9 @@ class _Run:
                     self.hidden_replies[step.text] = self._asked(step, questions, session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
-        """Keep the outputs of the cells, the verdicts, and the graphs. Before any of its code has run in this
-        session, the programs of what passed the hidden cases are run again.
+        """Run the cells again, and keep their outputs, the verdicts and the graphs. Before that, while no
+        code of the submission has run in this session, rerun the programs of the answers that earned points
+        in the hidden cases.
         """
         with self.timed("checks"):
             self._rerun(session)
@@ -183,8 +186,8 @@ class _Run:
             raise
 
     def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
-        """Keep a module's graph on its first visible case as unchecked plain data, or the reason why there is
-        none.
+        """Keep the graph of a module, drawn on a visible case, as unchecked plain data, or the reason why
+        there is none.
         """
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)
@@ -209,7 +212,7 @@ class _Run:
 
     @property
     def not_rerun(self) -> list[str]:
-        """The exercises whose programs do not give right numbers, or could not be run."""
+        """The exercises whose programs gave wrong numbers when they were rerun, or could not be run."""
         return [
             name for name, verdict in self.reruns.items() if verdict is None or _has_wrong_numbers(verdict)
         ]
@@ -219,8 +222,9 @@ class _Run:
     ) -> Verdict:
         """Return whichever verdict has fewer points. `stopped` is the error of the cell above the check.
 
-        There are more hidden cases than visible ones, of the same families: an answer that passes them passes
-        the visible ones. Otherwise the visible check is made as well, because its words may show numbers.
+        There are more hidden cases than visible ones, of the same families: an answer that passes the hidden
+        cases passes the visible ones. Otherwise the visible cases are judged as well, because messages about
+        them may show numbers.
         """
         hidden = self._hidden_verdict(step.text, in_words=False)
         if hidden.passed:
@@ -239,7 +243,9 @@ class _Run:
         return self._zero_if_observer_untrusted(verdict)
 
     def _judged_hidden(self, exercise_id: str, in_words: bool) -> Verdict:
-        """Return the judge's verdict on the hidden cases alone. Without words, they are run twice."""
+        """Return the judge's verdict on the hidden cases alone. It is cached, because more than one step
+        needs it.
+        """
         key = exercise_id, in_words
         if key not in self._judged:
             reply = self.hidden_replies[exercise_id]
@@ -247,8 +253,8 @@ class _Run:
         return self._judged[key]
 
     def _zero_if_observer_untrusted(self, verdict: Verdict) -> Verdict:
-        """Return the verdict; no points under a rule of form if the notebook could have tampered with what
-        observes it.
+        """Return the verdict, or no points under a rule of form if the notebook could have tampered with the
+        observer of its operations.
         """
         exercise, modules = find(verdict.exercise), self.unit.suspicion.grader
         if exercise.rules == Rules() or not modules or verdict.points == 0:
@@ -258,7 +264,7 @@ class _Run:
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
-        """Add the wall time of the block to that part of the result."""
+        """Add the wall time of the block to the seconds of this part in the result."""
         began, seconds = time.monotonic(), self.result.seconds
         try:
             yield
@@ -274,7 +280,7 @@ def _is_small_dict(graph: object) -> bool:
 
 
 def _why_no_graph(reply: dict) -> str:
-    """Return the reason in our words; what the student's process sent is shown as code."""
+    """Return why there is no graph. Text that the student's process sent is quoted and escaped."""
     if raised := as_text(reply.get("raised"), LONGEST_PLACE):
         return f"{raised!a} while it was drawn"
     if type(status := reply.get("ended")) is int:
@@ -293,7 +299,7 @@ def _rerun_of(exercise_id: str, secret: str) -> Rerun:
 
 @cache
 def _questions(exercise_id: str, secret: str | None) -> Questions:
-    """Return the questions of an exercise. Expected results are computed once in a process, for all
+    """Return the questions of an exercise. Expected results are computed once in each process, for all
     submissions.
     """
     return Questions(exercise_id) if secret is None else Questions(exercise_id, secret, hidden=True)

@@ -1,7 +1,7 @@
 """Checks the reply of a probe that came out of a sandbox (autograder.probe.run writes it).
 
-A student's process can write any reply. A missing field must not count as right, texts go on into pages that
-people read, and the judge trusts what has passed here: so every field is checked, its kind and its size.
+A student's process can write any reply. A missing field must not count as right, texts end up in pages that
+people read, and the judge trusts whatever passes here: so the type and the size of every field are checked.
 Honest code never causes Unreadable.
 """
 
@@ -45,12 +45,14 @@ class ProcessEnded:
 
     @property
     def was_stopped(self) -> bool:
-        """True if it was killed, as is a process that does not return in time."""
+        """True if the process was killed, as happens to one that does not return in time."""
         return self.status == -9
 
 
 def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) -> Reply | ProcessEnded:
-    """Return the reply, texts cut to LONGEST_TEXT. Raises Unreadable."""
+    """Return the reply, with texts cut to LONGEST_TEXT. Raises Unreadable if it does not have the agreed
+    form.
+    """
     if reply.keys() == {"ended"}:
         return ProcessEnded(whole(-64, LARGEST_COUNT)(reply["ended"]))
 
@@ -61,7 +63,7 @@ def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) 
 
 
 def checked_records(records: object, exercise: Exercise, cases: list[Case]) -> list[Record]:
-    """Return one record for each case. Raises Unreadable."""
+    """Return the checked records, one for each case. Raises Unreadable if they do not have the agreed form."""
     if not isinstance(records, list) or len(records) != len(cases):
         raise Unreadable("there is not one record for each case")
     return [_record(record, exercise, case) for record, case in zip(records, cases, strict=True)]
@@ -82,7 +84,7 @@ def _record(record: Any, exercise: Exercise, case: Case) -> Record:
 
 
 def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
-    """Check the steps that the probe records of an answered case."""
+    """Check the steps that the probe recorded for an answered case."""
     forms = {"output": _value}
     if case.repeats:
         forms |= {"again": _value} | ({"evaluated": _value} if exercise.procedure == "class" else {})
@@ -104,7 +106,7 @@ def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
 
 
 def _step(value: Any, form: Check) -> Encoded:
-    """Return a step that raised, or else its recorded fields."""
+    """Return the error of a step that raised, or else what the step recorded, checked by `form`."""
     if isinstance(value, dict) and value.get("kind") == "error":
         return {"kind": "error"} | _error({name: item for name, item in value.items() if name != "kind"})
     return form(value)

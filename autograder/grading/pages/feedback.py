@@ -1,6 +1,6 @@
-"""Makes a student's feedback page of a graded notebook.
+"""Makes a student's feedback page from a graded notebook.
 
-Under each check are the judge's words (they are in the notebook already), for a wrong answer the expected
+Below each check are the judge's words, which the notebook already holds; for a wrong answer also the expected
 values beside the student's, and for a module its computation graph beside the reference's. The findings of
 hidden cases are given in words only.
 """
@@ -47,11 +47,9 @@ NOTHING_LIVE = (
     "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
     '<meta name="viewport" content="width=device-width, initial-scale=1">'
 )
-PAGE_DPI, SMALLEST = (
-    76,
-    0.8,
-)  # the size of pictures, and how far a wider one shrinks; beyond that it can be scrolled
-PAGE_WIDTH = 840  # pixels: three matrices of five columns as they are, of six when they shrink
+# The size of pictures, and how far one that is too wide shrinks; beyond that it can be scrolled.
+PAGE_DPI, SMALLEST = 76, 0.8
+PAGE_WIDTH = 840  # pixels: room for three matrices of five columns, or of six if they shrink
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
 SECONDS, MEMORY = 10, 1024**3  # limits for one picture, which takes a tenth of a second and a few megabytes
 TOO_LARGE = "<p>A picture is left out here: it is too large to be drawn.</p>"
@@ -85,8 +83,8 @@ def waits(cell: NotebookNode) -> bool:
 
 
 class FitForStudents(NbGraderPreprocessor):
-    """Removes the marking schemes, and the bare number below a check, which its card states in words. Adds
-    the pictures, and the styles that fit pictures and tables to the page.
+    """Removes the marking schemes, and the bare number below a check, which the check's card states in words.
+    Adds the pictures, and the styles that fit pictures and tables to the page.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -110,8 +108,8 @@ class FitForStudents(NbGraderPreprocessor):
 
 
 def _fold_the_lesson(nb: NotebookNode) -> None:
-    """Mark where the cells begin and end that are the lesson's own: the page shows the student's, and folds
-    these.
+    """Mark where each run of the lesson's own cells begins and ends. The page shows the student's cells, and
+    folds the lesson's.
     """
     folded = [False, *(_is_of_the_lesson(cell) for cell in nb.cells[1:]), False]
     for number, cell in enumerate(nb.cells):
@@ -131,8 +129,8 @@ def _result(nb: NotebookNode) -> results.Result | None:
 
 
 def _pictures(exercise: str, result: results.Result, whose: str) -> list[NotebookNode]:
-    """Return the pictures below the check of an exercise as outputs. `whose` names the student and the check
-    in the log if a picture fails.
+    """Return the pictures that go below the check of an exercise, as outputs. `whose` names the student and
+    the check in the log if a picture fails.
     """
     import pygraphviz  # noqa: F401  imported once, not in every fork
 
@@ -149,8 +147,9 @@ def _pictures(exercise: str, result: results.Result, whose: str) -> list[Noteboo
 
 
 def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
-    """Return the HTML that `draw(*args)` returns, or a sentence: a picture that fails must not cost the
-    page."""
+    """Return the HTML from `draw(*args)`, or a sentence if it fails: one picture must not cost the whole
+    page.
+    """
     try:
         return _drawn(draw, *args)
     except OverLimit:
@@ -164,12 +163,12 @@ def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
 
 @lru_cache(1000)
 def _drawn(draw: Callable[..., str], *args: Any) -> str:
-    """Draw in a process with limits. Raises what `limited` raises."""
+    """Return the HTML from `draw(*args)`, run in a process with limits. Raises what `limited` raises."""
     return limited(draw, *args, seconds=SECONDS, memory=MEMORY)
 
 
 def _expected_and_yours(data: str) -> str:
-    """Return the expected values, the student's, and the difference."""
+    """Return a picture of the expected values, the student's, and the difference, as HTML."""
     from autograder.notebook.figures import expected_and_yours
 
     given = checked(Picture, json.loads(data))
@@ -182,9 +181,10 @@ def _expected_and_yours(data: str) -> str:
 
 
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
-    """Return the student's computation next to a worked one, folded if nothing is wrong with it. The data
-    come from the student's process: `from_data` checks every item before anything is drawn, and raises
-    UserError for anything that is not a graph.
+    """Return the student's computation next to the worked one, as HTML, folded if nothing is wrong with it; a
+    right answer that computes differently is shown alone. The data come from the student's process:
+    `from_data` checks every item before anything is drawn, and raises UserError for anything that is not a
+    graph.
     """
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
@@ -203,7 +203,7 @@ def _graphs(exercise: str, data: str, is_right: bool) -> str:
 
 @lru_cache
 def _worked(exercise_id: str) -> Drawing:
-    """Return the drawing of the worked answer; without one, of the reference."""
+    """Return the drawing of the worked answer, or of the reference if there is none."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
     from autograder.judge import cases_of
@@ -218,15 +218,17 @@ def _worked(exercise_id: str) -> Drawing:
 
 
 def nothing_live(head: str) -> str:
-    """Return, as a filter, the head of a page, marked as English, without scripts and fetched fonts, and with a
-    rule that forbids both.
+    """Return the head of a page, marked as English, without scripts and fetched fonts, and with a rule that
+    forbids both. A filter for templates.
     """
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
     return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
 
 
 def exercise_name(grade_id: str) -> str:
-    """Return, as a filter, `check-loops-softmax` as `softmax`, and `loops-why_scale` as `why scale`."""
+    """Return `check-loops-softmax` as `softmax`, and `loops-why_scale` as `why scale`. A filter for
+    templates.
+    """
     name = short_name(grade_id)
     return name if grade_id.startswith("check-") else name.replace("_", " ")
 
@@ -240,9 +242,9 @@ class FeedbackExporter(HTMLExporter):
 
 
 def make_releasable(notebooks: list[str], **_: Any) -> None:
-    """Write the two files next to a student's pages without which `nbgrader release_feedback` stops for the
-    whole class: they exist only for work that came through its exchange. nbgrader calls this after it has
-    written the pages.
+    """Write, beside a student's pages, two files that `nbgrader release_feedback` needs: without them it
+    stops for the whole class, and only work that came through nbgrader's exchange has them. nbgrader calls
+    this after it has written the pages.
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         pages = Path("feedback", folder.parent.name, folder.name)

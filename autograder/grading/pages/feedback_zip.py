@@ -1,9 +1,9 @@
-"""Packs the feedback pages of a lesson into a zip that Canvas or Moodle takes back.
+"""Packs the feedback pages of a lesson into a zip that Canvas or Moodle accepts.
 
-Both tell by a file's name whose it is, with the numbers that they gave when the submissions were downloaded:
+Both recognise a student by the file's name, with the numbers that they gave when the submissions were downloaded:
 
-    Canvas   NAME_USER_FILE_x.html, or anon_USER_FILE_x.html where the grading is anonymous: FILE is the number of what
-             the person handed in last
+    Canvas   NAME_USER_FILE_x.html, or anon_USER_FILE_x.html if grading is anonymous; FILE is the number of the
+             student's last file
     Moodle   NAME_USER_assignsubmission_file_/x.html
 
 Sources: infer_comment_context_from_filename in abstract_assignment.rb of Canvas, and importziplib.php of Moodle's
@@ -33,10 +33,11 @@ LONGEST_NAME = 50  # characters
 
 
 def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
-    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Print the names of those
-    whose page is missing from it, and return whether it has all.
+    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Print the students whose
+    page is left out, and why; return whether there are none.
 
-    Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or there is nothing to pack.
+    Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or there is nothing to
+    pack.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -68,7 +69,9 @@ def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
 
 
 def _last_seen(submission: Submission, system: str) -> Seen | None:
-    """Return what was collected last from the system: Canvas refuses the number of an earlier file."""
+    """Return the attempt that was collected last from the system, or None. Canvas refuses the number of an
+    earlier file.
+    """
     seen = Memory(submission.folder, submission.student).of(submission.lesson)
     mine = [(one.order, number) for number, one in enumerate(seen) if one.system == system and one.user]
     return seen[max(mine)[1]] if mine else None

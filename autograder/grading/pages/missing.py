@@ -1,5 +1,5 @@
 """Pictures that could not be drawn, and graphs that a sandbox did not send. Neither costs the page: each is
-logged with its place, and counted when the command ends.
+logged, and how many there were is printed when the command ends.
 """
 
 import atexit

@@ -34,7 +34,7 @@ class ClusterRunner:
         pass
 
     def run(self, unit: Unit) -> Result | Failed:
-        """Run one unit there. Raises OSError if the cluster fails."""
+        """Run one unit on the cluster. Raises OSError if the cluster fails."""
         try:
             return asyncio.run(_run(unit, self.how, self._address))
         except Exception as error:  # any error of Dask; those of the work itself are returned, not raised
@@ -69,8 +69,8 @@ async def _workers(address: str) -> int:
 
 
 async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
-    """Run one unit on the cluster. subtle: a client that is not asynchronous has threads, and this process
-    forks one that reads the next submission.
+    """Run one unit on the cluster. subtle: a client that is not asynchronous starts threads, and this process
+    must have only one, because it forks to read the next submission.
     """
     from distributed import Client
 

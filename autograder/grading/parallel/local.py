@@ -11,8 +11,8 @@ from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
 
 
 class LocalRunner:
-    """A Runner (pool.py) on this machine. `folder` is the course's, which no unit may see; the first time it
-    is entered it takes `server`, if there is one that is warming up already.
+    """A Runner (pool.py) on this machine. `folder` is the course's, which no unit may see; `server` is a fork
+    server that is already warming up, used the first time that the runner is entered.
     """
 
     def __init__(self, how: HowToRun, folder: Path, server: ForkServer | None = None):

@@ -29,10 +29,12 @@ LOCKS = 256
 
 
 class Runner(Protocol):
-    """Runs and judges units, as `how` says. It is ready while it is entered, and may be entered again."""
+    """Runs and judges units, as `how` says. A context manager, which may be entered more than once; units run
+    only within it.
+    """
 
     how: HowToRun
-    at_once: int  # as many units run at the same time
+    at_once: int  # how many units run at the same time
 
     def __enter__(self) -> None: ...
 
@@ -52,8 +54,9 @@ class Done:
 
 @dataclass(frozen=True)
 class _Work:
-    """The work of a process of the pool: a submission is read, and run unless it was run before. Its result
-    is stored at once, so that interrupted grading continues from there. Raises OSError if the disk is full.
+    """The work of a process in the pool: to read a submission, and run it unless it was run before. The
+    result is stored at once, so that interrupted grading continues from there; OSError is raised if the disk
+    is full.
 
     Two submissions of one student never run at the same time, so that no output can reveal what another run
     is asked.
@@ -93,8 +96,8 @@ class _Stopped(BaseException):
 class _Process:
     """A process of the pool. SIGTERM stops it: it abandons its work and takes no more.
 
-    subtle: killed while it sends a result, it would leave half of that in the pipe, and the pool would wait
-    for the other half for ever. So a result on its way is sent whole.
+    subtle: a process killed while it sends a result would leave half of the result in the pipe, and the pool
+    would wait for ever for the other half. So a result that is being sent is sent whole.
     """
 
     def __init__(self, work: _Work):
@@ -126,8 +129,8 @@ def grade_in_parallel(
 ) -> Generator[Done, None, None]:
     """Yield each submission as soon as it is done, with `at_once` of them in progress at a time.
 
-    If a machine fails, a submission is retried alone, a few times; failures of a student's code are never
-    retried, nor are errors of ours.
+    If the machine fails, the submissions affected are retried one at a time, until each has been tried TRIES
+    times; failures of a student's code and errors of the autograder are never retried.
     """
     failed: list[Done] = []
     for number in range(TRIES):
@@ -150,12 +153,12 @@ def grade_in_parallel(
 
 
 def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[Done]:
-    """Yield the result of `work` on each submission, in `count` processes. If the caller stops early, so do
-    they.
+    """Yield the result of `work` on each submission, from `count` processes. They stop if the caller stops
+    early.
 
-    subtle: forked, not spawned, so that PyTorch is imported once for all of them, and they share the fork
-    server's socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so
-    too; so each of these computes on one.
+    subtle: the processes are forked, not spawned, so that PyTorch is imported once for all of them, and they
+    share the fork server's socket. If PyTorch has computed on several threads before a fork, the forked
+    process hangs when it does so too; so each of these computes on one thread.
     """
     pool = ProcessPoolExecutor(count, FORK, _start, (work, os.getpid()))
     waiting: dict[Future[Done], Submission] = {}
@@ -167,7 +170,7 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
             except BrokenProcessPool:
                 yield Done(submission, PROCESS_ENDED)
         for future in as_completed(waiting):
-            submission = waiting.pop(future)  # and its result is kept no longer
+            submission = waiting.pop(future)  # so that its result is not kept in memory
             try:
                 done = future.result()
             except BrokenProcessPool:
@@ -185,7 +188,7 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
 
 
 def _start(work: _Work, parent: int) -> None:
-    """Set up a process that ends when its parent does, however that ended; Ctrl-C is for the parent."""
+    """Set up a process that ends when its parent does, for whatever reason, and leaves Ctrl-C to the parent."""
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

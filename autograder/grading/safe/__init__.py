@@ -1,6 +1,6 @@
 """Makes what students wrote and printed safe to look at.
 
-clean_html.py   HTML without scripts, forms, positions, and everything that would be fetched
+clean_html.py   HTML without scripts, forms, positioning, or anything that would be fetched
 formulas.py     Markdown, with formulas as MathML
 outputs.py      outputs of cells that came out of a sandbox
 """

@@ -1,8 +1,8 @@
-"""HTML that is safe to look at, made from texts and outputs of students.
+"""Makes HTML from students' texts and outputs safe to look at.
 
-`clean` is a filter of nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms, frames
-and everything that would fetch something go, and so do ids, most classes, and positions, which could place a
-student's words elsewhere on the page. The pages' own styles keep the rest in its box (room.css).
+`clean` is a filter for nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms, frames
+and everything that would fetch something are removed, and so are ids, most classes, and positioning, which could
+place a student's words elsewhere on the page. The pages' own styles keep the rest within its box (room.css).
 """
 
 import html
@@ -25,8 +25,8 @@ LISTED_STYLES = (
 STYLES = set(LISTED_STYLES.split())
 PLAIN = {"class", "style", "title", "alt", "align", "open"}
 SIZED = {"colspan", "rowspan", "width", "height"}
-# subtle: the pages' own classes (Bootstrap's) can lay a text over the whole page. These cannot: of code that
-# is coloured, of a table of pandas, and of our own pictures.
+# subtle: the pages' own classes (Bootstrap's) can lay a text over the whole page. These cannot: the
+# classes of highlighted code, of pandas tables, and of our own pictures.
 CLASSES = {"highlight", "dataframe", "wide", "graphs", *STANDARD_TYPES.values()} - {""}
 DEEPEST = 100
 TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?=[\s/>])")
@@ -36,8 +36,8 @@ BARE_AND = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9
 STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
 COLOUR = re.compile(r"#\w+|rgba?\([^()]*\)")
 SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z%]*)", re.IGNORECASE)
-# The largest sizes by their unit, so that what follows can be reached; no other unit stays. subtle: a text
-# that is larger than the text around it would multiply with every tag within another.
+# The largest sizes by unit, so that what follows can be reached; sizes in other units are removed. subtle: a font
+# size larger than that of the surrounding text would multiply with every nested tag.
 LARGEST = {"": 400, "px": 400, "pt": 300, "em": 25, "rem": 25, "ex": 50, "ch": 100, "%": 100}
 LARGEST_OF = {
     "font-size": {"px": 72, "pt": 54, "rem": 4, "em": 1, "%": 100},
@@ -64,15 +64,15 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """Clean outputs that were cleaned before: our own pictures of graphs stay."""
+    """Return outputs that were cleaned before as clean HTML, in which our own pictures of graphs stay."""
     return clean(source, OWN_PICTURES)
 
 
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
     """Return the HTML with nothing but the tags and attributes listed above; other tags are shown as text.
 
-    subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is
-    rewritten from known tags, with every value and text escaped, in linear time.
+    subtle: the source is not parsed as a browser would parse it, which takes hours for some short texts. The
+    result is rewritten from known tags, with every value and text escaped, in linear time.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
     page = _Page(pictures)
@@ -86,7 +86,7 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
 
 
 def _tag(text: str, begin: int, page: _Page) -> int:
-    """Add the tag that begins there to `page`, and return the place after it."""
+    """Add the tag that begins at `begin` to `page`, and return the position after it."""
     made, opened = page.made, page.opened
     found = TAG.match(text, begin)
     tag = found[2].lower() if found else ""
@@ -162,4 +162,4 @@ def _allowed(tag: str, name: str, value: str, page: _Page) -> bool:
         return fits and page.spans >= 0
     if name in SIZED:
         return not _is_too_large(name, value)
-    return name in PLAIN or (name == "tabindex" and value == "0")  # what is scrolled is reached by keyboard
+    return name in PLAIN or (name == "tabindex" and value == "0")  # lets it be scrolled by keyboard

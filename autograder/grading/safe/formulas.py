@@ -34,23 +34,22 @@ ATTRIBUTES = {
     *("columnalign", "columnspacing", "rowspacing", "columnlines", "rowlines", "accent"),
     *("accentunder", "movablelimits"),
 }
-# The largest sizes by their unit: a larger one would push the rest of the page out of reach.
+# The largest sizes by unit: a larger one would push the rest of the page out of reach.
 LARGEST = {"": 10, "em": 10, "ex": 20, "pt": 120, "px": 160, "mu": 180, "cm": 4, "mm": 40, "in": 2, "%": 1000}
-DEEPEST = 40  # elements within each other; the lessons have 11, and what reads the page takes some hundreds
+DEEPEST = 40  # nested elements; the lessons have 11, and what reads the page copes with some hundreds
 LONGEST = 2000
 LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
 ATTACHMENT = "attachment:"
 FORMULA = re.compile(r"\\[(\[]|\\begin")
 SIGN = re.compile("[-−+]")
 BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
-NAME = re.compile(
-    r"[^\W\d_]{2,}|∞"
-)  # latex2mathml writes softmax and ∞ as operators, with a gap on either side
+# latex2mathml writes softmax and ∞ as operators, with a gap on either side.
+NAME = re.compile(r"[^\W\d_]{2,}|∞")
 FUNCTION = re.compile(r"[^\W\d_]{2,}")
 THIN = '<mspace width="0.167em"/>'
 
-# In one row all brackets grow with the highest matrix: each matrix has a row of its own, with its brackets. A
-# mark alone in braces, as in 524{,}288, stands without gaps.
+# Within a row all brackets grow with the tallest matrix, so each matrix gets a row of its own, with its brackets. A
+# single mark in braces, as in 524{,}288, has no gaps around it.
 ROWS = (
     (
         re.compile(r"<mo>[(\[{|]</mo><mtable>(?:(?!<mtable>).)*?</mtable><mo>[)\]}|]</mo>"),
@@ -101,7 +100,7 @@ def _written(element: ET.Element, depth: int = 0) -> str:
         f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES
     )
     if element.get("display") == "block":
-        known += ' tabindex="0"'  # a wide one is scrolled, by keyboard as well
+        known += ' tabindex="0"'  # lets a wide formula be scrolled by keyboard
     text = element.text or ""
     if tag == "mo" and NAME.fullmatch(text):
         tag = "mi"
@@ -127,7 +126,7 @@ def _spaced(element: ET.Element, depth: int) -> Iterator[str]:
 
 
 def _is_function(element: ET.Element) -> bool:
-    """Return whether it is the name of a function, with or without a limit below it: log, max over j,
+    """Return whether an element is the name of a function, with or without a limit below it: log, max over j,
     softmax.
     """
     tag = element.tag.removeprefix(MATHML)
@@ -137,7 +136,7 @@ def _is_function(element: ET.Element) -> bool:
 
 
 def _is_sign(element: ET.Element) -> bool:
-    """Return whether it is a bracket, an arithmetic sign or a gap."""
+    """Return whether an element is a bracket, an arithmetic sign or a gap."""
     return element.tag.removeprefix(MATHML) in ("mo", "mspace") and not _is_function(element)
 
 
@@ -151,14 +150,14 @@ def _bind_signs(element: ET.Element) -> None:
 
 
 def _plain_name(name: str) -> str:
-    """Return the name of a picture as a person reads it: spaces and characters beyond ASCII are written in
-    several ways.
+    """Return the name of a picture in one form: spaces and characters beyond ASCII can be written in several
+    ways.
     """
     return unicodedata.normalize("NFC", unquote(unescape(name)))
 
 
 class _Renderer(IPythonRenderer):
-    """Replaces each formula by a placeholder, so that the HTML around it can be cleaned separately."""
+    """Replaces each formula with a placeholder, so that the HTML around it can be cleaned separately."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -176,8 +175,8 @@ class _Renderer(IPythonRenderer):
         return self._marked(text, text, block=True)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return the picture, or text in its place. subtle: that text goes into an attribute, which cannot
-        hold an element.
+        """Return the picture, or its text if it cannot be embedded. subtle: the text goes into an attribute,
+        which cannot hold an element, so its formulas remain source.
         """
         text = self._replaced(text, 1)
         try:
@@ -186,7 +185,9 @@ class _Renderer(IPythonRenderer):
             return escape(text)
 
     def _embed_image_or_attachment(self, src: str) -> str:
-        """Embed a picture. subtle: for one that is not in the notebook, nbconvert would make no page."""
+        """Return an embedded picture, or its address if it is not in the notebook. subtle: for such a picture
+        nbconvert would make no page at all.
+        """
         if not src.startswith(ATTACHMENT):
             return super()._embed_image_or_attachment(src)
         names = {_plain_name(name): name for name in self.attachments}
@@ -199,7 +200,7 @@ class _Renderer(IPythonRenderer):
         return f"{self._mark}{len(self._formulas) - 1}e"
 
     def put_back(self, html: str) -> str:
-        """Return the HTML with its formulas."""
+        """Return the HTML with the formulas in place of their placeholders."""
         return self._replaced(html, 0)
 
     def _replaced(self, html: str, which: int) -> str:

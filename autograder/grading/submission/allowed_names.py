@@ -1,4 +1,4 @@
-"""The names that students' code may use without a person looking at it. Data for names_in_code.py."""
+"""The names that students' code may use without being flagged for a teacher. Data for names_in_code.py."""
 
 import builtins
 import sys
@@ -11,9 +11,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Modules and their allowed names. * stands for every public name that is no module, "observed" for the functions that
-# the observer sees by whatever name they are called, "arrays" for NumPy's functions of arrays and its types of numbers,
-# and "dtypes" for PyTorch's data types.
+# Modules and their allowed names. * stands for every public name that is not a module, "observed" for the functions
+# that the observer sees whatever name they are called by, "arrays" for NumPy's array functions and number types, and
+# "dtypes" for PyTorch's data types.
 IN_ANSWERS = """
 __future__: *
 abc: ABC abstractmethod
@@ -100,8 +100,8 @@ tqdm.auto: tqdm trange
 warnings: filterwarnings simplefilter
 """
 )
-# Kinds of value whose attributes lead to other modules, to classes or to the process's memory, with those that do not.
-# (A test walks the attributes of all other kinds.)
+# Types with attributes that lead to other modules, to classes or to the process's memory, each with the attributes
+# that do not. (A test walks the attributes of all other types.)
 KINDS = """
 builtins.AttributeError: name
 builtins.NameError: name
@@ -118,7 +118,7 @@ types.FrameType:
 types.GeneratorType: close send throw
 types.TracebackType:
 """
-# Modules whose classes an own class may be made from.
+# Modules whose classes a student's own class may inherit from.
 BASES = _words(
     "abc collections enum torch torch.nn torch.optim torch.optim.lr_scheduler torch.utils.data typing"
 )
@@ -135,12 +135,13 @@ ROOTS = {"Exception", "object"} | {name for name in BUILTINS if name.endswith("E
 CLASSES = _words("bool dict float frozenset int list set str tuple type")
 SHOW_CLASSES = {"hasattr", "isinstance", "issubclass", "print", "repr", "str"}
 CALL_CLASSES = {"collections.defaultdict", "typing.cast"}  # their first argument may be a class
-FIXED = SHOW_CLASSES | CLASSES  # never bound again: what they are given would be given to anything
-# What they do is done by special names, which cannot be changed.
+# Must not be rebound: what may be passed to these could then be passed to anything.
+FIXED = SHOW_CLASSES | CLASSES
+# Classes that work through special methods, which cannot be changed.
 CONTEXTS = _words("contextlib.nullcontext torch.enable_grad torch.inference_mode torch.no_grad")
-IMMUTABLE = 1 << 8  # among the flags of a class
+IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE, among the flags of a class
 MAGICS = ("matplotlib", "time", "timeit")
-# The special names that may be called or defined, and what a namedtuple has.
+# The special names that may be called or defined, and the methods and fields of a namedtuple.
 SPECIAL = _words(
     "__abs__ __add__ __all__ __author__ __bool__ __call__ __class__ __contains__ __debug__ __doc__ __enter__ __eq__ "
     "__exit__ __ge__ __getitem__ __gt__ __hash__ __iadd__ __init__ __iter__ __le__ __len__ __lt__ __matmul__ __mul__ "
@@ -190,8 +191,8 @@ def _thing(path: str) -> object:
 
 @cache
 def is_closed(path: str) -> bool:
-    """Return whether the path is a class that code could change, and with it all its instances. Layers are
-    excepted.
+    """Return whether the path names a class that code could change, which would change all its instances.
+    Layers are excepted.
     """
     from torch import nn
 

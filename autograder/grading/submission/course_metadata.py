@@ -1,6 +1,6 @@
-"""Gives a notebook that was read its metadata from the course, none from the student.
+"""Replaces the metadata of a submitted notebook with the course's.
 
-So no tag skips a check, no flag unlocks one, and no points change.
+So no tag of the student's can skip a check, no flag can unlock one, and no points can change.
 """
 
 from nbformat import NotebookNode, from_dict
@@ -14,10 +14,10 @@ NOT_THERE = "*(The cell of this question was not found in the notebook. The answ
 
 
 def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> NotebookNode:
-    """Return the student's cells with the course's metadata, each graded cell once, after the answer that it
-    checks.
+    """Return the student's cells with the course's metadata, and each graded cell once, after the answer that
+    it checks.
 
-    A cell that is not an answer gets the course's text: an edited check is as it was handed out.
+    A cell that is not an answer gets the course's text, so that edits to a check are undone.
     """
     nb.metadata = NotebookNode()
     _name_again(nb, course_cells)
@@ -54,7 +54,7 @@ def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None
 
 
 def _is_of(cell: NotebookNode, course_cell: NotebookNode) -> bool:
-    """Return whether a cell is this cell of the course, or an answer written into it, below the question."""
+    """Return whether a cell is this cell of the course, or a written answer below the course's question."""
     if cell.cell_type != course_cell.cell_type:
         return False
     begins = course_cell.source.partition(PLACE_OF_ANSWER)[0].strip()
@@ -63,7 +63,7 @@ def _is_of(cell: NotebookNode, course_cell: NotebookNode) -> bool:
 
 
 def _restore(cell: NotebookNode, course_cell: NotebookNode) -> None:
-    """Set the kind and, unless it is an answer, the text as the course handed them out."""
+    """Restore the type of a cell and, unless it is an answer, its text to what the course handed out."""
     if cell.cell_type != course_cell.cell_type:
         cell.cell_type = course_cell.cell_type
         for name in ("outputs", "execution_count", "attachments"):
@@ -73,7 +73,7 @@ def _restore(cell: NotebookNode, course_cell: NotebookNode) -> None:
 
 
 def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> None:
-    """Move a graded cell behind the answer that it checks, or put it back if it is missing."""
+    """Move a graded cell below the answer that it checks, or put it back if it is missing."""
     names = [grade_id_of(cell) for cell in nb.cells]
     answer = name.removeprefix("check-")
     if name in names and (answer not in names or names.index(name) >= names.index(answer)):
@@ -84,7 +84,9 @@ def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> Non
 
 
 def _put_back(course_cell: NotebookNode) -> NotebookNode:
-    """Return a copy of a missing cell. A question says that it was missing, because a person has to look."""
+    """Return a copy of a missing cell. A written question says that its cell was missing, so that a teacher
+    looks for the answer.
+    """
     cell = from_dict(course_cell)
     if cell.metadata.nbgrader.solution:
         cell.source = cell.source.replace(PLACE_OF_ANSWER, "") + f"\n{NOT_THERE}"

@@ -1,4 +1,4 @@
-"""Files and folders that a student handed in: only regular ones, never through a link, never without end."""
+"""Files and folders that a student handed in: only regular ones, never through a link, within limits."""
 
 import os
 import stat
@@ -8,16 +8,15 @@ from pathlib import Path
 from autograder.grading.submission.times import NoTime, is_misread_by_nbgrader, read_stamp
 from autograder.untrusted import without_surrogates
 
-NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # in any case; browsers save the latter two
+NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # in upper or lower case; some browsers save the last two
 MOST_BYTES = 50_000_000
 MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
-# Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given
-# back.
+# Written by nbgrader's exchange: the time of hand-in, and the secret name under which feedback is returned.
 TIMESTAMP, SUBMISSION_SECRET, LONGEST_NOTE = "timestamp.txt", "submission_secret.txt", 1_000
 
 
 class Refused(Exception):
-    """Raised if the submission cannot be run. The text is the reason, in words for a table."""
+    """Raised if the submission cannot be run. The text is the reason, worded for a table."""
 
 
 def open_file(path: Path) -> int:
@@ -73,7 +72,7 @@ def why_refused(folder: Path) -> str:
     """Return why the folder of a submission is refused, in words; empty if it is not.
 
     Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader,
-    would follow links, wait for special files, and never finish with a folder without end.
+    would follow links, wait for special files, and never finish with an endless folder.
     """
     entries, waiting = 0, [(os.fspath(folder), 0)]
     if os.path.islink(folder):

@@ -56,8 +56,9 @@ class Submission:
 
 
 def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list[Submission]:
-    """Return everything under DIR/submitted for these lessons of the course, in order of lesson and
-    student."""
+    """Return the submissions under DIR/submitted of the lessons `known`, or only of `lesson`, sorted by
+    lesson and student.
+    """
     found = []
     for student in sorted(_folders(folder / "submitted")):
         found += [
@@ -70,8 +71,8 @@ def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list
 
 def digest(submission: Submission) -> str:
     """Return a hex digest of everything that the grade depends on: submission, lesson, settings, and the
-    autograder itself. Of the files next to the notebook only the time stamp counts, and whether the folder is
-    refused because of one.
+    autograder itself. Of the files next to the notebook, only the time stamp counts, and whether any of them
+    makes the folder refused.
     """
     total = hashlib.sha256(json.dumps([environment(), why_refused(submission.submitted)]).encode())
     of_course = (submission.source, submission.folder / "nbgrader_config.py", submission.folder / ".secret")
@@ -124,7 +125,7 @@ def _folders(folder: Path) -> list[str]:
 def _leads_to_a_folder(entry: os.DirEntry) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link to a place that cannot be read, or in a circle
+    except OSError:  # a link whose target cannot be read, or that leads back to itself
         return True
 
 

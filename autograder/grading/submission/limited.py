@@ -1,8 +1,8 @@
 """Runs work on a submission in a separate process with limits on time and memory.
 
 Parsers are quick with what people write, but some take hours or gigabytes for a text made to exhaust them. So
-each submission is read, and each of its pictures drawn, in a fork that is ended at its limits, which affects
-only this submission.
+each submission is read, and each of its pictures drawn, in a fork that is killed at its limits: this affects
+no other submission.
 """
 
 import json
@@ -26,7 +26,7 @@ from autograder.untrusted import checked
 
 WALL_PER_CPU_SECOND = 30  # the work never waits, so only a machine that is stuck exceeds this
 LARGEST_RESULT = 64 * 1024**2
-FILES = 64  # that the work may open
+FILES = 64  # how many files the work may open
 NO_MEMORY, TOO_DEEP = 97, 98  # exit statuses
 ENDS = {
     NO_MEMORY: "needed too much memory",
@@ -71,12 +71,14 @@ def read_limited(function: Callable, *args: Any) -> Any:
 
 
 def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
-    """Call `function(*args)` in a fork that may compute for `seconds` and take `memory` bytes more than this
-    process has; return its result as plain data (it travels as JSON).
+    """Call `function(*args)` in a fork that may use `seconds` of CPU time, and `memory` bytes more than this
+    process; return the result as plain data, because it travels as JSON.
 
-    Raises OverLimit if the fork reached a limit or ended otherwise, Refused if the function did, Broke if it
-    raised anything else, and TimeoutError if it hardly got to compute at all, which is the machine's fault.
-    subtle: call it in a process with one thread; a lock that another thread holds stays locked in the fork.
+    Raises OverLimit if the fork reaches a limit or ends without a reply, Refused if the function does, Broke
+    if it raises anything else, and TimeoutError if the machine is too busy to run it.
+
+    subtle: call this in a process with one thread; a lock that another thread holds would stay locked in the
+    fork.
     """
     result, write_end = os.pipe()
     parent, pid = os.getpid(), os.fork()
@@ -101,8 +103,8 @@ def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
 
 
 def _all_of(pipe: int, deadline: float) -> bytes:
-    """Return all that is written until the pipe is closed. Raises OverLimit if that is too much, and
-    TimeoutError.
+    """Return everything that is written until the pipe is closed. Raises OverLimit if it is too much, and
+    TimeoutError after the deadline.
     """
     data = bytearray()
     while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
@@ -121,7 +123,7 @@ def _work(pipe: int, parent: int, seconds: int, memory: int, function: Callable,
         os.setpgid(0, 0)
         system.end_with_parent(parent)
         _limit(seconds, memory)
-        system.detach_standard_streams()  # what libraries print is not for the terminal
+        system.detach_standard_streams()  # keeps what libraries print off the terminal
         try:
             reply = _Reply(function(*args))
         except (MemoryError, RecursionError):

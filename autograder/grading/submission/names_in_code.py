@@ -1,10 +1,10 @@
-"""The names in a student's cell that a person is asked to look at, read from its syntax tree.
+"""Finds the names in a student's cell that a teacher should look at, from its syntax tree.
 
-Builtins, modules and special names are allowed by lists (allowed_names.py), and of a module its listed names. Two kinds
-of value are never passed around: modules, and classes of others that can be changed, such as `torch.Tensor`. So what an
-attribute is set on is the student's own. Public attributes are free but for those of a few kinds of value, which lead
-to frames, modules or memory; of these the lists name what is allowed. A name that is looked up is a constant, and is
-read like any other.
+Lists say which builtins, modules, names in modules and special names are allowed (allowed_names.py). Two kinds of value
+must not be passed around: modules, and classes that are not the student's own and can be changed, such as
+`torch.Tensor`. So whatever an attribute is set on is the student's own. Public attributes are allowed, except on a few
+types that lead to frames, modules or memory: there the lists name the allowed ones. `getattr` and the like may look
+up constant names only, which are read like any other.
 """
 
 import ast
@@ -19,7 +19,7 @@ from autograder.grading.submission import allowed_names as allowed
 
 GRADER = "autograder"
 LONGEST_READ = 100_000  # characters of a cell
-UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
+UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises besides SyntaxError
 OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
 DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # a class in one of these can be taken out again
@@ -28,16 +28,16 @@ _ONE_AT_A_TIME = Lock()
 
 @lru_cache(200)
 def parsed(text: str) -> tuple[str, ast.AST | None]:
-    """Return a cell as IPython runs it, with magics as calls, and its syntax tree; no tree if it is not
-    Python.
+    """Return a cell's code as IPython runs it, with magics as calls, and its syntax tree, or None if it is
+    not Python.
 
-    Raises RecursionError, MemoryError or ValueError if Python cannot tell, or not without too much work.
+    Raises RecursionError, MemoryError or ValueError if the cell cannot be parsed, or is too long to try.
     """
     if len(text) > LONGEST_READ:
         raise ValueError("a cell that is too long")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all else.
+        # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all the rest.
         for as_run in (str, _by_ipython):
             try:
                 code = as_run(text)
@@ -60,7 +60,7 @@ def paths_in(cells: Iterable[str]) -> dict[str, str]:
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):
-            # subtle: a name that stands for two things is none that is allowed.
+            # subtle: a name that stands for two paths matches no allowed one.
             paths[name] = path if paths.get(name, path) == path else f"{paths[name]} or {path}"
     return paths
 
@@ -84,7 +84,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
-    """Return the names in a cell that are not allowed. `paths` are the dotted paths of imported names
+    """Return the names in a cell that `lists` do not allow. `paths` are the dotted paths of imported names
     (`paths_in`).
     """
     try:
@@ -99,7 +99,7 @@ class _Reader:
         self.paths, self.lists = paths, lists
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """Yield the names that are not allowed. Each node is queued with three things: whether a class may
+        """Yield the names that are not allowed. Each node is queued with its parent, whether a class may
         appear there, the function that it is in, and the values of the loop variables around it.
         """
         waiting: list[tuple] = [(tree, tree, False, None, {})]
@@ -117,7 +117,7 @@ class _Reader:
                     yield from self._of_magic(node, in_magic or not attr.startswith("run_"))
                     continue
                 case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                    known = {}  # what a name stands for when it runs is another matter
+                    known = {}  # by the time this runs, a loop variable may have another value
                     function = function or (None if isinstance(node, ast.ClassDef) else node)
                 case ast.For(target, values, body) if function:
                     inside, loop = body, _loop(target, values, function)
@@ -160,15 +160,15 @@ class _Reader:
         return name in (allowed.names_of(module, self.lists) or ()) and not self._is_module(path)
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Return whether it can only be a class, or several."""
+        """Return whether a node can only be a class, or a tuple or list of classes."""
         if isinstance(node, (ast.Tuple, ast.List)):
             return all(map(self._is_class, node.elts))
         is_builtin = isinstance(node, ast.Name) and node.id in allowed.CLASSES
         return is_builtin or _is_kind(node) or bool(self._path(node))
 
     def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
-        """Return the children of a node that may name a class, because there it is only called, derived from, or
-        compared.
+        """Return the children of a node that may be classes, because the node does not pass them on: it only
+        calls, shows, compares or inherits from them, or the like.
         """
         match node:
             case ast.Call(ast.Name(name) as called, args) if name in allowed.SHOW_CLASSES:
@@ -252,7 +252,7 @@ class _Reader:
             yield f"a change of .{name}"
 
     def _is_base(self, node: ast.AST) -> bool:
-        """Return whether a class of the student's own may be derived from it."""
+        """Return whether a class of the student's own may inherit from this expression."""
         match node:
             case ast.Subscript(thing):
                 return self._is_base(thing)
@@ -308,12 +308,12 @@ def _constants(node: ast.AST, known: dict[str, list[str]]) -> list[str]:
 
 
 def _is_special(name: str) -> bool:
-    """Return whether it is a special name that is not allowed."""
+    """Return whether a name is special and not allowed."""
     return name.startswith("__") and name.endswith("__") and name not in allowed.SPECIAL
 
 
 def _is_kind(node: ast.AST) -> bool:
-    """Return whether it is `type(x)` or `x.__class__`."""
+    """Return whether a node is `type(x)` or `x.__class__`."""
     match node:
         case ast.Call(ast.Name("type"), [thing], []):
             return not isinstance(thing, ast.Starred)
@@ -323,6 +323,6 @@ def _is_kind(node: ast.AST) -> bool:
 
 
 def _is_self(node: ast.AST) -> bool:
-    """Return whether it is `self`, `cls` or `super()`."""
+    """Return whether a node is `self`, `cls` or `super()`."""
     name = node.func if isinstance(node, ast.Call) else node
     return isinstance(name, ast.Name) and name.id in ("self", "cls", "super")

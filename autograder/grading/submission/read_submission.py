@@ -1,6 +1,6 @@
-"""Reads the notebook of a submission: of each cell its text and kind, and pictures pasted into answers.
+"""Reads the notebook of a submission: the text and kind of each cell, and pictures pasted into answers.
 
-Some notebooks make even this slow or large: read them in a process with limits (limited.py).
+Some notebooks make even this slow, or take much memory: read them in a process with limits (limited.py).
 """
 
 import json
@@ -16,11 +16,11 @@ from autograder.untrusted import without_surrogates
 MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list takes two bytes to write and a hundred in memory
 MOST_CELLS = 5_000
 MOST_TEXT = 1_000_000  # characters in all cells; a finished lesson has about 60,000
-MOST_LINES = 20_000  # of code, also those that only a semicolon parts; a finished lesson has about a thousand
+MOST_LINES = 20_000  # of code, counting semicolons as line ends; a finished lesson has about a thousand
 MOST_PICTURES = 5_000_000  # characters of pictures pasted into written answers
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 LONGEST_ID = 200
-MOST_NAMED = 3  # files, where the notebook is not among them
+MOST_NAMED = 3  # files, if the notebook is not among them
 KINDS = ("code", "markdown", "raw", "heading", "html")
 DAMAGED = "the notebook cannot be read (damaged, or not a notebook)"
 CONFLICT = "the notebook holds the marks of a merge that was not finished (<<<<<<<, >>>>>>>)"
@@ -53,7 +53,7 @@ def notebook_in(folder: Path, lesson: str) -> Path:
 def _names_in(folder: Path) -> list[str]:
     try:
         return sorted(os.listdir(folder))
-    except OSError:  # its reader will say why
+    except OSError:  # reading the notebook will say why
         return []
 
 
@@ -82,8 +82,8 @@ def grade_id_of(cell: dict) -> str | None:
 
 
 def _cells_of(content: dict) -> list[dict]:
-    """Return the cells as written in the file, of nbformat 4, 3 or 2, without those that no notebook program
-    writes: of an unknown kind, or without text.
+    """Return the cells of a notebook in nbformat 4, 3 or 2, except those that no notebook program writes:
+    cells of an unknown type, or without text.
     """
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):
@@ -101,14 +101,14 @@ def _cells_of(content: dict) -> list[dict]:
 
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
-    """Return cells reduced to kind, text, grade id or id, and pasted pictures, without empty ones. Raises
-    Refused.
+    """Return the cells that are not empty, reduced to type, text, grade id or id, and pasted pictures. Raises
+    Refused if they hold too much.
     """
     plain_cells: list[dict] = []
     pictures = MOST_PICTURES
     if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:
         raise Refused(f"the notebook holds more than {MOST_TEXT:,} characters of text")
-    # subtle: Python and its parser are slow with many short statements, far slower than with as much text.
+    # subtle: Python's parser is far slower with many short statements than with as much text in long ones.
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     if sum(text.count("\n") + text.count(";") for text in code) > MOST_LINES:
         raise Refused(f"the notebook holds more than {MOST_LINES:,} lines of code")
@@ -144,7 +144,7 @@ def _holds_merge_marks(data: bytes) -> bool:
 
 
 def _joined(source: str | list) -> str:
-    """Return the text of a cell, which may be given as its lines. Raises TypeError if these are not text."""
+    """Return the text of a cell, which may be a list of lines. Raises TypeError if these are not text."""
     return "".join(source).replace("\r\n", "\n")
 
 

@@ -38,15 +38,15 @@ class Read:
 
 
 def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
-    """Return the lesson of this name of the course in `folder`."""
+    """Return the lesson of this name in the course in `folder`."""
     source = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
     unit_of(source, source).key("")  # fills caches that all forks share
     return Lesson(cells_of_course(gradebook.find_notebook(name, name)), source)
 
 
 def read(submission: Submission, lesson: Lesson, secret: str) -> Read:
-    """Read a submission. Raises Refused if it cannot be read or reaches a limit, and otherwise what `limited`
-    raises.
+    """Read a submission. Raises Refused if it cannot be read or reaches a limit; other errors are those of
+    `limited`.
     """
     now, notebook, unit = checked(tuple[str, dict, Unit], read_limited(_content, submission, lesson))
     return Read(now, from_dict(notebook), unit, unit.key(secret))

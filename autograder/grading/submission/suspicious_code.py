@@ -1,11 +1,11 @@
 """Finds suspicious names in a submission's code, by reading its text.
 
-Numbers cannot be forged, because the judge compares them outside. Which operations made them is observed by
-hooks in the student's own process (autograder.probe.observe), which code with enough access could silence or
-evade; the same holds for an answer's side effects. So if a student's cell names the grader's inner modules,
-no rule of form counts as kept; and if a cell, or an answer under such a rule, is not plain (names_in_code), a
-person is asked to look at it. The cell of an exercise may also use what the exercise's own worked answer
-does. No points are taken for a name.
+Numbers cannot be forged, because the judge compares them outside. But the operations that made them are observed
+by hooks in the student's own process (autograder.probe.observe), which code with enough access could silence or
+evade; the same holds for an answer's side effects. So if a student's cell names the autograder's inner modules,
+no rule of form counts as kept; and if a cell, or an answer under such a rule, uses a name that is not allowed
+(names_in_code), a teacher is asked to look at it. The cell of an exercise may also use the names that the exercise's
+own worked answer uses. A name alone costs no points.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ from autograder.grading.submission.names_in_code import GRADER, names_in, paths_
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
 
-MOST_NAMES, LONGEST_NAME, LONGEST_LIST = 4, 30, 40  # names, and characters: a problem is a line of the report
+MOST_NAMES, LONGEST_NAME, LONGEST_LIST = (
+    4,
+    30,
+    40,
+)  # names, and characters: a problem is one line in the report
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,9 @@ class SuspiciousNames:
     answers: dict[str, list[str]]
 
     def text(self, earned: list[str], reasons: Sequence[str] = ()) -> str:
-        """Return the request to a teacher to look at the code, if points were earned under a rule of form in
-        the exercises `earned`, or for other `reasons`; empty if there is nothing to look at.
+        """Return a request that a teacher look at the code: for names in the cells, for names in the answers
+        to the exercises `earned`, which earned points under a rule of form, or for other `reasons`. Empty if
+        there is nothing to look at.
         """
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
         said = [*reasons, f"reaches for {_some_of(names)}"] if names else reasons
@@ -60,9 +65,10 @@ def suspicious_names(
     given: Sequence[str] = (),
     asked: Mapping[str, Sequence[Exercise]] = {},
 ) -> SuspiciousNames:
-    """Return the suspicious names in the student's cells. `answers` holds, by exercise, those that its answer needs;
-    `given` are the lesson's own cells, and what these import is allowed; `asked` holds, by cell, the exercises
-    answered there."""
+    """Return the suspicious names in the student's cells. `answers` holds, by exercise, the cells that its
+    answer needs; `given` are the lesson's own cells, whose imports are allowed; `asked` holds, by cell, the
+    exercises answered there.
+    """
     lesson, lists = _of_lesson(tuple(given))
     paths = paths_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
 
@@ -81,8 +87,10 @@ def suspicious_names(
 
 @cache
 def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
-    """Return the imported names beyond the lists that a lesson's own cells use, and the lists with what they import
-    of this package. Of a module the names that they use are allowed, and no others."""
+    """Return the imported names outside the lists that a lesson's own cells use, and the lists extended by
+    what these cells import from this package. Only the names of a module that they use are allowed, not all
+    of it.
+    """
     paths = paths_in(given)
     ours = {path for path in paths.values() if path.startswith(f"{GRADER}.") and not _is_module(path)}
     lists = IN_CELLS + "".join("{0}: {2}\n".format(*path.rpartition(".")) for path in sorted(ours))
@@ -98,7 +106,7 @@ def _is_module(path: str) -> bool:
 
 @cache
 def _needed(worked: Callable | None, strict: bool) -> frozenset[str]:
-    """Return the names beyond the lists that an exercise's worked answer uses."""
+    """Return the names outside the lists that an exercise's worked answer uses."""
     if worked is None:
         return frozenset()
     text = dedent(inspect.getsource(worked))

@@ -24,7 +24,7 @@ class NoTime(ValueError):
 
 
 def zone_called(name: str) -> tzinfo:
-    """Return the zone of this name. Raises NoTime if there is none."""
+    """Return the time zone with this name. Raises NoTime if there is none."""
     try:
         if NAME.fullmatch(name):
             return ZoneInfo(name)
@@ -35,7 +35,7 @@ def zone_called(name: str) -> tzinfo:
 
 def read_stamp(data: bytes) -> tuple[str, datetime]:
     """Return the text of a stamp, and its time in UTC. A stamp without a zone is in UTC, as for nbgrader.
-    Raises NoTime.
+    Raises NoTime if it cannot be read.
     """
     try:
         text = data.decode("utf-8-sig").strip()

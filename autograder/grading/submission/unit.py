@@ -3,7 +3,7 @@
 A unit is plain data, so that it can be sent to another machine, and its key shows whether it was run before.
 
 The course decides what is graded: a check cell is never run as code, it only marks where its exercise is
-checked, and a line that installs packages is neither run nor looked at. A cell of the lesson that the student
+checked, and a line that installs packages is neither run nor examined. A cell of the lesson that the student
 left unchanged is run only if an answer, or another cell that runs, uses a name that it defines: an experiment
 with its figures changes no grade.
 """
@@ -30,8 +30,8 @@ from autograder.grading.submission.suspicious_code import SuspiciousNames, suspi
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 WORD = re.compile(r"\w+")
-# The code that grades: `grade`, nbgrader's own commands, the process in which an answer runs, and what the cells of
-# some lessons import there.
+# The code that grades: `grade`, nbgrader's own commands, the process in which an answer runs, and what cells of
+# some lessons import in it.
 GRADERS = (
     "autograder.grading.grade_new",
     "autograder.grading.gradebook.nbgrader_steps",
@@ -39,8 +39,8 @@ GRADERS = (
     "autograder.notebook.real_model.plain",
 )
 STAR = re.compile(r"import\s*(?:\(\s*)?\*")
-# What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython
-# and a shell run what stands in braces, after $ or after a semicolon.
+# Lines that install packages. In the sandbox, which has no network, they would only wait; and IPython and the
+# shell would run whatever such a line contains in braces, after $ or after a semicolon.
 INSTALLS = re.compile(
     r"^([ \t]*)(?:%|![ \t]*)(?:\S+[ \t]+-m[ \t]+)?(?:pip3?|conda|mamba|uv)\b(?:[^\n]*\\\n)*[^\n]*",
     re.MULTILINE,
@@ -136,8 +136,9 @@ def exercise_of(cell: NotebookNode) -> str | None:
 
 
 def environment() -> list[str]:
-    """Return the versions that a result depends on: of the grading code, of all exercises, PyTorch,
-    Python."""
+    """Return the versions that a result depends on: those of the grading code, all exercises, PyTorch and
+    Python.
+    """
     return _environment(folders())
 
 
@@ -152,7 +153,9 @@ def _grading(cell: NotebookNode) -> dict:
 
 
 def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
-    """Return the student's own cells, and the lesson's cells that these need."""
+    """Return the student's own cells, and the lesson's cells that these need; all cells if a name in
+    REFLECTION is used.
+    """
     wanted = set().union(*map(_uses, own.values()))
     if wanted & REFLECTION:
         return set(texts)
@@ -193,16 +196,14 @@ def _defines(text: str) -> frozenset[str] | None:
 
 @cache
 def _uses(text: str) -> frozenset[str]:
-    """Return the names that a cell takes from elsewhere, judging by its text. If it is not plain Python (a
-    magic, a syntax error), or too long to be parsed faster than the lesson runs, every word counts.
+    """Return the names that a cell takes from elsewhere, judging by its text. If the cell is not plain Python
+    (a magic, a syntax error), or is too long to be parsed quickly, every word counts.
     """
     try:
         if len(text) > LONGEST_READ:
             return frozenset(WORD.findall(text))
         table = symtable.symtable(text, "cell", "exec")
-    except (
-        NOT_PYTHON
-    ):  # not Python: such a cell fails when it is run, but the lines before the fault may be used
+    except NOT_PYTHON:  # such a cell fails when it is run, but what its earlier lines define may be used
         return frozenset(WORD.findall(text))
     return frozenset(_from_elsewhere(table, top=True))
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Allowance:
-    """The limits of one submission: seconds in which a cell or a probe computes, seconds on the clock for the
-    whole, bytes and processes. `again` is for code that needs an answer which did not return before
-    (judging/patience.py), and `again_call` for each call of it.
+    """The limits of one submission: CPU seconds for a cell and for a probe, seconds by the clock for the
+    whole, bytes of memory, and processes. `again` is the limit for code that needs an answer that did not
+    return before (judging/patience.py), and `again_call` the limit for each call of such an answer.
 
-    On the clock, a cell or a probe may take PATIENCE (probe/limit.py) times its seconds.
+    By the clock, a cell or a probe may take PATIENCE (probe/limit.py) times its CPU seconds.
     """
 
     cell: float = 60.0

@@ -17,7 +17,7 @@ def answer_graph(answer: Any, procedure: str, case: Question) -> Drawing:
     arguments = [live(argument) for argument in case.args]
     if procedure == "class":
         answer = built(answer, case.init)
-        # Parts of other names keep their own weights: the picture shows the structure, not the numbers.
+        # Parts with other names keep their own weights: the picture shows the structure, not the numbers.
         with contextlib.suppress(WrongParts):
             load_weights(answer, case.weights)
     return draw(answer, *arguments, **{name: live(value) for name, value in case.kwargs.items()})

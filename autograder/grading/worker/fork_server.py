@@ -14,8 +14,8 @@ from autograder.errors import PACKAGE
 from autograder.grading.worker.protocol import FORK_REQUEST, WARM
 
 SECONDS_TO_WARM = 300.0
-# subtle: the process that starts it may be killed at any moment. The first line asks to end then, and the
-# next ones check whether that has happened already.
+# subtle: the process that starts this may be killed at any moment. The first lines ask the kernel to end this
+# process then, and the next ones check whether it has happened already.
 START = """\
 import sys
 if sys.platform == "linux":
@@ -31,7 +31,7 @@ with quick_imports():
 main(told)
 """
 KEPT = ("HOME", "PATH", "LANG", "VIRTUAL_ENV", "CONDA_PREFIX")
-# Variables that only count when a program starts: where its libraries are.
+# Variables that only matter when a program starts: where its libraries are.
 NEEDED_TO_START = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 FROM_THE_START = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
@@ -42,8 +42,8 @@ class ForkServerDied(Exception):
 
 
 class ForkServer:
-    """A process of this Python with everything imported. Several threads and processes may ask it at the same
-    time.
+    """A process of this Python with everything imported, which forks a process for each submission. Several
+    threads and processes may use it at the same time.
 
     Its imports begin when it is made, which itself takes little time: make it before importing anything slow.
     """
@@ -51,7 +51,7 @@ class ForkServer:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
         # subtle: a new program, not a fork. What this process knows (secrets, answers, the gradebook) is not
-        # in its memory; and its command line and environment, which students' code can read, say nothing.
+        # in its memory; and its command line and environment, which students' code can read, reveal nothing.
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-W", "ignore", "-c", START],
             env={name: os.environ[name] for name in NEEDED_TO_START if name in os.environ} | FROM_THE_START,
@@ -81,8 +81,8 @@ class ForkServer:
         self.close()
 
     def wait_until_warm(self) -> None:
-        """Wait for its imports. Raises ForkServerDied."""
-        # subtle: not a timeout of the socket, which the processes that were forked meanwhile share.
+        """Wait until its imports are done. Raises ForkServerDied if they fail, or take too long."""
+        # subtle: not by a timeout of the socket, which is shared with processes forked meanwhile.
         if not select.select([self._requests], [], [], SECONDS_TO_WARM)[0]:
             raise ForkServerDied("the fork server did not start")
         said = b""
@@ -93,9 +93,11 @@ class ForkServer:
             raise ForkServerDied(lines[-1] if lines else "the fork server ended")
 
     def fork(self, memory: int, namespaces: int | None, group: int | None) -> tuple[socket.socket, int]:
-        """Return a new process with this much memory: its channel, and a pipe end that ends it when closed.
-        It enters the namespaces of the process behind `namespaces`, and the control group with `group` as its
-        `cgroup.procs`. Raises ForkServerDied.
+        """Fork a process with this much memory; return its channel, and the end of a pipe that ends the
+        process when closed.
+
+        The process enters the namespaces of the process behind the pidfd `namespaces`, and the control group
+        with `group` as its `cgroup.procs`. Raises ForkServerDied if the fork server has ended.
         """
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()
@@ -122,7 +124,7 @@ class ForkServer:
 
 @functools.cache
 def shared_fork_server() -> ForkServer:
-    """Return the one fork server of this process, started when first asked for."""
+    """Return the one fork server of this process, which starts when it is first needed."""
     server = ForkServer()
     server.wait_until_warm()
     return server

@@ -40,8 +40,8 @@ class Ended(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The seconds that a request, and each call of an answer, may compute; None is the probe's own
-    limit. Each may take PATIENCE times as long.
+    """The CPU seconds for a request, and for each call of an answer; None stands for the probe's own limit.
+    By the clock, each may take PATIENCE times as long.
     """
 
     whole: float
@@ -49,8 +49,8 @@ class Limits:
 
 
 def retry_isolated(run: Callable[[bool], T], at_once: bool = False) -> T:
-    """Call `run(isolated)`, with False first, and, if a probe ended the process, with True; return its
-    result. With `at_once` it is isolated from the first.
+    """Call `run(False)` and, if a probe ended the process, `run(True)`, isolated; return its result. With
+    `at_once`, it is isolated from the start.
 
     A probe in the process of the cells costs a tenth of an isolated one, in a separate process. Answers that
     end their process or do not stop need isolation, so that each affects only itself.
@@ -79,10 +79,10 @@ class Session:
         self._allowance = allowance
         self._deadline = time.monotonic() + allowance.whole
         self._looked = time.monotonic()
-        self._computed: float | None = None  # seconds in the sandbox when the request was first looked at
+        self._computed: float | None = None  # CPU seconds of the sandbox at the first look in this request
         self._may_compute = 0.0
         self._sandbox = group = None
-        with ExitStack() as ends:  # what has begun ends in the opposite order, also if the next thing fails
+        with ExitStack() as ends:  # ends what was started, in reverse order, even if a later step fails
             if parent := parent_of_groups():
                 group = Group(parent, limits_of(allowance.memory, allowance.processes))
                 ends.callback(group.end)
@@ -93,7 +93,7 @@ class Session:
             self._channel, life = server.fork(allowance.memory, namespaces, group.procs if group else None)
             ends.callback(os.close, life)
             ends.callback(self._channel.close)
-            # No student's code runs before the process reports itself, so a failure until then is the
+            # No student's code runs before the process reports that it is ready, so a failure until then is the
             # machine's.
             self._channel.settimeout(SECONDS_TO_START)
             if self._channel.recv(len(READY)) != READY:
@@ -120,8 +120,8 @@ class Session:
     def probe(
         self, name: str, procedure: str, cases: Tensor, isolated: bool, limits: Limits | None = None
     ) -> dict:
-        """Return the reply of calling the object on packed cases, in a separate process if `isolated`. Raises
-        Ended.
+        """Call the object of this name on packed cases, in a separate process if `isolated`, and return the
+        reply. Raises Ended.
         """
         request = {"do": "probe", "name": name, "procedure": procedure, "cases": cases, "isolated": isolated}
         limits = limits or Limits(self._allowance.probe)
@@ -132,8 +132,8 @@ class Session:
             raise
 
     def rerun(self, asked: list[dict]) -> list | None:
-        """Return the results of programs on packed cases, each {"programs", "cases"}, before any code of the
-        submission has run in this process; None if they could not be run. Raises Ended.
+        """Return the results of programs on packed cases, each {"programs", "cases"}; None if they could not
+        be run. Raises Ended. To be called before any code of the submission has run in this process.
         """
         request = {"do": "rerun", "asked": asked}
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")
@@ -181,7 +181,7 @@ class Session:
         while not ready:
             ready = bool(select.select([self._channel], [], [], TICK)[0])
             now = time.monotonic()
-            # subtle: also if something can be read, else a reply that comes byte by byte would never be late.
+            # subtle: also if something can be read; otherwise a reply sent byte by byte would never be late.
             if now > deadline:
                 raise Ended(NOT_STOPPED, was_late=True)
             if self._sandbox is None or now <= self._looked + TICK:

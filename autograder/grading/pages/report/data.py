@@ -39,7 +39,7 @@ class Work:
 
     @property
     def lost(self) -> bool:
-        """True if it was run, but its result is not there any more."""
+        """True if the submission was run, but its result is no longer there."""
         return bool(self.outcome.result) and self.result == Result()
 
     @property
@@ -82,7 +82,9 @@ class Lesson:
 
 
 def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Lesson]:
-    """Return the lessons in which something was graded, or that one. Raises UserError if there is none."""
+    """Return the lessons in which something was graded, or only `lesson`. Raises UserError if nothing was
+    graded.
+    """
     submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
     found = {submission: last_outcome(submission) for submission in submissions}
     outcomes = {submission: outcome for submission, outcome in found.items() if outcome is not None}

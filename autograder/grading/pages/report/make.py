@@ -51,7 +51,7 @@ def _printable(value: Any) -> Any:
 
 
 def _with_code(text: str) -> Markup:
-    """Return a text of any origin as HTML, in which `code` is set as code."""
+    """Return text from any source as escaped HTML, in which `code` is marked up as code."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(printable(text)))))
 
 

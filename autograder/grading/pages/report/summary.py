@@ -26,19 +26,20 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Question:
-    """One graded cell: an exercise with its states and the mean share of its aspects, or a question with
-    neither."""
+    """One graded cell: an exercise with how often each state occurs and the mean share of points for each
+    aspect, or a written question, which has neither.
+    """
 
     name: str
     max_points: float
-    mean: float | None  # over those that are graded
+    mean: float | None  # over the answers that are graded
     states: Counter = field(default_factory=Counter)
     aspects: dict[str, float] = field(default_factory=dict)
     by_hand: list[Work] = field(default_factory=list)
 
 
 def totals(lesson: Lesson) -> list[float]:
-    """Return the points of the graded works."""
+    """Return the total points of each graded submission."""
     return [work.row.total for work in lesson.works if not work.row.ungraded]
 
 
@@ -59,7 +60,7 @@ def scores(lesson: Lesson) -> dict:
 
 
 def distribution(lesson: Lesson) -> list[tuple[float, float, int]]:
-    """Return (least, most, the number of students with so many points), for each range of points."""
+    """Return (least, most, number of students) for each range of points."""
     out_of = sum(lesson.max_points.values())
     step = next((step for step in STEPS if out_of / step <= MOST_RANGES), STEPS[-1])
     last = int(out_of // step)
@@ -68,7 +69,7 @@ def distribution(lesson: Lesson) -> list[tuple[float, float, int]]:
 
 
 def questions(lesson: Lesson) -> list[Question]:
-    """Return every graded cell of the lesson, in its order."""
+    """Return every graded cell of the lesson, in order."""
     ids = {exercise.name: exercise.id for exercise in exercises_of(lesson.name)}
     return [_question(lesson, name, ids.get(name)) for name in lesson.max_points]
 
@@ -134,7 +135,7 @@ def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
 
 
 def failures(lesson: Lesson) -> list[tuple[list[str], list[Work]]]:
-    """Return the submissions whose code did not run, by reason, without failures of the machine."""
+    """Return the submissions whose code did not run, by reason, except failures of the machine."""
     told = [(work, _failures(work)) for work in lesson.works if not work.outcome.again]
     return by_reason([(work, lines) for work, lines in told if lines])
 
@@ -160,7 +161,7 @@ def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[
 
 
 def times(lesson: Lesson) -> dict:
-    """Return the seconds that the runs took, in all and by part. A stored result counts with its original
+    """Return the seconds that the runs took, in total and by part. A stored result counts with its original
     time.
     """
     runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])

@@ -1,7 +1,6 @@
 """Enters the namespaces that bubblewrap made (sandbox.py), in which a `cat` sleeps.
 
-A process joins them with setns(2) and forks once more, because a process id namespace holds only for
-children.
+A process joins them with setns(2) and forks once more, because a PID namespace applies only to children.
 """
 
 import contextlib
@@ -15,10 +14,10 @@ from autograder.grading.sandbox.inside.system import call
 
 NEW_USER, NEW_MOUNT = 0x10000000, 0x00020000
 NAMESPACES = 0x02000000 | 0x04000000 | 0x08000000 | NEW_USER | 0x20000000 | 0x40000000 | NEW_MOUNT
-GET_OWNER = 0xB701  # of a namespace: the user namespace in which it was made
+GET_OWNER = 0xB701  # NS_GET_USERNS: the user namespace that owns a namespace
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
-SCRATCH_FOLDERS = ("/tmp", "/dev/shm")  # files that can be written, in memory
-MOST_FILES = b"nr_inodes=20000"  # in each folder in memory
+SCRATCH_FOLDERS = ("/tmp", "/dev/shm")  # writable, in memory
+MOST_FILES = b"nr_inodes=20000"  # in each scratch folder
 REMOUNT, NO_SUID, NO_DEVICES = 32, 2, 4  # MS_REMOUNT, MS_NOSUID, MS_NODEV
 REMOUNT_PROC = 1 | 2 | 4 | 8 | 32  # MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT
 REMOUNT_READ_ONLY = 1 | 32 | 4096  # MS_RDONLY, MS_REMOUNT, MS_BIND
@@ -35,11 +34,11 @@ def enter_namespaces(pidfd: int) -> None:
 def _limit_mounts(pidfd: int) -> None:
     """Mount the host's device files read-only in the sandbox, so that they can be used but keep their times
     and modes; limit the number of files in memory, each of which costs the kernel a kilobyte that no process
-    is charged with; and hide everything but processes in /proc. A grader that is root could read there what
-    other sandboxes do, such as their timers.
+    is charged with; and hide everything but processes in /proc. If the grader is root, students' code could
+    otherwise read there what other sandboxes do, such as their timers.
 
-    subtle: bubblewrap cannot do this: a device that it mounts read-only is no longer a device, and it has no
-    such limits. The right to do it belongs to the user namespace that owns the mounts, which is not the
+    subtle: bubblewrap cannot do this: a device that it mounts read-only is no longer a device, and it offers
+    no such limits. The right to do it belongs to the user namespace that owns the mounts, which is not the
     innermost one, entered last.
     """
     found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)

@@ -1,6 +1,6 @@
-"""Drops every capability and limits memory and files, for good.
+"""Drops every capability and limits memory and files, permanently.
 
-No failure goes unseen: OSError is raised, and the submission's code does not begin.
+In a sandbox, every failure raises an error, and the submission's code does not start.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from autograder.grading.sandbox.inside.system import call
 
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 CAPABILITY_VERSION = 0x20080522
-ADDRESSES = 2  # times the memory: addresses without memory behind them still cost a little of the kernel's
+ADDRESSES = 2  # times the memory: addresses without memory behind them still cost the kernel a little memory
 LARGEST_FILE, OPEN_FILES = 64 * 1024**2, 256
 
 
 def prepare() -> None:
-    """Read and make in advance what cannot be read in a sandbox, or takes long."""
+    """Do in advance what cannot be done in a sandbox, or takes long."""
     prepare_filter()
     if sys.platform == "linux":
         _last_capability()
@@ -32,10 +32,10 @@ def _last_capability() -> int:
 
 
 def drop_privileges(memory: int, sandboxed: bool) -> None:
-    """Drop all capabilities and rare system calls, and limits files and the bytes of memory.
+    """Drop all capabilities and rare system calls, and limit files and memory (in bytes).
 
-    Without a sandbox it goes as far as this machine allows. Raises OSError or ValueError if the kernel
-    refuses.
+    In a sandbox, raises OSError or ValueError if the kernel refuses; without one, does as much as this
+    machine allows.
     """
     tolerated = contextlib.nullcontext() if sandboxed else contextlib.suppress(OSError, ValueError)
     for kind, most in (

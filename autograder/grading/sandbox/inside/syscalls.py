@@ -21,7 +21,7 @@ NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 OTHER_NUMBERS = 0x40000000  # x86's second set of numbers for the same calls
 ALL = 0xFFFFFFFF
 
-# Below, the numbers of a call are in the order of these machines; None if one does not have it.
+# The numbers of each call below are in the order of these machines; None if a machine lacks the call.
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 REFUSED = {
     # Memory that belongs to no process; requests and pages held in the kernel.
@@ -38,7 +38,7 @@ REFUSED = {
     **{"keyctl": (250, 219), "perf_event_open": (298, 241), "bpf": (321, 280), "userfaultfd": (323, 282)},
     # Watches on files of the host.
     **{"inotify_init": (253, None), "inotify_init1": (294, 26), "fanotify_init": (300, 262)},
-    # Marks for later submissions: attributes of files, and which of their pages are in memory.
+    # Marks that later submissions could read: attributes of files, and which of their pages are in memory.
     **{"fadvise64": (221, 223), "readahead": (187, 213)},
     **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463)},
     **{"removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16)},
@@ -49,10 +49,9 @@ REFUSED = {
         "cachestat": (451, 451),
     },
 }
-# subtle: these report success and do nothing. Python's own program is a file of the host, which through
-# /proc/self/exe is not read-only, and belongs to the grader: its mode, owner and times would outlive the
-# sandbox.
-# A lock would be seen by other sandboxes.
+# subtle: these report success and do nothing. Python's own program is a file of the host that belongs to the
+# grader, and through /proc/self/exe it is not read-only: changes to its mode, owner and times would outlive the
+# sandbox. A lock would be seen by other sandboxes.
 PRETENDED = {
     **{"chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
     **{"chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54)},
@@ -63,20 +62,15 @@ SOCKET, SOCKETPAIR, SETSOCKOPT = (41, 198), (53, 199), (54, 208)
 MMAP, FCNTL, IOCTL, MADVISE = (9, 222), (72, 25), (16, 29), (28, 233)
 PREADV2, PWRITEV2 = (327, 286), (328, 287)  # with flags they tell whether a page is in memory
 AF_UNIX, SOL_SOCKET = 1, 1
-# Larger buffers (SO_SNDBUF, SO_RCVBUF, and both by force), own filter programs of a socket, zero-copy pages.
+# Larger buffers (SO_SNDBUF, SO_RCVBUF, and their FORCE variants), filter programs on a socket, zero-copy pages.
 OPTIONS = (7, 8, 32, 33, 26, 50, 51, 52, 60)
 SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
 # F_SETLEASE makes others wait for a file, F_NOTIFY watches a folder; F_SET_RW_HINT and F_SET_FILE_RW_HINT
-# store a number in a file; F_SETPIPE_SZ takes of the memory for pipes that all programs of a user share.
-# Before them the record locks: F_GETLK, F_SETLK, F_SETLKW, and the same of open files (F_OFD_*).
+# store a number in a file; F_SETPIPE_SZ uses up the memory for pipes that all programs of a user share.
+# The first six are record locks: F_GETLK, F_SETLK, F_SETLKW, and the same for open files (F_OFD_*).
 COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1026, 1031, 1036, 1038)
-PAGES = (
-    3,
-    20,
-    21,
-    22,
-    23,
-)  # MADV_WILLNEED, _COLD, _PAGEOUT, _POPULATE_READ, _POPULATE_WRITE: pages read or dropped
+# MADV_WILLNEED, _COLD, _PAGEOUT, _POPULATE_READ, _POPULATE_WRITE: pages read or dropped.
+PAGES = (3, 20, 21, 22, 23)
 TERMINAL = 0x5400  # requests of this kind are about terminals, pipes and descriptors; no other is needed
 
 
@@ -87,9 +81,9 @@ def prepare_filter() -> None:
 
 
 def filter_system_calls() -> None:
-    """Refuse the calls above to this process and all that it starts, from now on. Needs "no new privileges".
+    """Refuse the calls above to this process and its descendants, from now on. Needs "no new privileges".
 
-    Raises OSError if this machine is not known, or the kernel refuses the filter.
+    Raises OSError if the architecture of this machine is not supported, or the kernel refuses the filter.
     """
     if platform.machine() not in MACHINES:
         raise OSError(errno.ENOSYS, f"the system calls of this machine ({platform.machine()}) are not known")
@@ -101,8 +95,9 @@ def filter_system_calls() -> None:
 
 @functools.cache  # made in the fork server, for all its forks
 def _program(machine: str) -> bytes:
-    """Return the filter as instructions: an operation, how far to jump if it holds and if not, and a
-    number."""
+    """Return the filter as BPF instructions: each is an operation, how far to jump if it holds and if not,
+    and a number.
+    """
     which = list(MACHINES).index(machine)
     lines = [
         _line(LOAD, ARCHITECTURE),
@@ -138,7 +133,9 @@ def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
 
 
 def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
-    """Allow the call if these bits of the argument have this value, else refuse it with an error."""
+    """Return instructions that allow the call if these bits of the argument have this value, and refuse it
+    with `error` otherwise.
+    """
     return [
         *_load(argument, mask),
         _line(EQUAL, value, 1, 0),
@@ -148,13 +145,17 @@ def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
 
 
 def _not(argument: int, mask: int, values: tuple[int, ...]) -> list[bytes]:
-    """Refuse the call if these bits of the argument have one of these values, else allow it."""
+    """Return instructions that refuse the call if these bits of the argument have one of these values, and
+    allow it otherwise.
+    """
     refused = [[_line(EQUAL, value, 0, 1), _line(RETURN, ERRNO | errno.EPERM)] for value in values]
     return [*_load(argument, mask), *(line for pair in refused for line in pair), _line(RETURN, ALLOW)]
 
 
 def _load(argument: int, mask: int) -> list[bytes]:
-    """Load the lower half of an argument; the kernel ignores the upper half of these arguments."""
+    """Return instructions that load the lower half of an argument; the kernel ignores the upper half of these
+    arguments.
+    """
     return [_line(LOAD, FIRST_ARGUMENT + 8 * argument), _line(AND, mask)]
 
 

@@ -1,4 +1,4 @@
-"""System calls that the grader's own processes share."""
+"""System calls for the grader's own processes."""
 
 import contextlib
 import ctypes
@@ -21,7 +21,7 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def signal_at_parents_end(number: int) -> None:
-    """Request the signal for this process when the thread that started it ends; 0 cancels that."""
+    """Ask the kernel to send this process a signal when the thread that started it ends; 0 cancels that."""
     if sys.platform == "linux":
         call("prctl", PR_SET_PDEATHSIG, number, 0, 0, 0)
 
@@ -34,8 +34,8 @@ def end_with_parent(parent: int) -> None:
 
 
 def kill_with_group(pid: int) -> None:
-    """Kill a child and its process group. subtle: if it has not made the group yet, it has started nothing
-    either.
+    """Kill a child and its process group. subtle: if the child has not made its group yet, it has started
+    nothing either.
     """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -11,8 +11,8 @@ LIBRARIES = (os.__file__, sys.prefix)
 
 
 def become_nobody() -> bool:
-    """Make this process one of the user nobody, and return whether it is. It stays unchanged if it is not
-    root's, or nobody may not read Python's libraries.
+    """Change the user of this process to nobody, and return whether that worked. Nothing changes if the
+    process is not root's, or if nobody may not read Python's libraries.
     """
     if sys.platform != "linux" or os.geteuid() != 0:
         return False

@@ -61,7 +61,7 @@ def _send(channel: int, reply: bytes) -> None:
 
 
 def _answer_apart(channel: int) -> None:
-    """Answer the next request, to run programs again, in a fork, so that nothing of it stays in the memory of
+    """Answer the next request, a rerun of programs, in a fork, so that no trace of it stays in the memory of
     this process, where the answer's code will run.
     """
     pid = os.fork()
@@ -136,8 +136,8 @@ def _run(source: str, name: str, names: dict) -> None:
 
 
 def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
-    """Run `work()` in a child, and return its reply, or one that says how the child ended. It is killed when it
-    has computed for `seconds`, or after PATIENCE times as many.
+    """Run `work()` in a child, and return its reply, or one that says how the child ended. The child is
+    killed after `seconds` of CPU time, or PATIENCE times as many by the clock.
     """
     result, write_end = os.pipe()
     pid = os.fork()

@@ -30,7 +30,7 @@ NICE = 5  # students' code has a lower priority than the grader
 def main(told: dict) -> None:
     """Serve until the other end of the control socket, which is standard input, is closed.
 
-    `told` is the first message, described at ForkServer.
+    `told` is the first message, which ForkServer sends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that started this one
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the keepers are not waited for
@@ -42,7 +42,7 @@ def main(told: dict) -> None:
         os.environ.clear()
         requests.send(WARM)
         if not told["in_main_thread"]:
-            system.signal_at_parents_end(0)  # the thread may end before the others of its process
+            system.signal_at_parents_end(0)  # the thread that started this may end before its process does
         _serve(requests, shell)
 
 
@@ -75,7 +75,7 @@ def _keep(
         if namespaces is not None:
             enter_namespaces(namespaces)
             os.close(namespaces)
-            system.detach_standard_streams()  # afresh, so that they are the sandbox's own device file
+            system.detach_standard_streams()  # again, so that they are the sandbox's own /dev/null
         pid = os.fork()
         if pid == 0:
             os.close(life)
@@ -118,7 +118,7 @@ def _wait(pid: int, life: int) -> None:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Close every file but these, and redirect standard input and output to /dev/null."""
+    """Close every file but these, and redirect standard input, output and error to /dev/null."""
     system.detach_standard_streams()
     first = 3
     for descriptor in sorted(kept):

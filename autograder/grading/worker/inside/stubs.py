@@ -1,7 +1,7 @@
-"""Replaces the course's own functions by stubs while a submission is graded.
+"""Replaces the course's own functions with stubs while a submission is graded.
 
-Checks are made by the probe, from outside; figures, hints, graphs and explorers change no grade. The
-functions that a lesson computes with, its sentence, its experiments and the real model, stay.
+The grader makes the checks itself, through the probe; figures, hints, graphs and explorers change no grade. The
+functions that a lesson computes with stay: its sentence, its experiments and the real model.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class _Nothing(types.ModuleType):
-    """A module whose every name is a function that does nothing."""
+    """A module in which every name is a function that does nothing."""
 
     def __getattr__(self, name: str) -> Callable[..., float]:
         if name.startswith("__"):
@@ -33,8 +33,8 @@ def _mine(exercise: str, otherwise: Any) -> Any:
 
 
 def silence_the_course() -> None:
-    """Replace the course's functions by ones that do nothing."""
-    # What lessons compute with stays. These imports also tell the key of a result what it depends on.
+    """Replace the course's functions with ones that do nothing."""
+    # What lessons compute with stays. By these imports a result's key depends on it, too.
     from autograder.notebook import experiment, lessons, sentence  # noqa: F401
 
     of_lessons = [
@@ -49,7 +49,7 @@ def silence_the_course() -> None:
 
 
 def _silence(name: str) -> types.ModuleType:
-    """Replace the module of that name by one whose functions all do nothing."""
+    """Replace the module of that name with one whose functions all do nothing, and return it."""
     parent, _, last = name.rpartition(".")
     nothing = sys.modules[name] = _Nothing(name)
     setattr(importlib.import_module(parent), last, nothing)

@@ -2,7 +2,7 @@
 and makes its memory cheap to fork.
 
 A fork copies the page table, and later every page that it writes to. With large pages the table is short;
-Python's garbage collector writes to no object that it need not look at; and new memory is taken from the end
+Python's garbage collector is told to leave the present objects alone; and new memory is taken from the end
 of the heap, not from holes all over it.
 """
 
@@ -23,16 +23,14 @@ HUGE = 2 * 1024 * 1024
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
 LARGEST_HOLE, FITS_NO_HOLE = 2048, 65536  # bytes; malloc serves small blocks from the smallest free chunk
 MOST_HOLES = 10_000  # of one size
-FIRST_CELLS = (
-    "0",
-    "raise NotImplementedError",
-    "%matplotlib inline",
-)  # IPython imports parts when it meets the first
+# IPython imports parts of itself when it first runs a cell such as one of these.
+FIRST_CELLS = ("0", "raise NotImplementedError", "%matplotlib inline")
 
 
 def erase_start() -> None:
-    """Overwrite the command line and the environment with which this process was started, even in its memory,
-    where the kernel reads them: students' code in its forks could too. `ps` shows it as "autograder".
+    """Overwrite the command line and the environment with which this process was started, even in the memory
+    from which the kernel reads them, because students' code in its forks could read them too. `ps` shows the
+    process as "autograder".
     """
     os.environ.clear()
     sys.argv[:] = sys.orig_argv[:] = [NAME.decode()]
@@ -51,7 +49,7 @@ def warm_up() -> Shell:
     import numpy as np
     import torch
 
-    # subtle: the exercises hold the course's answers, and must never be in this memory.
+    # subtle: the exercises hold the course's answers, and must never be imported here.
     from autograder.graph import draw
     from autograder.probe.observe import Usage
     from autograder.probe.program import Recorder, run_program
@@ -88,7 +86,7 @@ def warm_up() -> Shell:
 
 def _fill_holes() -> None:
     """Allocate the free blocks between others in the heap, and keep them. Measured: a process that runs one
-    cell and one check computes for 26 ms instead of 30, with 3,480 page faults instead of 3,960.
+    cell and one check takes 26 ms of CPU time instead of 30, with 3,480 page faults instead of 3,960.
     """
     malloc = ctypes.CDLL(None).malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
@@ -100,8 +98,8 @@ def _fill_holes() -> None:
 
 
 def _take_large_pages() -> None:
-    """Ask the kernel for large pages; if it has none, forks only take longer. Measured: a fork costs 2 ms of
-    computing instead of 5, and a submission takes four of them.
+    """Ask the kernel for large pages; if it has none, forks only take longer. Measured: a fork takes 2 ms of
+    CPU time instead of 5, and a submission needs four.
     """
     libc = ctypes.CDLL(None)
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
