@@ -354,6 +354,16 @@ def test_a_folder_stands_for_the_lessons_in_it(notebook, tmp_path, capsys):
     assert [json.loads(line)["notebook"] for line in capsys.readouterr().out.splitlines()] == files
 
 
+def test_python_files_for_an_editor_are_lessons_as_well(tmp_path, capsys):
+    remember(verdict(SOFTMAX, RIGHT), tmp_path)
+    for name in (f"{FIRST}.py", "scratch.py"):
+        (tmp_path / name).write_text("")
+    for given in (tmp_path, tmp_path / f"{FIRST}.py"):
+        assert main(["progress", str(given)]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith("Progress: 7 of 21 points, 1 of 4 exercises done") and f"in {tmp_path}" in said
+
+
 # --- What it must not disturb -------------------------------------------------------------------------------
 
 
