@@ -83,7 +83,7 @@ def counted(logits, p):
 
 
 def filtered(sums, kept="sums - probs < p"):
-    """The text of an answer that trusts its sums of probabilities for p = 1, too."""
+    """Return the text of an answer that trusts its sums of probabilities even at p = 1."""
     return f"""
 def top_p_logits(logits, p):
     probs, order = logits.softmax(-1).sort(dim=-1, descending=True, stable=True)
@@ -103,7 +103,9 @@ ROUNDED = {
     "trusts a clamped sum": filtered("probs.cumsum(-1).clamp(max=1)", PADDED),
     "trusts a sum in double": filtered("probs.double().cumsum(-1)", PADDED),
     "trusts a sum of logarithms": filtered("torch.logcumsumexp(probs.log(), -1).exp()", PADDED),
-    "exceeds p where it should reach it": filtered("probs.cumsum(-1)", f"({PADDED.replace('<', '<=')}) & (p > 0)"),
+    "exceeds p where it should reach it": filtered(
+        "probs.cumsum(-1)", f"({PADDED.replace('<', '<=')}) & (p > 0)"
+    ),
 }
 RIGHT = {
     "in double": in_double,
@@ -129,6 +131,8 @@ WRONG = ROUNDED | {
     "refuses nought": {"    ordered, order": "    if p <= 0:\n        raise ValueError\n    ordered, order"},
     "None for one": {"return logits\n": "return None\n"},
     "the largest logit is scaled": {LAST: LAST + " / p"},
-    "no largest subtracted": {"torch.softmax(ordered, dim=-1)": "ordered.exp() / ordered.exp().sum(-1, keepdim=True)"},
+    "no largest subtracted": {
+        "torch.softmax(ordered, dim=-1)": "ordered.exp() / ordered.exp().sum(-1, keepdim=True)"
+    },
     "rounded": {"torch.softmax(ordered, dim=-1)": "torch.softmax(ordered, dim=-1).round(decimals=1)"},
 }
