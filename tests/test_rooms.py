@@ -10,9 +10,8 @@ import pytest
 import autograder
 
 ROOT = Path(autograder.__file__).parent
-# From below to above: each room (a folder, or a single file), and all that it imports from. The website's
-# pages are one
-# of their own: they need the formulas of grading, which needs the lessons.
+# From the bottom up: each room (a folder or a single file), and all that it imports from. The website's pages are a
+# room of their own: they need the formulas of grading, which needs the lessons.
 NEEDS = {
     "errors": set(),
     "files": set(),

@@ -1,4 +1,4 @@
-"""A browser for the tests of a module, and pages in it that are watched."""
+"""A browser for the tests of a module, and pages in it that are watched for errors."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ def chromium():
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=WAIT)
-    # A browser of root's has no sandbox of its own.
+    # Chromium cannot use its own sandbox when it runs as root.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)

@@ -51,8 +51,9 @@ def as_given_out(lesson):
 
 @pytest.fixture
 def notebook(tmp_path):
-    """A function that copies a lesson's student notebook, with other texts in the cells named, and gives its
-    path."""
+    """A function that copies a lesson's student notebook, replaces the named cells' texts and returns its
+    path.
+    """
 
     def copy(lesson=FIRST, *, name=None, more=(), **texts):
         made = nbformat.reads(as_given_out(lesson), as_version=4)

@@ -30,7 +30,7 @@ def softmax(name: str, tries: str, code: str, before: str = "", **more) -> Attac
 
 
 def product(name: str, code: str, **more) -> Attack:
-    """Hand in a product of tables by another name, with idle loops."""
+    """Hand in a matrix product under another name, next to idle loops."""
     scores = f"{code}\n{IDLE}\ndef dot_product_scores(x):\n    idle(x)\n    return product(x, x.T)\n"
     attention = f"""{code}\n{IDLE}
 def attention_from_loops(q, k, v):
@@ -98,7 +98,7 @@ def softmax(scores):
     return Lazy(scores)
 """
 
-# The checker's own objects, by a name that is computed: what observes is replaced.
+# Reaches the checker's own objects by computed names, to replace the observer.
 REACHED = """\
 builtin = getattr(by_hand, "_" + "_globals_" + "_")["_" + "_builtins_" + "_"]
 get = builtin.get if isinstance(builtin, dict) else lambda name: getattr(builtin, name)

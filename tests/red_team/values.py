@@ -69,7 +69,7 @@ def softmax(scores):
         @SPOIL@
     return powers / powers.sum(-1, keepdim=True)
 """
-# The same of an exercise that is given layers (tests/values/test_values.py).
+# The same for an exercise that is given layers (tests/values/test_values.py).
 LYING_LAYER = """\
 import copy
 import torch

@@ -18,8 +18,8 @@ RESERVED = re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.|/|$)")
 
 
 def asks_for(source: str, platform: str) -> set[str]:
-    """Return what a source imports or names that does not exist there; `hasattr(module, "name")` is only a
-    question.
+    """Return what a source imports or uses that `platform` lacks, except in functions that ask `hasattr` for
+    it.
     """
     gone, names, tree = absent(platform), lacking(platform), ast.parse(source)
     found, guarded = set(), _asked_first(tree)
@@ -53,7 +53,7 @@ def test_a_students_python_asks_for_nothing_that_is_not_there(platform):
     found = {file: asks_for(text, platform) for file, text in texts.items()}
     guarded = {
         "probe/limit.py": found.pop("probe/limit.py")
-    }  # asks first: the kernel above goes the other way
+    }  # it asks first, and does without timers on Windows
     assert {file: names for file, names in found.items() if names} == {}
     assert bool(guarded["probe/limit.py"]) == (platform == "win32")
 
