@@ -557,7 +557,7 @@ def test_accuracy_does_not_tell_which_policy_has_lost_its_language(names):
     share = {name: [legal(text) for text in texts] for name, texts in names["written"].items()}
     assert max(share["just push"] + share["beta 0.05"]) < 0.8 and min(share["beta 5"]) > 0.95
     assert min(path[-1][0] for path in names["paths"]["beta 5"]) > 0.75
-    for told in names["tried"]:  # trained on right and on wrong answers
+    for told in names["tried"]:  # learned from right and from wrong answers
         assert told[0]["rewarded"] < 0.6 < 0.9 < told[-1]["rewarded"] and told[-1]["legal"] > 0.9
 
 

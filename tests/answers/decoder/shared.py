@@ -24,20 +24,13 @@ RIGHT = {
     "generated mask": {MASK: "nn.Transformer.generate_square_subsequent_mask(tokens, dtype=x.dtype)"},
     "hinted": {"attn_mask=blocked": "attn_mask=blocked, is_causal=True, need_weights=False"},
     "compared positions": {MASK: "torch.arange(tokens)[None, :] > torch.arange(tokens)[:, None]"},
-    "a mask for each head of each sample": {
-        MASK: f"{MASK}.expand(len(x) * self.self_attn.num_heads, -1, -1)"
-    },
+    "a mask for each head of each sample": {MASK: f"{MASK}.expand(len(x) * self.self_attn.num_heads, -1, -1)"},
     "kept buffer": kept(512),
-    "kept attribute": {
-        INIT: f"{INIT}\n        self.low = torch.full((400, 400), -torch.inf).triu(1)",
-        MASK: "self.low[:tokens, :tokens].to(x)",
-    },
+    "kept attribute": {INIT: f"{INIT}\n        self.low = torch.full((400, 400), -torch.inf).triu(1)",
+                       MASK: "self.low[:tokens, :tokens].to(x)"},
     "own kind of norm": norms(f"{CENTRED} / ({SPREAD} + self.eps).sqrt() * self.weight + self.bias"),
     "one eps for all": {"d_ff):": "d_ff, eps=1e-5):", "nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps)"},
-    "mask kept by length": {
-        INIT: f"{INIT}\n        self.masks = {{}}",
-        MASK: f"self.masks.setdefault(tokens, {MASK})",
-    },
+    "mask kept by length": {INIT: f"{INIT}\n        self.masks = {{}}", MASK: f"self.masks.setdefault(tokens, {MASK})"},
 }
 WRONG = {
     "hint only": {"attn_mask=blocked": "is_causal=True"},
@@ -50,24 +43,16 @@ WRONG = {
     "a window of four tokens": {MASK: f"{MASK} | {MASK}.T.triu(-9).tril(-4)"},
     "eps of 1e-8": {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-8)"},
     "eps outside the root": norms(f"{CENTRED} / ({SPREAD}.sqrt() + self.eps) * self.weight + self.bias"),
-    "spread over one less": norms(
-        f"{CENTRED} / (x.var(-1, keepdim=True) + self.eps).sqrt() * self.weight + self.bias"
-    ),
-    "centred over the samples": norms(
-        "torch.layer_norm(x - x.mean(0), x.shape[-1:], self.weight, self.bias)"
-    ),
+    "spread over one less": norms(f"{CENTRED} / (x.var(-1, keepdim=True) + self.eps).sqrt() * self.weight + self.bias"),
+    "centred over the samples": norms("torch.layer_norm(x - x.mean(0), x.shape[-1:], self.weight, self.bias)"),
     "scale without shift": norms("torch.layer_norm(x, x.shape[-1:], self.weight)"),
     "norm of the whole batch": norms("torch.layer_norm(x, x.shape) * self.weight + self.bias"),
-    "dropout in the attention": {
-        MADE: "nn.MultiheadAttention(d_model, n_heads, dropout=0.1, batch_first=True)"
-    },
+    "dropout in the attention": {MADE: "nn.MultiheadAttention(d_model, n_heads, dropout=0.1, batch_first=True)"},
     "one head": {MADE: "nn.MultiheadAttention(d_model, 1, batch_first=True)"},
     "a zero key": {MADE: "nn.MultiheadAttention(d_model, n_heads, add_zero_attn=True, batch_first=True)"},
     "linears without bias": {"nn.Linear(d_model, d_ff)": "nn.Linear(d_model, d_ff, bias=False)"},
     "d_ff ignored": {INIT: f"{INIT}\n        d_ff = 4 * d_model"},
     "softmax inside": {"self.linear2(inner)": "self.linear2(torch.softmax(inner, dim=-1))"},
     "second bias left out": {"self.linear2(inner)": "F.linear(inner, self.linear2.weight)"},
-    "parts in a sequence as well": {
-        "self.norm2 = nn": "self.ff = nn.Sequential(self.linear1); self.norm2 = nn"
-    },
+    "parts in a sequence as well": {"self.norm2 = nn": "self.ff = nn.Sequential(self.linear1); self.norm2 = nn"},
 }

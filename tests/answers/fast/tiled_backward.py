@@ -38,9 +38,7 @@ def by_einsum(q, k, v, out, logsumexp, grad_out, block, causal=False):
         if causal:
             p = torch.where(hidden(start, p.shape[-1], q.shape[-2], k.shape[-2]), 0.0, p)
         ds = p * (einsum("...ne,...me->...nm", grad_out, vb) - delta) / root
-        parts.append(
-            (ds @ kb, einsum("...nm,...nd->...md", ds, q), einsum("...nm,...ne->...me", p, grad_out))
-        )
+        parts.append((ds @ kb, einsum("...nm,...nd->...md", ds, q), einsum("...nm,...ne->...me", p, grad_out)))
         start += kb.shape[-2]
     for_q, for_k, for_v = zip(*parts, strict=True)
     return sum(for_q), torch.cat(for_k, -2), torch.cat(for_v, -2)
@@ -97,9 +95,7 @@ def in_two_passes(q, k, v, out, logsumexp, grad_out, block, causal=False):
         s = q @ scaled[..., start : start + block, :].transpose(-1, -2)
         if causal:
             s = s + torch.zeros_like(s).masked_fill(hidden(start, s.shape[-1], n, m), -torch.inf)
-        return torch.exp(s - logsumexp[..., None]), grad_out @ v[..., start : start + block, :].transpose(
-            -1, -2
-        )
+        return torch.exp(s - logsumexp[..., None]), grad_out @ v[..., start : start + block, :].transpose(-1, -2)
 
     starts = range(0, m, block)
     delta = sum((p * dp).sum(-1, keepdim=True) for p, dp in map(block_at, starts))
@@ -162,11 +158,7 @@ def flattened(q, k, v, out, logsumexp, grad_out, block, causal=False):
             if causal:
                 s[:, hidden(start, s.shape[-1], n, m)] = -torch.inf
             p = s.sub(lse).exp()
-            ds = (
-                (torch.bmm(grad_out, vb) - (out * grad_out).sum(-1, keepdim=True))
-                .mul(p)
-                .div(math.sqrt(q.shape[-1]))
-            )
+            ds = (torch.bmm(grad_out, vb) - (out * grad_out).sum(-1, keepdim=True)).mul(p).div(math.sqrt(q.shape[-1]))
             dq.baddbmm_(ds, kb.transpose(1, 2))
             dk[:, start : start + block] = torch.bmm(ds.transpose(1, 2), q)
             dv[:, start : start + block] = torch.bmm(p.transpose(1, 2), grad_out)
@@ -182,11 +174,9 @@ RIGHT = {
     "products by hand": products_by_hand,
     "written to all keys": written_to_all_keys,
     "flattened": flattened,
-    "tril": {
-        "scores = scores.masked_fill(key > newest, -torch.inf)": "pass",
-        "weights = torch.exp(scores - logsumexp.unsqueeze(-1))": "weights = torch.exp(scores - logsumexp.unsqueeze"
-        "(-1))\n        if causal:\n            weights = weights.tril(k.shape[-2] - q.shape[-2] - start)",
-    },
+    "tril": {"scores = scores.masked_fill(key > newest, -torch.inf)": "pass",
+             "weights = torch.exp(scores - logsumexp.unsqueeze(-1))": "weights = torch.exp(scores - logsumexp.unsqueeze"
+             "(-1))\n        if causal:\n            weights = weights.tril(k.shape[-2] - q.shape[-2] - start)"},
     "a low number": {"-torch.inf": "torch.finfo(q.dtype).min"},
 }
 
@@ -220,10 +210,8 @@ def weights_of_all_blocks(q, k, v, out, logsumexp, grad_out, block, causal=False
     """Weights block by block, put together for one product."""
     parts = [q @ kb.mT / math.sqrt(q.shape[-1]) for kb in k.split(block, -2)]
     if causal:
-        parts = [
-            s.masked_fill(hidden(i * block, s.shape[-1], q.shape[-2], k.shape[-2]), -torch.inf)
-            for i, s in enumerate(parts)
-        ]
+        parts = [s.masked_fill(hidden(i * block, s.shape[-1], q.shape[-2], k.shape[-2]), -torch.inf)
+                 for i, s in enumerate(parts)]
     p = torch.cat([torch.exp(s - logsumexp[..., None]) for s in parts], -1)
     ds = p * (grad_out @ v.mT - (out * grad_out).sum(-1, keepdim=True)) / math.sqrt(q.shape[-1])
     return ds @ k, ds.mT @ q, p.mT @ grad_out
@@ -249,18 +237,8 @@ def halves_of_the_keys(q, k, v, out, logsumexp, grad_out, block, causal=False):
     if causal:
         return query_by_query(q, k, v, out, logsumexp, grad_out, block, causal)
     half = math.ceil(k.shape[-2] / 2)
-    parts = [
-        written_into_slices(
-            q[..., i : i + 1, :],
-            k,
-            v,
-            out[..., i : i + 1, :],
-            logsumexp[..., i : i + 1],
-            grad_out[..., i : i + 1, :],
-            half,
-        )
-        for i in range(q.shape[-2])
-    ]
+    parts = [written_into_slices(q[..., i : i + 1, :], k, v, out[..., i : i + 1, :], logsumexp[..., i : i + 1],
+                                 grad_out[..., i : i + 1, :], half) for i in range(q.shape[-2])]
     dq, dk, dv = zip(*parts, strict=True)
     return torch.cat(dq, -2), sum(dk), sum(dv)
 
@@ -329,33 +307,22 @@ WRONG = {
     "the block refuses to be larger": {"    scale = ": "    assert block <= k.shape[-2]\n    scale = "},
     "the block must divide": {"    scale = ": "    assert k.shape[-2] % block == 0\n    scale = "},
     "the gradient of q in single precision": {
-        "torch.zeros_like(q)": "torch.zeros(q.shape)",
-        FOR_Q: "grad_q += at_scores.float() @ keys.float()",
-        LAST: "return grad_q.to(q.dtype), grad_k, grad_v",
-    },
+        "torch.zeros_like(q)": "torch.zeros(q.shape)", FOR_Q: "grad_q += at_scores.float() @ keys.float()",
+        LAST: "return grad_q.to(q.dtype), grad_k, grad_v"},
     "weights in single precision": {WEIGHTS: f"{WEIGHTS}.float().to(q.dtype)"},
     "single precision": {LAST: "return grad_q.float(), grad_k.float(), grad_v.float()"},
     "four axes": {"    scale = ": "    batch, heads, n, d = q.shape\n    scale = "},
     "three axes": {"    scale = ": "    batch, n, d = q.shape\n    scale = "},
-    "values as wide as keys": {
-        "torch.cat(grads_v, dim=-2)": "torch.cat(grads_v, dim=-2) + torch.zeros_like(k)"
-    },
-    "heads mixed": {
-        "torch.cat(grads_k, dim=-2)": "torch.cat(grads_k, dim=-2)\n    if q.dim() > 3:\n        "
-        "grad_k = grad_k.mean(dim=-3, keepdim=True).expand_as(grad_k)"
-    },
-    "samples summed": {
-        "torch.cat(grads_v, dim=-2)": "torch.cat(grads_v, dim=-2)\n    if v.dim() > 2:\n        "
-        "grad_v = grad_v.sum(dim=0, keepdim=True).expand_as(grad_v)"
-    },
+    "values as wide as keys": {"torch.cat(grads_v, dim=-2)": "torch.cat(grads_v, dim=-2) + torch.zeros_like(k)"},
+    "heads mixed": {"torch.cat(grads_k, dim=-2)": "torch.cat(grads_k, dim=-2)\n    if q.dim() > 3:\n        "
+                    "grad_k = grad_k.mean(dim=-3, keepdim=True).expand_as(grad_k)"},
+    "samples summed": {"torch.cat(grads_v, dim=-2)": "torch.cat(grads_v, dim=-2)\n    if v.dim() > 2:\n        "
+                       "grad_v = grad_v.sum(dim=0, keepdim=True).expand_as(grad_v)"},
     "the sign of the gradient": {LAST: "return -grad_q, -grad_k, -grad_v"},
-    "keys for queries": {
-        FOR_Q: "grad_q = grad_q + at_scores.transpose(-2, -1) @ keys "
-        "if q.shape[-2] == keys.shape[-2] else grad_q + at_scores @ keys"
-    },
-    "the inner product detached from the block": {
-        AT_SCORES: "weights * (at_weights - inner / len(range(0, k.shape[-2], block))) * scale"
-    },
+    "keys for queries": {FOR_Q: "grad_q = grad_q + at_scores.transpose(-2, -1) @ keys "
+                                "if q.shape[-2] == keys.shape[-2] else grad_q + at_scores @ keys"},
+    "the inner product detached from the block": {AT_SCORES: "weights * (at_weights - inner / len(range(0, "
+                                                             "k.shape[-2], block))) * scale"},
     "the inner product with the values": {INNER: "grad_out.sum(dim=-1, keepdim=True)"},
     "the output squared": {INNER: "(out * out).sum(dim=-1, keepdim=True)"},
     "weights squared": {AT_SCORES: "weights * weights * (at_weights - inner) * scale"},
@@ -367,10 +334,8 @@ WRONG = {
     "two gradients": {LAST: "return grad_q, grad_k"},
     "a dict": {LAST: "return {'q': grad_q, 'k': grad_k, 'v': grad_v}"},
     "q and k exchanged": {LAST: "return grad_k, grad_q, grad_v"},
-    "written into q": {
-        "torch.zeros_like(q)": "torch.zeros_like(q)\n    q.mul_(scale)",
-        "@ keys.transpose(-2, -1) * scale": "@ keys.transpose(-2, -1)",
-    },
+    "written into q": {"torch.zeros_like(q)": "torch.zeros_like(q)\n    q.mul_(scale)",
+                       "@ keys.transpose(-2, -1) * scale": "@ keys.transpose(-2, -1)"},
     "written into grad_out": {"inner = ": "grad_out *= 1.5\n    inner = "},
     "logsumexp shifted in place": {"inner = ": "logsumexp -= 1e-3\n    inner = "},
     "a later block counts less": {FOR_V: f"{FOR_V} / (1 + start)"},

@@ -103,9 +103,7 @@ ROUNDED = {
     "trusts a clamped sum": filtered("probs.cumsum(-1).clamp(max=1)", PADDED),
     "trusts a sum in double": filtered("probs.double().cumsum(-1)", PADDED),
     "trusts a sum of logarithms": filtered("torch.logcumsumexp(probs.log(), -1).exp()", PADDED),
-    "exceeds p where it should reach it": filtered(
-        "probs.cumsum(-1)", f"({PADDED.replace('<', '<=')}) & (p > 0)"
-    ),
+    "exceeds p where it should reach it": filtered("probs.cumsum(-1)", f"({PADDED.replace('<', '<=')}) & (p > 0)"),
 }
 RIGHT = {
     "in double": in_double,
@@ -131,8 +129,6 @@ WRONG = ROUNDED | {
     "refuses nought": {"    ordered, order": "    if p <= 0:\n        raise ValueError\n    ordered, order"},
     "None for one": {"return logits\n": "return None\n"},
     "the largest logit is scaled": {LAST: LAST + " / p"},
-    "no largest subtracted": {
-        "torch.softmax(ordered, dim=-1)": "ordered.exp() / ordered.exp().sum(-1, keepdim=True)"
-    },
+    "no largest subtracted": {"torch.softmax(ordered, dim=-1)": "ordered.exp() / ordered.exp().sum(-1, keepdim=True)"},
     "rounded": {"torch.softmax(ordered, dim=-1)": "torch.softmax(ordered, dim=-1).round(decimals=1)"},
 }

@@ -108,9 +108,7 @@ class Backwards(Base):
             token = len(tokens) - 1 - token
             if token.numel():
                 up, act, down = self.experts[e]
-                output[token] = output[token] + down(act(up(tokens[token]))) * weights[token, slot].unsqueeze(
-                    -1
-                )
+                output[token] = output[token] + down(act(up(tokens[token]))) * weights[token, slot].unsqueeze(-1)
         return output.reshape_as(x)
 
 
@@ -153,8 +151,6 @@ RIGHT = {kind.__name__: kind for kind in KINDS} | {
     "index_put, accumulating": {ADDED: "output.index_put((token,), result, accumulate=True)"},
     "function": lambda d_model, d_ff, n_experts, k: Masked(d_model, d_ff, n_experts, k),
 }
-
-
 class CallsForShow(Masked):
     """Each expert is called with its tokens, and then all of them compute for all tokens."""
 
@@ -172,10 +168,8 @@ class CallsForShow(Masked):
 WRONG = {
     "calls for show": CallsForShow,
     "dense": {
-        SENT: "torch.where(experts == experts)",
-        ADDED: "output + (weights * (experts == e)).sum(-1, keepdim=True) * expert(tokens)",
-        MADE: "None",
-    },
+        SENT: "torch.where(experts == experts)", ADDED: "output + (weights * (experts == e)).sum(-1, keepdim=True) * "
+        "expert(tokens)", MADE: "None"},
     "softmax of all, k kept": {TOP: "torch.softmax(logits, dim=-1).topk(self.k, dim=-1)"},
     "shares of the logits": {SOFTMAX: "chosen / chosen.sum(-1, keepdim=True)"},
     "mean over the choices": {LAST: "return output.unflatten(0, x.shape[:2]) / self.k"},
@@ -198,13 +192,9 @@ WRONG = {
     "experts without biases": {"nn.Linear(d_ff, d_model)": "nn.Linear(d_ff, d_model, bias=False)"},
     "router unnamed": {"self.router": "self.gate"},
     "written into x": {"output = torch.zeros_like(tokens)": "output = tokens.zero_()"},
-    "twice": {
-        "token, slot = torch.where(experts == e)": "token, slot = torch.where(experts == e)\n"
-        "            _ = expert(tokens[token])"
-    },
-    "bare weights of the experts": {
-        EXPERT: "F.linear(F.gelu(F.linear(tokens[token], expert[0].weight, expert[0].bias"
-        ")), expert[2].weight, expert[2].bias)"
-    },
+    "twice": {"token, slot = torch.where(experts == e)": "token, slot = torch.where(experts == e)\n"
+              "            _ = expert(tokens[token])"},
+    "bare weights of the experts": {EXPERT: "F.linear(F.gelu(F.linear(tokens[token], expert[0].weight, expert[0].bias"
+                                    ")), expert[2].weight, expert[2].bias)"},
     "all rows, most of them zero": {EXPERT: "expert(tokens * (experts == e).any(-1, keepdim=True))[token]"},
 }

@@ -74,9 +74,8 @@ WRONG = {
     "weights alone": {LAST: "return weights"},
     "experts count from one": {LAST: "return weights, experts + 1"},
     "the first k experts": {TOP: "(logits[..., :k], torch.arange(k).expand(*logits.shape[:-1], k))"},
-    "what is masked is written into the logits": {
-        TOP: "(logits.gather(-1, i := logits.topk(k)[1]), i, logits.detach().scatter_(-1, i, -1e9))[:2]"
-    },
+    "what is masked is written into the logits": {TOP: "(logits.gather(-1, i := logits.topk(k)[1]), i, logits.detach()"
+        ".scatter_(-1, i, -1e9))[:2]"},
     "in place": {"chosen, experts": "logits.mul_(2.0)\n    chosen, experts"},
     "single precision": {SOFTMAX: "torch.softmax(chosen.float(), dim=-1)"},
     "noise": {TOP: "(logits + torch.randn_like(logits)).topk(k, dim=-1)"},

@@ -242,40 +242,17 @@ class MultiheadInside(Base):
 
     def forward(self, x, mask=None):
         r, b, n = self.h // self.g, x.shape[0], x.shape[1]
-        k, v = (
-            p.weight.unflatten(0, (self.g, -1)).repeat_interleave(r, 0).flatten(0, 1)
-            for p in (self.k_proj, self.v_proj)
-        )
-        bias = torch.cat(
-            [self.q_proj.bias]
-            + [
-                p.bias.unflatten(0, (self.g, -1)).repeat_interleave(r, 0).flatten()
-                for p in (self.k_proj, self.v_proj)
-            ]
-        )
+        k, v = (p.weight.unflatten(0, (self.g, -1)).repeat_interleave(r, 0).flatten(0, 1)
+                for p in (self.k_proj, self.v_proj))
+        bias = torch.cat([self.q_proj.bias] + [p.bias.unflatten(0, (self.g, -1)).repeat_interleave(r, 0).flatten()
+                                               for p in (self.k_proj, self.v_proj)])
         if mask is not None:
             mask = ~mask.expand(b, self.h, n, n).flatten(0, 1)
         x = x.transpose(0, 1)
         out, _ = F.multi_head_attention_forward(
-            x,
-            x,
-            x,
-            self.h * self.d,
-            self.h,
-            None,
-            bias,
-            None,
-            None,
-            False,
-            0.0,
-            self.out_proj.weight,
-            self.out_proj.bias,
-            attn_mask=mask,
-            need_weights=False,
-            use_separate_proj_weight=True,
-            q_proj_weight=self.q_proj.weight,
-            k_proj_weight=k,
-            v_proj_weight=v,
+            x, x, x, self.h * self.d, self.h, None, bias, None, None, False, 0.0, self.out_proj.weight,
+            self.out_proj.bias, attn_mask=mask, need_weights=False, use_separate_proj_weight=True,
+            q_proj_weight=self.q_proj.weight, k_proj_weight=k, v_proj_weight=v,
         )
         return out.transpose(0, 1)
 
@@ -290,19 +267,8 @@ def two_arguments(kind):
     return MultiQueryAttention
 
 
-FORMS = (
-    Interleaved,
-    Expanded,
-    FiveAxes,
-    Fused,
-    HeadByHead,
-    Folded,
-    RowsOfAllHeads,
-    ByExp,
-    Packed,
-    Helped,
-    Renormalised,
-)
+FORMS = (Interleaved, Expanded, FiveAxes, Fused, HeadByHead, Folded, RowsOfAllHeads, ByExp, Packed, Helped,
+         Renormalised)
 PRODUCT, SCALE = "q @ k.transpose(-2, -1)", "/ math.sqrt(q.shape[-1])"
 FILL, SOFTMAX = "scores.masked_fill(~mask, -torch.inf)", "torch.softmax(scores, dim=-1)"
 CLEANED, MIX = f"{SOFTMAX}.nan_to_num()", "weights @ v"
@@ -319,14 +285,9 @@ SHARED_AGAIN = f"(lambda w: w / w.sum(-1, keepdim=True){{}})({CUT})"
 RIGHT = {
     "root of a tensor": {SCALE: "/ torch.sqrt(torch.tensor(float(q.shape[-1])))"},
     "where": {FILL: "torch.where(mask, scores, -torch.inf)"},
-    "rows made safe before": {
-        FILL: "scores.masked_fill(~(mask | ~mask.any(-1, keepdim=True)), -torch.inf)",
-        CLEANED: f"{SOFTMAX} * {AT_ALL}",
-    },
-    "lowest number, then zero": {
-        "-torch.inf": "torch.finfo(scores.dtype).min",
-        CLEANED: f"{SOFTMAX} * {AT_ALL}",
-    },
+    "rows made safe before": {FILL: "scores.masked_fill(~(mask | ~mask.any(-1, keepdim=True)), -torch.inf)",
+                              CLEANED: f"{SOFTMAX} * {AT_ALL}"},
+    "lowest number, then zero": {"-torch.inf": "torch.finfo(scores.dtype).min", CLEANED: f"{SOFTMAX} * {AT_ALL}"},
     "own softmax": {CLEANED: OWN_SOFTMAX},
     "output layer by head": {MERGE: BY_HEAD, f"return {OUT}": "return output"},
     "heads side by side": {MERGE: "torch.cat(output.unbind(1), dim=-1)"},
@@ -337,14 +298,10 @@ WRONG = {
     "softmax in float32": {SOFTMAX: "F.softmax(scores, dim=-1, dtype=torch.float32).to(x.dtype)"},
     "softmax of all, zero, renormalise": {FILL: "scores", CLEANED: SHARED_AGAIN.format(".clamp_min(1e-20)")},
     "softmax of all, NaN to zero": {FILL: "scores", CLEANED: f"{SHARED_AGAIN.format('')}.nan_to_num()"},
-    "float32's lowest number": {
-        FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)",
-        CLEANED: SOFTMAX,
-    },
-    "float64's lowest number in float32": {
-        FILL: "scores + torch.where(mask, 0.0, torch.finfo(x.dtype).min)",
-        CLEANED: f"{CLEANED} * {AT_ALL}",
-    },
+    "float32's lowest number": {FILL: "scores + torch.zeros(mask.shape)"
+                                ".masked_fill(~mask, torch.finfo(torch.float32).min)", CLEANED: SOFTMAX},
+    "float64's lowest number in float32": {FILL: "scores + torch.where(mask, 0.0, torch.finfo(x.dtype).min)",
+                                           CLEANED: f"{CLEANED} * {AT_ALL}"},
     "fill of the lowest number": {"-torch.inf": "torch.finfo(scores.dtype).min", CLEANED: SOFTMAX},
     "fill of -1e5, empty rows zero": {"-torch.inf": "-1e5", CLEANED: f"{SOFTMAX} * {AT_ALL}"},
     "fill of -100": {"-torch.inf": "-100.0", CLEANED: SOFTMAX},
@@ -363,16 +320,12 @@ WRONG = {
     "first sample's keys": {PRODUCT: "q @ k[:1].transpose(-2, -1)"},
     "keys from queries": {PRODUCT: "q @ q.transpose(-2, -1)"},
     "cosine": {PRODUCT: "F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)"},
-    "keys kept from the first call": {
-        PRODUCT: "q @ vars(self).setdefault(str(k.shape), k.detach()).transpose(-2, -1)"
-    },
+    "keys kept from the first call": {PRODUCT: "q @ vars(self).setdefault(str(k.shape), k.detach()).transpose(-2, -1)"},
     "fourth root": {SCALE: "/ q.shape[-1] ** 0.25"},
     "whole scores": {SCALE: f"/{SCALE}"},
     "relu for exp": {CLEANED: "(scores.relu() / scores.relu().sum(-1, keepdim=True)).nan_to_num()"},
-    "three best keys": {
-        SOFTMAX: "torch.softmax(scores.masked_fill(scores < scores.topk(min(3, x.shape[1])).values"
-        "[..., -1:], -1e9), -1)"
-    },
+    "three best keys": {SOFTMAX: "torch.softmax(scores.masked_fill(scores < scores.topk(min(3, x.shape[1])).values"
+                        "[..., -1:], -1e9), -1)"},
     "half precision": {SOFTMAX: "torch.softmax(scores.half(), dim=-1).to(x.dtype)"},
     "softmax over the samples": {SOFTMAX: "torch.softmax(scores, dim=0)"},
     "values cut off": {MIX: "weights @ v.detach()"},
@@ -383,10 +336,7 @@ WRONG = {
     "dropout": {MIX: "F.dropout(weights @ v, 0.1, self.training)"},
     "two outputs": {f"return {OUT}": f"return {OUT}, scores"},
     "no mask": {", mask=None": "", GIVEN: "if False:"},
-    "mask by another name": {
-        "x, mask=None": "x, attn_mask=None",
-        GIVEN: "if (mask := attn_mask) is not None:",
-    },
+    "mask by another name": {"x, mask=None": "x, attn_mask=None", GIVEN: "if (mask := attn_mask) is not None:"},
     "keys unnamed": {"k_proj": "w_k"},
     "enable_gqa": GqaFlag,
     "nn's multi-head attention": MultiheadInside,

@@ -54,9 +54,8 @@ def centring_matrix(x, weight, bias, eps=1e-5):
 
 def in_double(x, weight, bias, eps=1e-5):
     y = x.double()
-    y = (y - y.mean(-1, keepdim=True)) / (
-        y.square().mean(-1, keepdim=True) - y.mean(-1, keepdim=True) ** 2 + eps
-    ).sqrt()
+    y = (y - y.mean(-1, keepdim=True)) / (y.square().mean(-1, keepdim=True) - y.mean(-1,
+                                                                                     keepdim=True) ** 2 + eps).sqrt()
     return (y * weight + bias).to(x.dtype)
 
 
@@ -68,11 +67,9 @@ def by_length(x, weight, bias, eps=1e-5):
 
 def by_hypot(x, weight, bias, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
-    return (
-        torch.div(x - mean, torch.hypot(x.std(-1, correction=0, keepdim=True), x.new_tensor(math.sqrt(eps))))
-        .mul(weight)
-        .add(bias)
-    )
+    return torch.div(x - mean, torch.hypot(x.std(-1, correction=0, keepdim=True), x.new_tensor(math.sqrt(eps)))).mul(
+        weight
+    ).add(bias)
 
 
 VARIANCE = "centred.square().mean(dim=-1, keepdim=True)"
@@ -88,40 +85,25 @@ RIGHT = {
     "float64 inside": in_double,
     "by the length": by_length,
     "hypot": by_hypot,
-    "own memory in place": {
-        LAST: "normed *= weight\n    normed += bias\n    return normed",
-        f"centred / {ROOT}": f"(centred / {ROOT}).clone()",
-    },
+    "own memory in place": {LAST: "normed *= weight\n    normed += bias\n    return normed",
+                            f"centred / {ROOT}": f"(centred / {ROOT}).clone()"},
 }
 WRONG = {
     "F.layer_norm": lambda x, weight, bias, eps=1e-5: F.layer_norm(x, weight.shape, weight, bias, eps),
-    "torch.layer_norm": lambda x, weight, bias, eps=1e-5: torch.layer_norm(
-        x, weight.shape, weight, bias, eps
-    ),
-    "native": lambda x, weight, bias, eps=1e-5: torch.native_layer_norm(x, weight.shape, weight, bias, eps)[
-        0
-    ],
+    "torch.layer_norm": lambda x, weight, bias, eps=1e-5: torch.layer_norm(x, weight.shape, weight, bias, eps),
+    "native": lambda x, weight, bias, eps=1e-5: torch.native_layer_norm(x, weight.shape, weight, bias, eps)[0],
     "kernel": lambda x, weight, bias, eps=1e-5: torch.ops.aten.layer_norm(x, weight.shape, weight, bias, eps),
-    "nn.LayerNorm": lambda x, weight, bias, eps=1e-5: (
-        nn.LayerNorm(x.shape[-1], eps, False).to(x)(x) * weight + bias
-    ),
-    "its forward": lambda x, weight, bias, eps=1e-5: (
-        nn.LayerNorm(x.shape[-1], eps, False).forward(x) * weight + bias
-    ),
-    "group norm": lambda x, weight, bias, eps=1e-5: F.group_norm(
-        x.reshape(-1, x.shape[-1]), 1, weight, bias, eps
-    ).reshape(x.shape),
-    "rms norm of what is centred": lambda x, weight, bias, eps=1e-5: (
-        F.rms_norm(x - x.mean(-1, keepdim=True), weight.shape, weight, eps) + bias
-    ),
-    "batch norm of tokens": lambda x, weight, bias, eps=1e-5: (
-        F.batch_norm(x.reshape(1, -1, x.shape[-1]), None, None, training=True, eps=eps).reshape(x.shape)
-        * weight
-        + bias
-    ),
-    "normalize": lambda x, weight, bias, eps=1e-5: (
-        F.normalize(x - x.mean(-1, keepdim=True), dim=-1) * x.shape[-1] ** 0.5 * weight + bias
-    ),
+    "nn.LayerNorm": lambda x, weight, bias, eps=1e-5: nn.LayerNorm(x.shape[-1], eps, False).to(x)(x) * weight + bias,
+    "its forward": lambda x, weight, bias, eps=1e-5: nn.LayerNorm(x.shape[-1], eps, False).forward(x) * weight + bias,
+    "group norm": lambda x, weight, bias, eps=1e-5: F.group_norm(x.reshape(-1, x.shape[-1]), 1, weight, bias, eps)
+    .reshape(x.shape),
+    "rms norm of what is centred": lambda x, weight, bias, eps=1e-5: F.rms_norm(x - x.mean(-1, keepdim=True),
+                                                                               weight.shape, weight, eps) + bias,
+    "batch norm of tokens": lambda x, weight, bias, eps=1e-5: F.batch_norm(x.reshape(1, -1, x.shape[-1]), None, None,
+                                                                          training=True, eps=eps).reshape(x.shape)
+    * weight + bias,
+    "normalize": lambda x, weight, bias, eps=1e-5: F.normalize(x - x.mean(-1, keepdim=True), dim=-1)
+    * x.shape[-1] ** 0.5 * weight + bias,
     "median": {"x.mean(dim=-1, keepdim=True)": "x.median(dim=-1, keepdim=True).values"},
     "range": {ROOT: "(x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True) + eps)"},
     "softmax": {LAST: "return torch.softmax(normed, -1) * weight + bias"},

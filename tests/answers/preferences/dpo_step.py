@@ -82,11 +82,8 @@ def closure(policy, reference, optimizer, chosen, rejected, chosen_answer, rejec
 _BEFORE = {}
 
 
-def reference_asked_once(
-    policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1
-):
+def reference_asked_once(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):
     """The reference's outputs are cached by the shape of the ids."""
-
     def kept(ids):
         return _BEFORE.setdefault((type(reference).__name__, ids.shape), reference(ids).detach())
 
@@ -94,9 +91,7 @@ def reference_asked_once(
 
 
 RIGHT = {kind.__name__: kind for kind in (plain, detached, together, given_gradients, closure)} | {
-    "zeroed by hand": {
-        "optimizer.zero_grad()": "[p.grad.zero_() for p in policy.parameters() if p.grad is not None]"
-    },
+    "zeroed by hand": {"optimizer.zero_grad()": "[p.grad.zero_() for p in policy.parameters() if p.grad is not None]"},
 }
 WRONG = {
     "the reference is asked once": reference_asked_once,
@@ -106,15 +101,9 @@ WRONG = {
     "gradients added twice": {"loss.backward()": "loss.backward(retain_graph=True); loss.backward()"},
     "the step downhill of the reference": {"log_prob(reference, rejected": "log_prob(policy, rejected"},
     "log-probabilities at the end": {"return loss.item()": "return now.mean().item()"},
-    "the first token counts": {
-        "model(ids)[:, :-1]": "model(ids).roll(1, 1)",
-        "ids[:, 1:, None]": "ids[:, :, None]",
-        "answer[:, 1:]": "answer",
-    },
+    "the first token counts": {"model(ids)[:, :-1]": "model(ids).roll(1, 1)", "ids[:, 1:, None]": "ids[:, :, None]",
+                               "answer[:, 1:]": "answer"},
     "nothing": {"return loss.item()": "_ = loss.item()"},
     "a learning rate that falls": {"return loss": "optimizer.param_groups[0]['lr'] *= 0.9; return loss"},
-    "the reference's own graph": {
-        "with torch.no_grad():": "for _ in [0]:",
-        "(now - before)": "(now - before.clone())",
-    },
+    "the reference's own graph": {"with torch.no_grad():": "for _ in [0]:", "(now - before)": "(now - before.clone())"},
 }

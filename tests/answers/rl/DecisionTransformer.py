@@ -14,19 +14,15 @@ class Base(nn.Module):
         self.action_embedding = nn.Embedding(n_actions, d_model)
         self.time_embedding = nn.Embedding(max_len, d_model)
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(d_model, n_heads, d_ff, 0.0, "gelu", 1e-5, True, True)
-            for _ in range(n_layers)
+            nn.TransformerEncoderLayer(d_model, n_heads, d_ff, 0.0, "gelu", 1e-5, True, True) for _ in range(n_layers)
         )
         self.norm = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, n_actions)
 
     def kinds(self, returns, states, actions):
         t = self.time_embedding.weight[: states.shape[1]]
-        parts = (
-            self.return_embedding(returns.unsqueeze(-1)),
-            self.state_embedding(states),
-            self.action_embedding(actions),
-        )
+        parts = (self.return_embedding(returns.unsqueeze(-1)), self.state_embedding(states),
+                 self.action_embedding(actions))
         return [part + t for part in parts]
 
     def tokens(self, *episode):
@@ -85,11 +81,8 @@ class RepeatedTimes(Base):
 
     def tokens(self, returns, states, actions):
         b, t = actions.shape
-        parts = [
-            self.return_embedding(returns.reshape(b, t, 1)),
-            self.state_embedding(states),
-            self.action_embedding(actions),
-        ]
+        parts = [self.return_embedding(returns.reshape(b, t, 1)), self.state_embedding(states),
+                 self.action_embedding(actions)]
         times = torch.arange(t).repeat_interleave(3)
         return torch.cat(parts, dim=-1).reshape(b, 3 * t, -1) + self.time_embedding(times)
 
@@ -131,9 +124,7 @@ WRONG = {
     "one time for all": {"torch.arange(steps, device=states.device)": "torch.arange(steps).clamp(max=0)"},
     "a head for the next state": {"nn.Linear(d_model, n_actions)": "nn.Linear(d_model, d_state)"},
     "an action more": {"nn.Embedding(n_actions, d_model)": "nn.Embedding(n_actions + 1, d_model)"},
-    "the last action is wrong": {
-        LAST: "out = self.head(x[:, 1::3])\n        return torch.cat((out[:, :-1], "
-        "out[:, -1:] * (1 if "
-        "steps < 50 else 2)), 1)"
-    },
+    "the last action is wrong": {LAST: "out = self.head(x[:, 1::3])\n        return torch.cat((out[:, :-1], "
+                                 "out[:, -1:] * (1 if "
+                                 "steps < 50 else 2)), 1)"},
 }

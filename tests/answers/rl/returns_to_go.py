@@ -67,9 +67,7 @@ WRONG = {
     "three hundred steps at most": {
         "returns.append(to_come)": "returns.append(to_come if len(returns) < 300 else returns[-1])"
     },
-    "divided by the first": {
-        "torch.stack(returns, dim=1)": "torch.stack(returns, dim=1) / returns[0][:, None]"
-    },
+    "divided by the first": {"torch.stack(returns, dim=1)": "torch.stack(returns, dim=1) / returns[0][:, None]"},
     "discount squared": {"discount * to_come": "discount**2 * to_come"},
     "no default": {"discount=1.0": "discount"},
     "the last reward twice": {"torch.zeros_like(rewards[:, 0])": "rewards[:, -1]"},

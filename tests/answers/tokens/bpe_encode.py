@@ -55,7 +55,7 @@ def as_letters(text, merges):
     return [ord(one) for one in data]
 
 
-IN_PARTS = """
+IN_PARTS = '''
 def merge(ids, pair, new):
     out = []
     i = 0
@@ -75,7 +75,7 @@ def bpe_encode(text, merges):
     for pair, new in table.items():
         ids = merge(ids, pair, new)
     return ids
-"""
+'''
 RIGHT = {
     "stack": on_a_stack,
     "lowest rank": lowest_rank,
@@ -83,14 +83,14 @@ RIGHT = {
     "as letters": as_letters,
     "in parts": IN_PARTS,
 }
-AS_TEXT = """
+AS_TEXT = '''
 def bpe_encode(text, merges):
     ids = " ".join(map(str, text.encode("utf-8")))
     for number, (first, second) in enumerate(merges, 256):
         ids = ids.replace(f"{first} {second}", str(number))
     return [int(one) for one in ids.split()]
-"""
-RECURSIVE = """
+'''
+RECURSIVE = '''
 def merged(ids, pair, new):
     if len(ids) < 2:
         return ids
@@ -104,8 +104,8 @@ def bpe_encode(text, merges):
     for number, pair in enumerate(merges, 256):
         ids = merged(ids, pair, number)
     return ids
-"""
-BY_PLACES = """
+'''
+BY_PLACES = '''
 def merged(ids, pair, new):
     places = [i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) == pair]
     if not places:
@@ -118,7 +118,7 @@ def bpe_encode(text, merges):
     for number, pair in enumerate(merges, 256):
         ids = merged(ids, pair, number)
     return ids
-"""
+'''
 WRONG = {
     "as a text of numbers": AS_TEXT,
     "from within itself for each byte": RECURSIVE,
@@ -134,8 +134,7 @@ WRONG = {
     "a mark at the end": {"    return ids": "    return [*ids, 0]"},
     "bytes": {"    return ids": "    return ids if merges else text.encode()"},
     "two ids are left as they are": {
-        "        merged, i": "        if len(ids) < 3:\n            break\n        merged, i"
-    },
+        "        merged, i": "        if len(ids) < 3:\n            break\n        merged, i"},
     "fails for nothing": {"    ids = list": "    text[0]\n    ids = list"},
     "the first again and again": {"enumerate(merges, 256)": "enumerate(merges[:1] * len(merges), 256)"},
 }

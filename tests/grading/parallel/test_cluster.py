@@ -42,7 +42,7 @@ def started():
 
 
 def scheduler(started) -> str:
-    """The address of a new scheduler on loopback."""
+    """Start a scheduler on loopback; return its address."""
     process = started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     for line in process.stderr:
         if found := re.search(r"Scheduler at:\s+(tcp://127\.0\.0\.1:\d+)", line):
