@@ -24,7 +24,7 @@ from autograder.bundle.needed import files_of
 from autograder.exercises import all_exercises, find
 from autograder.schema.mistake import edited_source
 
-SMALL = 12  # nodes; a body of fewer, such as `return x + 1`, says nothing
+SMALL = 12  # nodes; a body of fewer, such as `return x + 1`, gives nothing away
 
 
 def test_nothing_is_in_it_but_what_is_named(bundle_folder):

@@ -158,8 +158,8 @@ def test_killed_again_and_again_it_still_ends(ran, undisturbed):
 
 
 def once(folder: Path, act):
-    """Call `act`, with the arguments of `run_unit`, before the first unit that any worker takes, and before
-    no other.
+    """Wrap `run_unit` so that it first calls `act` with its arguments, but only for the first unit that any
+    worker takes.
     """
     flag, run = folder / "happened", local.run_unit
 

@@ -13,7 +13,7 @@ DECOMPOSED = "def softmax(scores):\n    return self._decomp.decompositions._soft
 
 
 def plain(name: str, tries: str, before: str, answer: str = BY_HAND + THEIRS):
-    """Hand in an answer that is not written by hand, after a cell with plain-looking code."""
+    """Return an attack whose answer is not written by hand, after a cell with plain-looking code."""
     return by_code(f"plain_{name}", tries, {SOFTMAX: HEAD + answer}, before, form=True, problem=LOOK)
 
 

@@ -128,8 +128,8 @@ class Squeezed(Base):
 
 
 class Balanced(Sorted):
-    """Stores what a balancing loss would need, without using it; a subclassed router, an extra default
-    argument.
+    """Stores what a balancing loss needs, without using it; a subclassed router, one more argument with a
+    default.
     """
 
     def __init__(self, d_model, d_ff, n_experts, k, noise=0.0):
