@@ -49,7 +49,7 @@ def two_parts() -> Picture:
 
 @styled
 def table_or_tiles() -> Picture:
-    """Draw the whole table of scores, and one block of its columns with what is carried along."""
+    """Draw the whole table of scores, and one block of its columns with the running results."""
     figure = card(6.0, 3.75, "The whole table, or a block of keys at a time")
     ax = canvas(figure, 0, 0, 6.0, 3.75)
     size, top = 0.22, 2.72

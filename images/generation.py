@@ -169,7 +169,7 @@ def _bars(
 
 @styled
 def accept_or_redraw() -> Picture:
-    """Draw what a draft brings, what is accepted of it, and what the second draw adds."""
+    """Draw the probabilities of a draft, the part that is accepted, and what the second draw adds."""
     figure = card(6.0, 3.2, "Accept what both agree on, draw the rest")
     ax = canvas(figure, 0, 0, 6.0, 3.2)
     p, q = [0.1, 0.5, 0.15, 0.25], [0.4, 0.3, 0.2, 0.1]

@@ -75,7 +75,7 @@ def patch_orders() -> Picture:
 
 @styled
 def patch_axes() -> Picture:
-    """Draw the six axes of an image in pieces, and how they move there and back."""
+    """Draw the six axes of an image cut into patches, and how they move there and back."""
     figure = card(6.0, 3.5, "Six axes, in another order")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     names = {"B": "B", "C": "C", "i": "H / P", "a": "P", "j": "W / P", "b": "P "}

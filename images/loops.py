@@ -93,7 +93,7 @@ def _number_cell(ax, x, y, value, colour):
 def lengths_and_angles(pairs) -> Picture:
     """Draw pairs of vectors, each (names, a, b), as two arrows with their lengths, angle and dot product.
 
-    Two vectors of any width lie in one plane, so lengths and angle are drawn as they are.
+    Two vectors of any width lie in one plane, so lengths and angle are drawn to scale.
     """
     figure = card(6.05, 3.1, "Length and angle: both count")
     ax, told = canvas(figure, 0, 0, 6.05, 3.1), []

@@ -131,7 +131,7 @@ def imported(path: Path) -> set[str]:
 
 
 def names_of(node: ast.ImportFrom) -> list[tuple[str, ...]]:
-    """Return the imported names, each as far as it could be a module."""
+    """Return the dotted path, in parts, of each imported name, which may be a module's."""
     return [(*(node.module or "").split("."), alias.name) for alias in node.names]
 
 

@@ -14,8 +14,8 @@ WAIT = 240_000  # milliseconds; on a busy machine formgrader grades for a minute
 def chromium():
     """The Chromium of this machine.
 
-    subtle: not for the whole session. While Playwright runs in a process, asyncio.run fails there, and other
-    tests use it.
+    subtle: it does not last for the whole session, because asyncio.run, which other tests use, fails while
+    Playwright runs in the process.
     """
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:

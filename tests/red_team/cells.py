@@ -115,7 +115,7 @@ def slow_source(content):
 
 
 def short_lines(content):
-    """Write a text whose syntax tree takes a thousand times its memory."""
+    """Write lines whose syntax tree takes a thousand times the memory of their text."""
     content["cells"].insert(1, cell_of("x\n" * 250_000))
 
 

@@ -1,4 +1,4 @@
-"""The zip of a lesson's feedback goes back to those from whom the work came, by the systems' own numbers."""
+"""The zip of a lesson's feedback goes back to the students whose work it was, by the systems' own numbers."""
 
 import shutil
 import zipfile
