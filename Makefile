@@ -22,7 +22,7 @@ UNFINISHED := $(VENV)/set-up-unfinished
 ACTIVATE := . $(VENV)/bin/activate &&
 STOP := stop() { echo "make: $$*" >&2; exit 2; };
 
-# Settings that must not reach into .venv: another Python's modules, pip's --user, kernels of the home folder.
+# Settings of the user that must not affect .venv: another Python's modules, pip's --user, kernels of the home folder.
 unexport PYTHONPATH PYTHONHOME
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -98,8 +98,8 @@ clean: ## Remove .venv and caches; notebooks and DIR stay
 
 # --- Set-up -------------------------------------------------------------------------------------------------
 # While it runs, the file UNFINISHED holds the process id of make; at the end it becomes STAMP and holds the
-# folder's path. So a set-up that was interrupted, a folder that was moved or copied, and a Python that was
-# removed or upgraded are all seen, and .venv is made anew. A .venv that somebody else made is used as it is.
+# folder's path. So make notices an interrupted set-up, a folder that was moved or copied, and a Python that was
+# removed or upgraded, and makes .venv anew. A .venv that somebody else made is used as it is.
 SUPPORTED := import sys; part = lambda v: [int(n) for n in v.split('.')]; \
 	sys.exit(not part('$(PYTHON_MIN)') <= list(sys.version_info[:2]) <= part('$(PYTHON_MAX)'))
 USABLE := { test ! -e $(UNFINISHED) && $(PY) -c "import pip; $(SUPPORTED)" && \

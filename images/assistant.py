@@ -10,7 +10,7 @@ DOCUMENTS = ((5, 6), (7,), (8, 9, 5))
 
 @styled
 def packed_rows() -> Picture:
-    """Documents in a row, cut into rows of four, and the mask of the first."""
+    """Draw documents laid end to end, cut into rows of four, and the mask of the first row."""
     figure = card(6.0, 3.3, "Documents in a row, and none sees another")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     tokens, numbers = [], []
@@ -38,7 +38,7 @@ def packed_rows() -> Picture:
 
 @styled
 def left_padding() -> Picture:
-    """Three prompts at the right end of their rows."""
+    """Draw three prompts, each at the right end of its row."""
     figure = card(6.0, 3.15, "All prompts end in the same column")
     ax = canvas(figure, 0, 0, 6.0, 3.15)
     prompts = (["sort", "kite", "ball", "?"], ["two", "?"], ["Ada", "has", "?"])
@@ -70,7 +70,7 @@ def left_padding() -> Picture:
 
 @styled
 def draw_from_urn() -> Picture:
-    """Four answers, and the six pairs that can be drawn."""
+    """Draw four answers, and the six pairs that can be chosen from them."""
     figure = card(6.0, 2.5, "Two of four answers are right; two are drawn")
     ax = canvas(figure, 0, 0, 6.0, 2.5)
     colours = (GREEN, GREEN, VERMILLION, VERMILLION)
@@ -93,5 +93,5 @@ def draw_from_urn() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {one.__name__: one() for one in (packed_rows, left_padding, draw_from_urn)}

@@ -23,8 +23,9 @@ def _stream(ax, x, top, bottom, start="x", end="output"):
 
 
 def _branch(ax, x, y, parts, away=1.35, wide=1.2):
-    """Leave the residual line at (x, y), passes the boxes (name, colour) and is added. Returns the plus's
-    y."""
+    """Draw a branch from the residual line at (x, y) through boxes of (name, colour) to a plus; return the
+    plus's y.
+    """
     side = x + away
     ax.plot([x, side], [y, y], color=GREY, linewidth=1.6)
     for name, colour in parts:
@@ -108,7 +109,7 @@ def cross_layer_flow() -> Picture:
 
 @styled
 def activations() -> Picture:
-    """GELU and ReLU, and what one hidden unit lets through for each token."""
+    """Draw GELU and ReLU, and what one hidden unit lets through for each token."""
     xs = [k / 50 - 4 for k in range(351)]
     figure = card(6.0, 3.5, "GELU lets positive numbers pass")
     ax = axes(figure, 0.75, 0.65, 4.85, 2.15)
@@ -172,7 +173,7 @@ def _vector(ax, start, end, colour):
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "decoder_flow": decoder_flow(),
         "cross_layer_flow": cross_layer_flow(),

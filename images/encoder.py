@@ -137,7 +137,7 @@ def greedy_steps() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "shifted_target": shifted_target(),
         "three_masks": three_masks(),

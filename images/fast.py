@@ -49,7 +49,7 @@ def two_parts() -> Picture:
 
 @styled
 def table_or_tiles() -> Picture:
-    """Draw the whole table of scores, and one block of its columns with what is carried along."""
+    """Draw the whole table of scores, and one block of its columns with the running results."""
     figure = card(6.0, 3.75, "The whole table, or a block of keys at a time")
     ax = canvas(figure, 0, 0, 6.0, 3.75)
     size, top = 0.22, 2.72
@@ -103,8 +103,8 @@ def table_or_tiles() -> Picture:
 
 @styled
 def running_sum() -> Picture:
-    """Draw the sum of exponentials for the scores 1, 3 and 5: what is there shrinks when a larger score
-    comes.
+    """Draw the running sum of exponentials for the scores 1, 3 and 5: each larger score shrinks the terms
+    before it.
     """
     figure = card(6.0, 3.4, "A larger score comes: everything before it shrinks")
     ax = axes(figure, 0.7, 0.75, 4.9, 1.85)
@@ -231,7 +231,7 @@ def carried_state() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "two_parts": two_parts(),
         "table_or_tiles": table_or_tiles(),

@@ -57,7 +57,7 @@ def lora_layer() -> Picture:
 
 @styled
 def answer_targets() -> Picture:
-    """Tokens, and the target of each place."""
+    """Draw tokens, and the target at each position."""
     figure = card(6.0, 2.3, "Targets: the next token, if it is of the answer")
     ax = canvas(figure, 0, 0, 6.0, 2.3)
     tokens = ["opposite", "of", "hot", "?", "hot", "|", "cold", "end"]
@@ -79,5 +79,5 @@ def answer_targets() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {one.__name__: one() for one in (quantise_blocks, lora_layer, answer_targets)}

@@ -107,7 +107,7 @@ def two_tails() -> Picture:
 
 @styled
 def end_to_end() -> Picture:
-    """Probabilities laid end to end, and a random number that falls on one of them."""
+    """Draw probabilities laid end to end, and a random number that falls on one of them."""
     figure = card(6.0, 2.3, "A draw: where does u fall?")
     ax = canvas(figure, 0, 0, 6.0, 2.3)
     left, full, at = 0.5, 5.0, 0.0
@@ -169,7 +169,7 @@ def _bars(
 
 @styled
 def accept_or_redraw() -> Picture:
-    """Draw what a draft brings, what is accepted of it, and what the second draw adds."""
+    """Draw the probabilities of a draft, the part that is accepted, and what the second draw adds."""
     figure = card(6.0, 3.2, "Accept what both agree on, draw the rest")
     ax = canvas(figure, 0, 0, 6.0, 3.2)
     p, q = [0.1, 0.5, 0.15, 0.25], [0.4, 0.3, 0.2, 0.1]
@@ -212,12 +212,14 @@ LENGTHS = {
     "D": 6,
     "E": 4,
     "F": 2,
-}  # requests in the order in which they come, in tokens
+}  # requests in order of arrival, with their lengths in tokens
 SLOTS = 3  # texts that are written at once
 
 
 def _in_batches() -> list[list[str]]:
-    """For each slot the request it writes at each step, if a batch ends with its longest text; "" is a wait."""
+    """Return the request that each slot writes at each step ("" waits) if a batch lasts as long as its
+    longest.
+    """
     slots: list[list[str]] = [[] for _ in range(SLOTS)]
     names = list(LENGTHS)
     for first in range(0, len(names), SLOTS):
@@ -229,7 +231,7 @@ def _in_batches() -> list[list[str]]:
 
 
 def _continuously() -> list[list[str]]:
-    """Return the same, if each finished text makes room for the next request at once."""
+    """Return the same if a finished text frees its slot for the next request at once."""
     slots: list[list[str]] = [[] for _ in range(SLOTS)]
     for name, length in LENGTHS.items():
         min(slots, key=len).extend([name] * length)
@@ -239,7 +241,7 @@ def _continuously() -> list[list[str]]:
 
 @styled
 def continuous_batching() -> Picture:
-    """Six requests of different lengths in three places: batch by batch, and continuously."""
+    """Draw six requests of different lengths in three slots: batch by batch, and continuously."""
     figure = card(6.0, 3.5, "Six texts in three places")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     colours = dict(
@@ -263,7 +265,7 @@ def continuous_batching() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "computed_again": computed_again(),
         "offset_triangle": offset_triangle(),

@@ -15,8 +15,9 @@ PALE_OF = {BLUE: HEADS[0], ORANGE: HEADS[1], GREEN: HEADS[2]}
 
 @styled
 def reshaping(x, tokens, n_heads=2) -> Picture:
-    """Splitting queries (N, d_model) into H tables (N, d_head) and merging them again, with the sentence's
-    numbers."""
+    """Draw how queries (N, d_model) are split into H tables (N, d_head) and merged again, with the sentence's
+    numbers.
+    """
     x = rows(x)
     n, d_model = len(x), len(x[0])
     d_head, wide, top = d_model // n_heads, 0.46, 3.0
@@ -103,7 +104,7 @@ def split_trap(tokens, n_heads=2, d_head=2) -> Picture:
 
 @styled
 def multihead_flow() -> Picture:
-    """Multi-head attention from x to the output, with every shape."""
+    """Draw multi-head attention from x to the output, with every shape."""
     figure = card(5.4, 6.6, "Multi-head attention, with every shape")
     ax = canvas(figure, 0, 0, 5.4, 6.6)
     box(ax, 2.7, 5.65, "x", "(B, N, d_model)", INK, width=1.5)
@@ -133,7 +134,7 @@ def multihead_flow() -> Picture:
 
 @styled
 def sum_of_heads() -> Picture:
-    """Merge and out_proj as one product, and as a sum of one product per head."""
+    """Draw merge and out_proj as one product, and as a sum of one product per head."""
     figure = card(6.0, 4.15, "Merge, then mix: the same as a sum over heads")
     ax = canvas(figure, 0, 0, 6.0, 4.15)
     wide, high, size = 0.62, 0.5, 0.62
@@ -167,7 +168,7 @@ def _block(ax, x, y, width, height, colour, text):
 
 @styled
 def cross_flow() -> Picture:
-    """Cross-attention: queries from one sentence, keys and values from another."""
+    """Draw cross-attention: queries from one sentence, keys and values from another."""
     figure = card(6.0, 3.5, "Cross-attention: one sentence attends to another")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     box(ax, 0.78, 2.4, "x", "(B, N, d_model)", BLUE, width=1.26)
@@ -194,7 +195,7 @@ def cross_flow() -> Picture:
 
 @styled
 def packed_weights(d_model=4) -> Picture:
-    """PyTorch's stacked weight and bias, and the three layers into which they are cut."""
+    """Draw PyTorch's stacked weight and bias, and the three layers into which they are cut."""
     figure = card(6.0, 4.1, "One stack in PyTorch, three layers in your module")
     ax, height, top = canvas(figure, 0, 0, 6.0, 4.1), 0.22, 3.2
     for k, (name, colour) in enumerate((("q_proj", BLUE), ("k_proj", ORANGE), ("v_proj", GREEN))):
@@ -220,8 +221,8 @@ def packed_weights(d_model=4) -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
-    # The queries of lesson 04, section 1: an action asks for a thing that is a pet, and for one that is none.
+    """Return the pictures of the lesson, by name."""
+    # The queries of lesson 04, section 1: an action asks for a pet, and for a thing that is not a pet.
     w_query = torch.zeros(4, 4)
     w_query[1] = torch.tensor([1.0, 1, 1, -1])
     return {

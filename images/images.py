@@ -23,8 +23,7 @@ PIXELS = [[str(4 * i + j) for j in range(4)] for i in range(4)]
 
 @styled
 def scrambled_digits() -> Picture:
-    """Handwritten digits, and below each the same sixteen squares in another order, the same order for
-    all."""
+    """Draw handwritten digits, and below each its sixteen squares in a new order, the same for all digits."""
     digits = torch.tensor(load_digits().images[:6])
     order = torch.randperm(16, generator=torch.Generator().manual_seed(1))
     squares = digits.unflatten(2, (4, 2)).unflatten(1, (4, 2)).transpose(2, 3).flatten(1, 2)
@@ -50,7 +49,7 @@ def scrambled_digits() -> Picture:
 
 @styled
 def patch_orders() -> Picture:
-    """Four tokens out of sixteen pixels: squares, stripes, and a comb."""
+    """Draw four tokens made of sixteen pixels: squares, stripes and a comb."""
     figure = card(6.0, 3.3, "Three ways to make four tokens of sixteen pixels")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     ways = (
@@ -76,7 +75,7 @@ def patch_orders() -> Picture:
 
 @styled
 def patch_axes() -> Picture:
-    """Draw the six axes of an image in pieces, and how they move there and back."""
+    """Draw the six axes of an image cut into patches, and how they move there and back."""
     figure = card(6.0, 3.5, "Six axes, in another order")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     names = {"B": "B", "C": "C", "i": "H / P", "a": "P", "j": "W / P", "b": "P "}
@@ -216,6 +215,6 @@ def rollout_paths() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     drawn = (scrambled_digits, patch_orders, patch_axes, conv_as_layer, vit_flow, rollout_paths)
     return {draw.__name__: draw() for draw in drawn}

@@ -18,7 +18,7 @@ from autograder.notebook.figures.style import Picture, canvas, card, styled
 
 @styled
 def forward_hook() -> Picture:
-    """Draw a hook at the exit of one part."""
+    """Draw a hook on the output of one part."""
     figure = card(6.0, 2.6, "A hook listens at the exit of one part")
     ax = canvas(figure, 0, 0, 6.0, 2.6)
     for k, name in enumerate(("embedding", "layer 0", "layer 1", "logits")):
@@ -149,7 +149,7 @@ def patching() -> Picture:
 
 @styled
 def shares() -> Picture:
-    """Return a logit as a sum: every part of the last hidden state passes the same norm, with the same scale."""
+    """Draw a logit as a sum: every part of the last hidden state passes the same norm, with the same scale."""
     figure = card(6.0, 3.3, "One logit is a sum over all parts")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     for k, name in enumerate(("table", "head 0.0", "\u2026", "network 29")):

@@ -34,7 +34,7 @@ def four_bit_block() -> Picture:
 
 @styled
 def open_gate() -> Picture:
-    """Draw the curve of SiLU, and the two ways that meet in a SwiGLU."""
+    """Draw the SiLU activation, and the two paths that meet in a SwiGLU."""
     figure = card(6.4, 2.9, "A gate decides how much of each feature goes through")
     ax = canvas(figure, 0, 0, 6.4, 2.9)
     box(ax, 0.6, 1.3, "x", "(\u2026, D)", GREY, 0.8)
@@ -189,7 +189,7 @@ def _line(colour):
 
 @styled
 def one_token_a_call() -> Picture:
-    """Draw what the model reads in each call of a text with caches."""
+    """Draw what the model reads in each call when it generates text with caches."""
     figure = card(6.4, 2.6, "What the model reads in each call")
     ax = canvas(figure, 0, 0, 6.4, 2.6)
     words = ["The", "capital", "of", "France", "is", "Paris", "."]
@@ -253,7 +253,7 @@ def evening_chat() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "four_bit_block": four_bit_block(),
         "open_gate": open_gate(),

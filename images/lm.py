@@ -13,7 +13,7 @@ PI = ("3", "1", "4", "1", "5", "9", "2", "6")
 
 @styled
 def next_token_windows() -> Picture:
-    """Draw a text cut into windows: what is given, and what is asked one token later."""
+    """Draw a text cut into windows: the inputs, and the targets one token later."""
     figure = card(6.0, 3.55, "Windows of three tokens, and what comes next")
     ax = canvas(figure, 0, 0, 6.0, 3.55)
     left, wide = 1.15, 0.56
@@ -47,7 +47,7 @@ def next_token_windows() -> Picture:
 
 @styled
 def surprise() -> Picture:
-    """-log p, with the chances of some guesses marked."""
+    """Draw -log p, with the probabilities of some guesses marked."""
     figure = card(6.0, 3.6, "How surprising is a token of probability p?")
     ax = axes(figure, 0.85, 0.7, 4.85, 2.3)
     chances = [k / 200 for k in range(3, 201)]
@@ -131,8 +131,9 @@ def clipped_together() -> Picture:
 
 @styled
 def reversal_test() -> Picture:
-    """Six digits and the same backwards: which tokens can be predicted, and what the mean loss must then
-    be."""
+    """Draw six digits and the same six backwards: which can be predicted, and the mean loss that this
+    implies.
+    """
     figure = card(6.0, 3.3, "Six digits, then the same six backwards")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     digits, left, wide = ("7", "2", "9", "4", "0", "5"), 0.3, 0.45
@@ -168,7 +169,7 @@ def reversal_test() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "next_token_windows": next_token_windows(),
         "surprise": surprise(),

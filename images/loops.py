@@ -91,10 +91,9 @@ def _number_cell(ax, x, y, value, colour):
 
 @styled
 def lengths_and_angles(pairs) -> Picture:
-    """Pairs of vectors, (names, a, b) each, as two arrows with their lengths, their angle and their dot
-    product.
+    """Draw pairs of vectors, each (names, a, b), as two arrows with their lengths, angle and dot product.
 
-    Two vectors of any width lie in one plane, so lengths and angle are drawn as they are.
+    Two vectors of any width lie in one plane, so lengths and angle are drawn to scale.
     """
     figure = card(6.05, 3.1, "Length and angle: both count")
     ax, told = canvas(figure, 0, 0, 6.05, 3.1), []
@@ -119,7 +118,7 @@ def lengths_and_angles(pairs) -> Picture:
 
 
 def _arrow_of_length(ax, x, y, angle, length, name, colour, aside):
-    """Draw an arrow from (x, y) with its name at its tip, drawn `aside` of its true place where another would
+    """Draw an arrow from (x, y), with its name at the tip; `aside` moves the tip where another arrow would
     cover it.
     """
     turn, size = math.radians(angle), 0.42 * length
@@ -152,7 +151,7 @@ def scores_to_fill(scores, tokens, blank) -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     x = embed()
     scores = x @ x.T
     weights = torch.softmax(scores / 2, dim=-1)

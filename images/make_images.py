@@ -4,7 +4,7 @@
     python images/make_images.py --timing    measure and draw those too (they differ from run to run)
     python images/make_images.py --check     name what is stale, exit 1 if anything is
 
-images/TOPIC.py holds the drawings of one lesson, found by being here: its `pictures()` maps a name to a
+images/TOPIC.py holds the drawings of one lesson, and is found automatically: its `pictures()` maps a name to a
 picture. The measured ones are those of the lessons' `timing: NN_name` cells; each is the variable `name` of
 its lesson.
 
@@ -24,23 +24,23 @@ from autograder.build.lesson import Lesson, find_lessons, read_cells
 from autograder.notebook.figures import Picture
 
 IMAGES = Path(__file__).resolve().parent
-TOOLS = ("drawing", "make_images", "make_screenshot")  # the scripts here that are of no one lesson
+TOOLS = ("drawing", "make_images", "make_screenshot")  # the scripts here that belong to no single lesson
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture, of all lessons."""
+    """Return the pictures of all lessons, by name."""
     scripts = sorted(path.stem for path in IMAGES.glob("*.py") if path.stem not in TOOLS)
     return {name: picture for topic in scripts for name, picture in import_module(topic).pictures().items()}
 
 
 def measured() -> dict[str, Lesson]:
-    """Name of a measured picture -> the lesson that measures it."""
+    """Map the name of each measured picture to the lesson that measures it."""
     lessons = find_lessons(None)
     return {cell.name: lesson for lesson in lessons for cell in read_cells(lesson) if cell.kind == "timing"}
 
 
 def measure(name: str, lesson: Lesson) -> Picture:
-    """Run the lesson, and returns what it measured."""
+    """Run the lesson, and return the picture of what it measured."""
     return runpy.run_path(str(lesson.source))[name.partition("_")[2]]
 
 
@@ -55,7 +55,7 @@ def write(name: str, picture: Picture) -> None:
 
 
 def stale() -> Iterator[str]:
-    """Names of files that are not what this script would draw now."""
+    """Yield the names of files that are not what this script would draw now."""
     for name, picture in pictures().items():
         svg, png = IMAGES / f"{name}.svg", IMAGES / f"{name}.png"
         expected = picture.svg()

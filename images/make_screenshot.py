@@ -75,7 +75,7 @@ def main() -> None:
         page.write_text(html, encoding="utf-8")
         photograph(page, HERE / "check.png", 900, 582)
     with Image.open(HERE / "check.png") as picture:
-        # subtle: by default colours of little area are mixed, like those of the cards' edges.
+        # subtle: by default, colours that cover little area are merged, such as those of the cards' edges.
         by_range = Image.Quantize.MAXCOVERAGE
         few_colours = picture.convert("RGB").quantize(256, by_range, dither=Image.Dither.NONE)
     few_colours.save(HERE / "check.png", optimize=True)

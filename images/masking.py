@@ -42,7 +42,7 @@ def four_exercises(allowed, tokens, title="A causal mask makes four exercises of
 
 @styled
 def mask_patterns(patterns, title="Masks: blue may be attended to, hatched may not") -> Picture:
-    """Masks, three in a line; `patterns` maps a name to (mask, a line of explanation, tokens)."""
+    """Draw masks, three in a row; `patterns` maps a name to (mask, a line of explanation, tokens)."""
     n, cell, across = 5, 0.33, 3
     wide = high = cell * n
     lines = -(-len(patterns) // across)
@@ -51,7 +51,7 @@ def mask_patterns(patterns, title="Masks: blue may be attended to, hatched may n
     for k, (name, (allowed, line, tokens)) in enumerate(patterns.items()):
         allowed = rows(allowed)
         bottom = 0.65 + (lines - 1 - k // across) * (high + 0.95)
-        # Rows are named in the first column, and where they are other tokens than there.
+        # Rows are labelled in the first column, and wherever their tokens differ from those there.
         first = tokens if k % across == 0 else first
         named = k % across == 0 or tokens != first
         left = 0.55 + k % across * (wide + 0.15) + 0.4 * (tokens != first)
@@ -100,7 +100,7 @@ def mask_conventions(allowed, tokens, title="One mask, written in three ways") -
 
 @styled
 def mask_broadcasting(causal, padding, names) -> Picture:
-    """(N, N) and (B, N), each given axes of size 1, meet as (B, 1, N, N)."""
+    """Draw how (N, N) and (B, N), each given axes of size 1, broadcast to (B, 1, N, N)."""
     causal, padding = rows(causal), rows(padding)
     n, size, middle = len(causal), 0.2, 1.75
     wide, top = n * size, middle + n * size / 2
@@ -179,8 +179,9 @@ def mask_before_or_after(scores, allowed, tokens, query) -> Picture:
 
 @styled
 def padded_batch(sentences) -> Picture:
-    """Sentences of different lengths in one tensor, filled up, and the mask that tells real tokens from
-    padding."""
+    """Draw sentences of different lengths in one padded tensor, and the mask that tells real tokens from
+    padding.
+    """
     longest, wide = max(map(len, sentences)), 0.74
     figure = card(6.0, 4.4, "Two sentences in one tensor, one of them padded")
     ax = canvas(figure, 0, 0, 6.0, 4.4)
@@ -229,7 +230,7 @@ def _hatched(ax, x, y, width, height, text=""):
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     x, place = embed(), torch.arange(5)
     causal = place[:, None] >= place
     padding = place < torch.tensor([[5], [3]])

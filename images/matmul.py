@@ -138,7 +138,7 @@ def self_attention() -> Picture:
 
 
 def _state(ax, x, y, colour):
-    """Draw a small box for what a network holds at one token, with its centre at (x, y)."""
+    """Draw a small box for a network's state at one token, with its centre at (x, y)."""
     style = {"facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
     ax.add_patch(
         FancyBboxPatch((x - 0.2, y - 0.17), 0.4, 0.34, boxstyle="round,pad=0,rounding_size=0.08", **style)
@@ -190,7 +190,7 @@ def _numbers(ax, x, y, values, size, bold=()):
 
 @styled
 def weights_times_values(weights, values, tokens, features, row=1, column=2) -> Picture:
-    """weights @ values with all numbers: one row meets one column."""
+    """Draw weights @ values with all numbers: one row meets one column."""
     weights, values = rows(weights), rows(values)
     product = [
         [sum(w * v for w, v in zip(line, col, strict=True)) for col in zip(*values)] for line in weights
@@ -262,7 +262,7 @@ def learned_matrices(d_in=4, d_out=4) -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     x = embed()
     weights = torch.softmax(x @ x.T / 2, dim=-1)
     return {

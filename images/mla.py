@@ -158,7 +158,7 @@ def _tokens(ax: Axes, x: float, y: float, count: int, width: int, fill: str) -> 
 
 @styled
 def mix_first() -> Picture:
-    """Values first and then their mixture, or the mixture of latents first and then one value."""
+    """Draw two orders: latents brought up to values and then mixed, or mixed first and then brought up once."""
     figure = card(6.0, 3.4, "Bring up and mix, or mix and bring up")
     ax = canvas(figure, 0, 0, 6.0, 3.4)
     for k, (name, colour) in enumerate((("bring up, then mix", VERMILLION), ("mix, then bring up", BLUE))):
@@ -227,7 +227,7 @@ def position_key() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "kept_of_a_token": kept_of_a_token(),
         "latent_flow": latent_flow(),

@@ -179,7 +179,7 @@ def capacity() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "dense_and_sparse": dense_and_sparse(),
         "gate_steps": gate_steps(),

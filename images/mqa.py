@@ -55,7 +55,7 @@ def _pair(ax, left, y, token, new):
 
 @styled
 def kv_sharing(n_heads=8, n_groups=2) -> Picture:
-    """Multi-head, grouped-query and multi-query attention below each other, and what each keeps of a word."""
+    """Draw multi-head, grouped-query and multi-query attention, and what each keeps of a word."""
     figure = card(6.0, 5.3, "Which keys and values does each query head use?")
     ax = canvas(figure, 0, 0, 6.0, 5.3)
     kinds = (
@@ -92,7 +92,7 @@ def _sharing(ax, low, name, n_heads, count):
 
 @styled
 def sharing_order(n_heads=6, n_kv_heads=3) -> Picture:
-    """Copy of key heads in two orders: each beside itself, or the whole row again."""
+    """Draw copied key heads in two orders: each next to its copy, or the whole row again."""
     group = n_heads // n_kv_heads
     figure = card(6.0, 2.5)
     ax = canvas(figure, 0, 0, 6.0, 2.5)
@@ -193,7 +193,7 @@ def pooled_heads() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "writing": writing(TOKENS),
         "kv_sharing": kv_sharing(),

@@ -61,7 +61,7 @@ def norm_axes() -> Picture:
 
 @styled
 def norm_geometry() -> Picture:
-    """Tokens of two features before and after: RMSNorm moves them to a circle, LayerNorm to two points."""
+    """Draw tokens of two features before and after: RMSNorm moves them to a circle, LayerNorm to two points."""
     figure = card(6.0, 3.75, "Tokens of two features, before and after")
     points = (
         (2.8, 1.2),
@@ -130,7 +130,7 @@ def norm_fold() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "norm_steps": norm_steps(),
         "norm_axes": norm_axes(),

@@ -154,7 +154,7 @@ def distance_bias() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "one_bag": one_bag(),
         "position_clocks": position_clocks(),

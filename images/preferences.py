@@ -171,7 +171,7 @@ def dpo_curve() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "two_ways": two_ways(),
         "answer_log_prob": answer_log_prob(),

@@ -20,7 +20,7 @@ RETURN, STATE, ACTION = HEADS[1], HEADS[0], HEADS[2]
 
 @styled
 def rewards_to_come() -> Picture:
-    """Three rewards, and from the end to the beginning what is still to come."""
+    """Draw three rewards, and the rewards still to come, summed from the end to the beginning."""
     figure = card(6.0, 3.05, "What is still to come, from the end to the beginning")
     ax = canvas(figure, 0, 0, 6.0, 3.05)
     for y, name in ((1.85, "reward"), (0.75, "to come")):
@@ -43,7 +43,7 @@ def rewards_to_come() -> Picture:
 
 @styled
 def episode_as_text() -> Picture:
-    """Return, state, action, and again: what may be seen where an action is predicted."""
+    """Draw returns, states and actions in turn, and what may be seen where an action is predicted."""
     figure = card(6.0, 3.1, "An episode as a text")
     ax = canvas(figure, 0, 0, 6.0, 3.1)
     names = [f"{kind}{step}" for step in range(3) for kind in "Rsa"]
@@ -133,7 +133,7 @@ def asking_loop() -> Picture:
 
 @styled
 def group_of_answers() -> Picture:
-    """Four answers to one question, and how far each is from the mean of the group."""
+    """Draw four answers to one question, and how far each is from the mean of the group."""
     figure = card(6.0, 3.0, "An answer is measured by its group")
     charts = (("an easy question", (1, 1, 1, 0)), ("a hard question", (0, 0, 0, 1)))
     for k, (name, rewards) in enumerate(charts):
@@ -182,6 +182,6 @@ def clipped_gain() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     drawn = (rewards_to_come, episode_as_text, decision_flow, asking_loop, group_of_answers, clipped_gain)
     return {draw.__name__: draw() for draw in drawn}

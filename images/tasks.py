@@ -99,8 +99,8 @@ def cut_windows() -> Picture:
 
 @styled
 def two_splits() -> Picture:
-    """Draw where the examples to test on come from: shuffled, each between its neighbours; at the end, after
-    all others.
+    """Draw two choices of test examples: at random, among their neighbours, or the last ones, after all
+    others.
     """
     figure = card(6.0, 2.9, "Which examples are held out?")
     ax = canvas(figure, 0, 0, 6.0, 2.9)
@@ -169,8 +169,8 @@ def numbers_as_tokens() -> Picture:
 
 @styled
 def three_parts() -> Picture:
-    """Draw the years to learn from, to choose by, and to test on; and what is learned from once the choice is
-    made.
+    """Draw the years for training, for choosing and for testing, and those used for training after the
+    choice.
     """
     figure = card(6.0, 2.75, "Three parts: learn, choose, test")
     ax = canvas(figure, 0, 0, 6.0, 2.75)
@@ -201,7 +201,7 @@ def three_parts() -> Picture:
 
 @styled
 def fed_back() -> Picture:
-    """Three steps of a forecast with the sum of the last two values as the model: 1, 2, then 3, 5, 8."""
+    """Draw three steps of a forecast whose model is the sum of the last two values: 1, 2, then 3, 5, 8."""
     figure = card(6.0, 3.35, "Each forecast becomes an input")
     ax = canvas(figure, 0, 0, 6.0, 3.35)
     values, left, wide = (1, 2, 3, 5, 8), 1.5, 0.62
@@ -227,7 +227,7 @@ def fed_back() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     drawn = (
         one_answer,
         known_and_held_out,

@@ -74,7 +74,7 @@ def word_boundaries() -> Picture:
 
 @styled
 def merge_rounds() -> Picture:
-    """Three rounds of merging on a small text."""
+    """Draw three rounds of merging on a small text."""
     figure = card(6.0, 3.3, "Three rounds of merging")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     rounds = (
@@ -150,7 +150,7 @@ def merge_order() -> Picture:
 
 @styled
 def utf8_bytes() -> Picture:
-    """Draw the bytes of several characters, and what half a character is read as."""
+    """Draw the bytes of several characters, and what an incomplete character is decoded as."""
     figure = card(6.0, 3.35, "A character takes one to four bytes")
     ax = canvas(figure, 0, 0, 6.0, 3.35)
     for k, letter in enumerate("aäя€😀"):
@@ -174,7 +174,7 @@ def utf8_bytes() -> Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Name -> picture."""
+    """Return the pictures of the lesson, by name."""
     return {
         "token_levels": token_levels(),
         "word_boundaries": word_boundaries(),

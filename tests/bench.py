@@ -1,8 +1,8 @@
 """Measures how long `python -m autograder check` takes on the worked answers. Run by `make bench`; asserts
 nothing.
 
-One file per call is what a learner waits for at the command line, including the import of torch. The time
-that each further file adds, in a call with many, is that of judging alone.
+One file per call is what a learner waits for at the command line, including the import of torch. In a
+call with many files, each further one adds only the time of judging.
 """
 
 import subprocess

@@ -1,13 +1,13 @@
 """Measures how long a newcomer takes from the website to the first tick. Run by `make bench`; asserts
 nothing.
 
-The lines of the page "How to start" are called in an empty folder, with the wheel that the website offers. Of each step
-the seconds are printed, what it downloads, and what it leaves on the disk. Then a browser opens the lab, runs the first
-cell, types an answer and checks it; once as here, and once with a kernel without anything that Windows lacks. What is
-seen is kept in tests/browser/screenshots, as first-tick-*.png.
+The commands of the page "How to start" run in an empty folder, with the wheel that the website offers. For each
+step it prints the seconds, what was downloaded, and what is left on the disk. Then a browser opens the lab, runs
+the first cell, types an answer and checks it: once on this system, and once with a kernel that lacks whatever
+Windows lacks. The screenshots are tests/browser/screenshots/first-tick-*.png.
 
-The website is that of `make book`, if there is one. pip needs its index, and the rest a Chromium. TORCH_INDEX in the
-environment names another index of PyTorch's builds for the CPU, or, empty, none.
+The website is that of `make book`, if it was built. pip needs its index, and the browser part needs Chromium.
+TORCH_INDEX names another index for PyTorch's CPU builds; if it is empty, none is used.
 """
 
 import gzip
@@ -94,7 +94,7 @@ def set_up(home: Path, wheel: Path) -> Path:
 
 
 def to_the_first_tick(server: Jupyter, page: Page, system: str) -> None:
-    """Walk from an empty browser to the tick."""
+    """Go from an empty browser to the first tick."""
     with step(f"{system}: the lab shows lesson 01"):
         page.goto(server.url(""))
         expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()

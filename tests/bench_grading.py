@@ -1,5 +1,5 @@
-"""Compares the speed of grading a class: stock `nbgrader autograde`, alone and in as many processes as ours,
-with ours; and measures what endless loops cost. Part of `make bench`; asserts nothing.
+"""Compares how fast a class is graded by stock `nbgrader autograde`, in one process and in as many as ours,
+and by our `grade`; and measures what endless loops cost. Part of `make bench`; asserts nothing.
 
 One class of submissions of lesson 01 (the made-up class, each with an extra cell, so that no two are the
 same) is graded with both, the stock one on a course with nbgrader's own settings, whose checks run in the
@@ -42,12 +42,12 @@ c.ExecutePreprocessor.timeout = 120
 AUTOGRADE = [str(Path(sys.executable).with_name("nbgrader")), "autograde"]
 DIGITS = "0123456789"
 LOOPS = SampleSubmission("loops", answers={SOFTMAX: "while True:\n    pass"})
-ONE_IN = 20  # of a class with endless loops
+ONE_IN = 20  # submission loops for ever, in the class with endless loops
 HONEST = [work for work in CLASS if work.lesson == FIRST and work.file is None and not work.without_checks]
 
 
 def fill(folder: Path, size: int, works: list[SampleSubmission] = HONEST) -> None:
-    """Hand in for a class of that size."""
+    """Hand in submissions for a class of that size."""
     for number in range(size):
         work = works[number % len(works)]
         path = hand_in(folder, replace(work, student=f"{number:04}_{work.student}"))

@@ -56,8 +56,8 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Sort tests so that the longest come first, and the rest fills up what is left. Mark tests of the student bundle
-    as trial, because every mistake is run for it, and tests in a browser.
+    """Sort tests so that the longest come first and the rest fill the gaps. Mark as trial the tests of the
+    student bundle, which runs every mistake, and the tests in a browser.
     """
     for item in items:
         if "bundle_folder" in getattr(item, "fixturenames", ()) or "tests/browser/" in item.nodeid:
@@ -74,15 +74,15 @@ def _turn(item) -> tuple:
     if LESSON.search(item.nodeid):
         return 2, False, group
     if not group.endswith(".py"):
-        # The trial of an exercise takes the longer the more mistakes it knows. Its bundle comes last: it is
-        # being made.
+        # An exercise with more mistakes takes longer, so it comes earlier. Its tests that need the bundle come
+        # last, because the bundle is still being made.
         return 1, -_mistakes(group), group, "bundle_folder" in needs
     return 2, "tests/browser/" not in item.nodeid
 
 
 def _turn_in_limited_time(item) -> tuple:
     """Return the rank of a test in a run of limited time: first what `make test` runs, last the judge's
-    proofs, and a sample after its whole.
+    proofs, and a sample after the proof that it is taken from.
     """
     is_sample = bool(item.get_closest_marker("sample"))
     is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
@@ -99,7 +99,7 @@ def _mistakes(exercise_id: str) -> int:
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """Return one process more than there are cores: a process often waits for a browser, a sandbox or a
-    sleeper.
+    timer.
     """
     return (yield) + 1
 
@@ -118,12 +118,12 @@ def pytest_xdist_make_scheduler(config, log):
         def _split_scope(self, nodeid: str) -> str:
             return _group(nodeid)
 
-    config.option.loadscopereorder = False  # the order of above is the order in which they are begun
+    config.option.loadscopereorder = False  # groups begin in the order set above
     return ByGroup(config, log)
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Print where the pictures are that the browser tests took."""
+    """Print where the browser tests have put their pictures."""
     from browser.screenshots import FOLDER
 
     if any("tests/browser/" in report.nodeid for report in terminalreporter.stats.get("passed", ())):

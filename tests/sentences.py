@@ -1,4 +1,4 @@
-"""Prints the messages for the bank of other wrong answers: `python tests/sentences.py [BEGINNING OF IDS
+"""Prints the messages for wrong answers that are no known mistakes: `python tests/sentences.py [BEGINNING OF IDS
 ...]`.
 
 For each exercise it shows the share that is named or gets a fitting message, and the sentences that would fit

@@ -40,8 +40,9 @@ def share(part: int, whole: int) -> str:
 
 
 def median_time(exercise_id: str, hidden: bool) -> str:
-    """Return the time of a check of the worked answer, including drawing its cases and running the
-    reference."""
+    """Return the median time of a check of the worked answer, including drawing the cases and running the
+    reference.
+    """
     exercise, answer, times = find(exercise_id), worked_answer(exercise_id), []
     for seed in range(TIMES):
         start = time.process_time()

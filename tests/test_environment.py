@@ -44,7 +44,7 @@ CONDA_ONLY = ("graphviz", "pip", f"python ={CONDA_PYTHON}")
 # The oldest systems beside Linux that README names.
 SYSTEMS = {"Windows": ["win_amd64"], "Mac": list(mac_platforms((14, 0), "arm64"))}
 WHEELS = json.loads((ROOT / "tests/wheels.json").read_text())
-# What a PyTorch built for GPUs asks for besides; a user may well have that one.
+# What a PyTorch built for GPUs requires in addition; a user may well have such a build.
 GPU_PACKAGES = ("cuda-", "nvidia-", "triton")
 
 
@@ -54,7 +54,7 @@ def pins(text: str) -> dict[str, str]:
 
 
 def markers(text: str) -> dict[str, Marker]:
-    """Return name -> the machines that a line of the lock is for, if it is not for all."""
+    """Return name -> marker of every line of the lock that is not for all machines."""
     lines = re.findall(r"^([a-z0-9-]+)==\S+ ; (.*)$", text, flags=re.MULTILINE)
     return {name: Marker(marker) for name, marker in lines}
 
@@ -117,7 +117,7 @@ def differences(lock: dict[str, str], version_of) -> list[str]:
 
 
 def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
-    """Return complaints where environment.yml is not the direct dependencies at their locked versions."""
+    """Return complaints where environment.yml does not list the direct dependencies at their locked versions."""
     by_pip = [line for entry in entries if isinstance(entry, dict) for line in entry["pip"]]
     by_conda = [entry for entry in entries if isinstance(entry, str)]
     complaints = [f"{line} is missing" for line in CONDA_ONLY if line not in by_conda]

@@ -10,9 +10,8 @@ import pytest
 import autograder
 
 ROOT = Path(autograder.__file__).parent
-# From below to above: each room (a folder, or a single file), and all that it imports from. The website's
-# pages are one
-# of their own: they need the formulas of grading, which needs the lessons.
+# From the bottom up: each room (a folder or a single file), and all that it imports from. The website's pages are a
+# room of their own: they need the formulas of grading, which needs the lessons.
 NEEDS = {
     "errors": set(),
     "files": set(),
@@ -132,7 +131,7 @@ def imported(path: Path) -> set[str]:
 
 
 def names_of(node: ast.ImportFrom) -> list[tuple[str, ...]]:
-    """Return the imported names, each as far as it could be a module."""
+    """Return the dotted path, in parts, of each imported name, which may be a module's."""
     return [(*(node.module or "").split("."), alias.name) for alias in node.names]
 
 

@@ -24,7 +24,7 @@ NO_NOUN = re.compile(
     r"(How|In|Of|What|When|Where|Whether|Which|Who|Whose|Why"
     r"|Draw|Find|Keep|Make|Merge|Read|Replace|Return|Run|Write|Yield) "
 )
-WRAPPED_AS_LITERALS = re.compile(r'"\n\s*"')  # in a docstring: it was taken for several texts side by side
+WRAPPED_AS_LITERALS = re.compile(r'"\n\s*"')  # a docstring that was wrapped like adjacent string literals
 
 
 def wrapped_docstrings(source: str) -> list[str]:

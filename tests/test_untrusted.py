@@ -24,7 +24,7 @@ def read(data) -> Result:
 
 
 def paths(data, path=()):
-    """Yield the path of every item that is of a type of ours: outputs and graphs have their own forms."""
+    """Yield the path of every item except in outputs and graphs, which have their own forms."""
     yield path
     if path[:1] not in (("outputs",), ("graphs",)) and isinstance(data, (dict, list, tuple)):
         for key in data if isinstance(data, dict) else range(len(data)):

@@ -44,7 +44,7 @@ def add_to(commands: Any) -> None:
         "notebooks",
         metavar="NOTEBOOK",
         nargs="+",
-        help="files as JupyterLab saved them, or folders of them; not run",
+        help="files as JupyterLab saved them, Python files of `lab --as-files`, or folders of either; not run",
     )
     command.add_argument(
         "--json", action="store_true", help="print one JSON object per notebook, in the order of the files"

@@ -16,6 +16,7 @@ from autograder.exercises import exercises_of, format_lesson, lessons
 from autograder.faults import entry_point
 from autograder.notebook.memory import carry_in, carry_out, only_in_this_session, recall
 from autograder.notebook.progress_card import show_progress
+from autograder.notebook.saved import file_of
 from autograder.notebook.standing import Part, next_of, standing_of
 from autograder.schema.exercise import Exercise
 from autograder.verdict import RIGHT
@@ -50,8 +51,8 @@ def parts_of_folder(folder: Path) -> list[Part]:
     known = recall(folder)
     parts = []
     for lesson in lessons():
-        files = (f"{lesson}.ipynb", f"{lesson}.py")  # a notebook, or the file that `lab --as-files` makes
-        notebook = next((file for file in files if (folder / file).is_file()), "")
+        file = file_of(lesson, folder)
+        notebook = file.name if file else ""
         standings = tuple(standing_of(exercise, known) for exercise in exercises_of(lesson))
         parts.append(Part(format_lesson(lesson), notebook, standings))
     here = [part for part in parts if part.notebook or any(s.exercise.id in known for s in part.standings)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.exercises import all_exercises, lessons
+from autograder.exercises import all_exercises, exercises_of, lessons
 from autograder.notebook.memory import recall
 from autograder.notebook.standing import NOT_CHECKED, Part, Standing, standing_of
 from autograder.schema.exercise import Exercise
@@ -32,8 +32,8 @@ class _Cell:
 
 
 def parts_of_files(files: list[str]) -> list[Part]:
-    """Return each notebook with its remembered verdicts; a folder stands for the lessons in it. Raises UserError
-    if a file is not a notebook of the course.
+    """Return each notebook, or Python file of `lab --as-files`, with its remembered verdicts; a folder stands for
+    the lessons in it. Raises UserError if a file is not one of the course.
 
     An answer that is still the stub is not started, whatever is remembered: the lesson was begun again.
     """
@@ -43,7 +43,7 @@ def parts_of_files(files: list[str]) -> list[Part]:
 def _notebooks(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = [path / f"{lesson}.ipynb" for lesson in lessons() if (path / f"{lesson}.ipynb").is_file()]
+    found = [file for lesson in lessons() if (file := file_of(lesson, path)) is not None]
     if not found:
         raise UserError(
             f"{path} has no notebook of this course; name the folder `notebooks`, or a file in it."
@@ -51,7 +51,17 @@ def _notebooks(path: Path) -> list[Path]:
     return found
 
 
+def file_of(lesson: str, folder: Path) -> Path | None:
+    """Return the lesson's notebook in a folder, else the Python file that `lab --as-files` makes, if there is one."""
+    files = (folder / f"{lesson}.ipynb", folder / f"{lesson}.py")
+    return next((file for file in files if file.is_file()), None)
+
+
 def _part(path: Path) -> Part:
+    if path.suffix == ".py" and path.stem in lessons() and path.is_file():
+        known = recall(path.parent)
+        standings = tuple(standing_of(exercise, known) for exercise in exercises_of(path.stem))
+        return Part(str(path), str(path), standings)
     cells, known = code_cells(path), recall(path.parent)
     names = {cell.name for cell in cells}
     those = {e.lesson for e in all_exercises() if _cell_name(e) in names or e.lesson == path.stem}

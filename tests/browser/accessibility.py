@@ -6,8 +6,8 @@ MOST = 20  # how many elements are named for one violation
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]
 WIDTHS = ["button-name", "link-name", "scrollable-region-focusable", "target-size"]
-# Of thousands of words in code, those of one kind look alike: the first visible one of each kind represents the
-# others, which are hidden while axe runs. About a single letter axe is never sure.
+# The thousands of words in code are of few kinds that look alike: the first visible one of each kind represents the
+# others, which are hidden while axe runs. axe cannot decide about single letters.
 ONE_OF_EACH = """(hide) => {
     const seen = new Set();
     for (const word of document.querySelectorAll(".highlight pre span")) {
@@ -22,17 +22,17 @@ ONE_OF_EACH = """(hide) => {
 def assert_accessible(
     page, *parts: str, without: tuple[str, ...] = (), whole: bool = False, again=False
 ) -> None:
-    """Raise AssertionError where the page violates WCAG 2 at levels A and AA, and names the elements.
+    """Raise AssertionError, naming the elements, where the page violates WCAG 2 at levels A and AA.
 
-    With selectors only those parts are looked at, less what is in `without`: the user interface around them
-    is not ours (JupyterLab, nbgrader). `whole` adds axe's rules for whole pages: landmarks, headings in
-    order. `again` is for another theme or width of a page that was looked at: only the rules that depend on
-    them, which saves half of the time.
+    With selectors, check only those parts, except `without`: the user interface around them is not ours
+    (JupyterLab, nbgrader). `whole` adds axe's rules for whole pages: landmarks, headings in order. `again` is
+    for a page that was already checked in another theme or width: it runs only the rules that depend on these,
+    in half the time.
     """
     rules = {"type": "tag", "values": WCAG + ["best-practice"] * whole}
     if again:
         rules = {"type": "rule", "values": COLOURS + WIDTHS}
-    # Without preload, or axe fetches style sheets on its own, some from where there are none.
+    # No preload: axe would fetch style sheets itself, some from addresses that have none.
     options = {"runOnly": rules, "resultTypes": ["violations"], "preload": False}
     context = {"include": [[part] for part in parts or ("html",)], "exclude": [[part] for part in without]}
     page.evaluate(ONE_OF_EACH, True)

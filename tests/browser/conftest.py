@@ -1,4 +1,4 @@
-"""A browser for the tests of a module, and pages in it that are watched."""
+"""A browser for the tests of a module, and pages in it that are watched for errors."""
 
 import os
 import shutil
@@ -14,8 +14,8 @@ WAIT = 240_000  # milliseconds; on a busy machine formgrader grades for a minute
 def chromium():
     """The Chromium of this machine.
 
-    subtle: not for the whole session. While Playwright runs in a process, asyncio.run fails there, and other
-    tests use it.
+    subtle: it does not last for the whole session, because asyncio.run, which other tests use, fails while
+    Playwright runs in the process.
     """
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
@@ -23,7 +23,7 @@ def chromium():
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=WAIT)
-    # A browser of root's has no sandbox of its own.
+    # Chromium cannot use its own sandbox when it runs as root.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)

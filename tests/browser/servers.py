@@ -36,8 +36,8 @@ class Jupyter:
 
 @contextmanager
 def jupyter(folder: Path, home: Path, start: tuple[str, ...] = (), **more: str):
-    """Run JupyterLab in `folder`, with a separate user's folder in `home`. `start` is another command that
-    starts it, and `more` is for its environment.
+    """Run JupyterLab in `folder`, with the settings and logs of a user of its own in `home`. `start` is
+    another command that starts it; `more` is added to its environment.
     """
     for name in ("runtime", "settings", "overrides"):
         (home / name).mkdir(parents=True)

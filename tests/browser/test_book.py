@@ -54,7 +54,7 @@ def test_every_page_can_be_read_by_everyone(book, pages, new_page):
 
 
 def test_every_page_can_be_read_in_the_dark_and_half_of_them_on_a_phone(book, pages, new_page):
-    """See what is the same on every page at both widths."""
+    """Alternate between the widths: what all pages share is seen at both."""
     widths = itertools.cycle([new_page(dark=True), new_page(PHONE, dark=True)])
     for page, path in zip(widths, pages, strict=False):
         page.goto(f"{book}{path}")

@@ -5,7 +5,7 @@ from nbformat.v4 import new_markdown_cell
 from pages_of import code_cell, feedback_page, formgrader_page, handed_in
 from red_team.pages import COVERS
 
-# What is seen in the middle of an element, after it was scrolled to.
+# True if nothing else is on top of the element's centre once it is scrolled into view.
 IS_SEEN = """element => {
     element.scrollIntoView({block: "center"});
     const box = element.getBoundingClientRect();

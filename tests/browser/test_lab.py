@@ -45,8 +45,9 @@ def opened(lab, new_page):
 
 
 def both_themes(notebook, name: str, seen=None) -> None:
-    """Check that our texts and outputs are accessible in JupyterLab's light and dark theme; a picture of each
-    is kept. Where an output is `seen`, only outputs are checked: the texts are those of every lesson.
+    """Check that our texts and outputs are accessible in JupyterLab's light and dark themes, and keep a
+    picture of each. `seen` is the output to photograph; then only outputs are checked, because the texts are
+    checked elsewhere.
     """
     for dark in (True, False):
         notebook.use_theme(dark)

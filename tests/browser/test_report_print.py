@@ -14,7 +14,7 @@ POINTS = {"softmax": 7.0, "why_scale": 4.0}
 
 
 def a_class(size: int) -> Lesson:
-    """Return a class in which each written answer waits, so that a list of names is folded."""
+    """Return a class whose written answers all wait to be graded, so that a list of names is folded."""
     rows = [
         Row(f"student_{number}", "extra", {"softmax": 20 / 7, "why_scale": None}, POINTS)
         for number in range(size)

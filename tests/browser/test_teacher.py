@@ -20,14 +20,14 @@ from browser.screenshots import photograph
 from browser.servers import files, jupyter
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
-EARLY = ("amara_okafor", "bjorn_lindqvist", "chen_wei", "quentin_leroy")  # who are graded already
+EARLY = ("amara_okafor", "bjorn_lindqvist", "chen_wei", "quentin_leroy")  # students who are graded already
 LATE = SampleSubmission("zoe_adler", answers={SOFTMAX: "SMX-01"}, written=WRITTEN)
-# What is given by hand: for a written answer, and for a task of the teacher's own.
+# Points and comments given by hand: for a written answer, and for a task of the teacher's own.
 BY_HAND = {
     "loops-why_scale": ("3.5", "Say what the variance has to do with it."),
     "my-map": ("2.5", "A map to find the way with."),
 }
-# The pages that are looked at: the report; a wrong answer, code that does not run, and graphs.
+# The pages to check: the report; a wrong answer, code that does not run, and graphs.
 FEEDBACK = {"bjorn_lindqvist": FIRST, "quentin_leroy": FIRST, "chen_wei": SECOND}
 PAGES = ["report", *FEEDBACK]
 WIDTHS = {"desktop": 1280, "phone": 390}
@@ -120,7 +120,7 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
     expect(answer).to_contain_text("softmax then puts", ignore_case=True)
     expect(answer.locator("math").first).to_be_visible()  # a formula, without MathJax
     expect(page.get_by_text("◐ loops.softmax")).to_be_visible()
-    # formgrader listens to what is typed only when it has fetched what the gradebook holds.
+    # formgrader reacts to typing only once it has fetched the grades and comments.
     page.wait_for_function("formgrader.grades?.loaded && formgrader.comments?.loaded")
     for name, (points, words) in BY_HAND.items():
         answer = page.locator(".nbgrader_cell", has=page.locator(f"#{name}"))

@@ -2,7 +2,7 @@
 
 import re
 
-# (what is seen, why it is not ours to mend)
+# (pattern of an expected error, why it is not ours to mend)
 EXPECTED = (
     (
         r"ERR_UNKNOWN_URL_SCHEME.*attachment:",

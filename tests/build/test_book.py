@@ -1,5 +1,5 @@
 """The reading edition: `make book` gives pages that hold everything, fold what they should, and load nothing
-from elsewhere. Looked at here is the HTML; tests/browser looks at it as a reader sees it."""
+from elsewhere. These tests read the HTML; tests/browser looks at the pages as a reader does."""
 
 import gzip
 import re
@@ -255,7 +255,7 @@ def test_every_exercise_says_how_it_is_judged(pages):
 
 
 def test_no_meaning_goes_on_as_a_list(pages):
-    """As one does if a line of the source begins with a number and a full stop."""
+    """Find lines of the source that begin with a number and a full stop: they turn into lists."""
     assert pages["glossary.html"].article.select("dd p") and not pages["glossary.html"].article.select(
         "dd ol"
     )
@@ -286,7 +286,7 @@ def test_the_course_can_be_downloaded_and_each_notebook_installs_it(folder, page
 
 
 def test_a_first_visit_of_the_first_page_loads_less_than_a_megabyte(folder, pages):
-    """As servers send it: compressed, with the font of the icons."""
+    """Count what a server sends: compressed files, including the icon font."""
     parts = pages["index.html"].select("script[src], link[rel=stylesheet], link[rel=preload], img")
     names = {(part.get("src") or part["href"]).partition("?")[0] for part in parts}
     names |= {"index.html", "_static/vendor/fontawesome/webfonts/fa-solid-900.woff2"}

@@ -284,7 +284,7 @@ def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
 
 
 def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
-    """Compare with nbgrader's own steps, which a course takes and a learner's package does without."""
+    """Compare with nbgrader's own steps, which a course runs and a learner's package does without."""
     made = teacher_notebook(lesson)
     for step in (
         preprocessors.LockCells(),

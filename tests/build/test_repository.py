@@ -61,7 +61,7 @@ IN_COLAB |= {"tokenizers", "torch"}
 
 
 def lacking_in_colab(lesson):
-    """Return the packages that a lesson imports, or what it uses of the course, without those of Colab."""
+    """Return the packages that a lesson, or a module of ours that it uses, imports and Colab lacks."""
     names = dependencies.imported(lesson.source.read_bytes())
     modules = dependencies.closure(dependencies.of_package(names))
     names = names.union(*(dependencies._imported(dependencies._text(module)) for module in modules))

@@ -37,7 +37,7 @@ every_exercise = pytest.mark.parametrize("exercise_id", IDS)
 
 @pytest.fixture(scope="session")
 def judged_alone(bundle_folder, tmp_path_factory):
-    """Judge records in a process that has only the bundle."""
+    """A judge of records in a process that has only the bundle."""
     judged = JudgedAlone(bundle_folder, tmp_path_factory.mktemp("alone"))
     yield judged
     judged.end()
@@ -60,7 +60,7 @@ def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, judged_
 @pytest.mark.trial
 @every_exercise
 def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
-    """Prove that one run of all cases stands for runs of each (autograder.judge.expected)."""
+    """Prove that each case gives the same in one run of all cases as on its own (autograder.judge.expected)."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     numbers = _with_something_before(exercise, expected.cases)
     cases = [replace(expected.cases[i], fresh=True, gradients=False, record=False) for i in reversed(numbers)]
@@ -70,8 +70,8 @@ def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
 
 
 def _with_something_before(exercise, cases) -> list[int]:
-    """Return cases that can show a state left behind by an earlier case: for a class, those for which no new
-    instance is built.
+    """Return the indices of cases that can show a state left by an earlier case: for a class, those that
+    reuse an instance.
     """
     if exercise.procedure != "class":
         return list(range(len(cases)))
@@ -83,7 +83,7 @@ def _without_gradients(record) -> dict:
     asked_with_them = (
         "gradients",
         "further",
-    )  # the gradients of the parameters named, and those of all others
+    )  # the gradients of the named parameters, and those of all others
     return record | {
         "steps": {name: step for name, step in record["steps"].items() if name not in asked_with_them}
     }

@@ -24,14 +24,14 @@ from autograder.bundle.needed import files_of
 from autograder.exercises import all_exercises, find
 from autograder.schema.mistake import edited_source
 
-SMALL = 12  # nodes; a body of fewer, such as `return x + 1`, says nothing
+SMALL = 12  # nodes; a body of fewer, such as `return x + 1`, gives nothing away
 
 
 def test_nothing_is_in_it_but_what_is_named(bundle_folder):
     found = {
         path.relative_to(bundle_folder).as_posix() for path in bundle_folder.rglob("*") if path.is_file()
     }
-    # Python's own files, and those of pip, with which test_bundle_runs.py installs it.
+    # Leave out Python's own files, and those of pip, which test_bundle_runs.py uses to install the bundle.
     found = {name for name in found if "__pycache__" not in name and ".egg-info/" not in name}
     code = {path.relative_to(ROOT).as_posix() for path in files_of(modules())}
     data = {f"{exercise}.safetensors" for exercise in IDS} | {"exercises.json"}
@@ -114,8 +114,8 @@ def answers_first_case(exercise, function) -> bool:
 
 def answering() -> list[str]:
     """Return the functions that answer an exercise."""
-    # subtle: each exercise in a fork of its own, because functions that are called with anything leave
-    # anything behind.
+    # subtle: each exercise has a fork of its own, because functions called with arbitrary arguments may
+    # leave anything behind.
     functions()  # imports their modules, once for all forks
     with get_context("fork").Pool(1, maxtasksperchild=1) as pool:
         return [name for names in pool.map(answering_one, IDS, chunksize=1) for name in names]

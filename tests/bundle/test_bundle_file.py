@@ -68,7 +68,7 @@ def test_when_it_is_stopped_nothing_is_left(number, workers, tmp_path, tmp_path_
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # What a shell starts in the background does not hear Ctrl-C, and passes that on.
+        # A program that a shell starts in the background ignores Ctrl-C, and so would what it starts.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     _wait_for_workers(begun, workers)

@@ -33,7 +33,7 @@ top_level = cache(packages_distributions)
 
 
 def missing(names: set[str]) -> set[str]:
-    """Return those of these imports that neither Python nor the bundle nor pip would provide."""
+    """Return the imports that neither Python, the bundle nor pip would provide."""
     installed, there = asked_of_pip(), top_level()
     elsewhere = {name for name in names if name.partition(".")[0] not in {PACKAGE, *sys.stdlib_module_names}}
     return {
@@ -69,7 +69,9 @@ def test_what_a_notebook_imports_decides_what_is_in_it():
 
 
 def test_it_asks_for_the_versions_that_the_course_asks_for():
-    """Compare packages, too, that only others import: jsonschema, of which nbformat would take any."""
+    """Include packages that only other packages import, such as jsonschema: nbformat accepts any version of
+    it.
+    """
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     asked = {name_in(one): Requirement(one) for one in tomllib.loads(text)["project"]["dependencies"]}
     given = {name_in(one): Requirement(one) for one in packages()}
@@ -78,7 +80,7 @@ def test_it_asks_for_the_versions_that_the_course_asks_for():
 
 
 def test_a_package_that_the_course_does_not_ask_for_is_pinned():
-    """As one that a lesson of an instructor's own imports."""
+    """Try one that an instructor's own lesson imports."""
     notebook = as_text(new_notebook(cells=[new_code_cell("import pytest")]))
     assert f"pytest=={version('pytest')}" in packages_for([notebook], ())
 
@@ -92,7 +94,7 @@ def test_no_exercise_and_nothing_that_grades_is_in_it():
 
 
 def test_every_import_of_what_a_clone_alone_has_is_within_a_function():
-    """So a module can be loaded in a bundle, and the caller of the function checks first."""
+    """Require it so that the module also loads in a bundle; a caller of the function checks first."""
     for path in code_files():
         top = [
             node

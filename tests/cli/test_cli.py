@@ -200,7 +200,7 @@ def test_words_in_another_order_or_too_few_get_the_right_call(words, call, capfd
 
 
 def test_a_python_without_our_packages_is_told_in_one_sentence():
-    """As with the system's own Python in the folder of a clone: -S leaves installed packages out."""
+    """Imitate the system's own Python in the folder of a clone: -S hides installed packages."""
     command = [sys.executable, "-S", "-m", "autograder", "exercises"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert one_line(done) and "lacks torch, which the course needs; " in done.stderr
@@ -236,7 +236,7 @@ def test_another_error_is_not_taken_for_a_package_that_is_lacking(error):
 
 @pytest.mark.parametrize("command", ["exercises", "doctor"])
 def test_pytorch_that_does_not_load_is_told_in_a_sentence(command, tmp_path):
-    """As on Windows without the DLL that PyTorch needs."""
+    """Imitate Windows without the DLL that PyTorch needs."""
     broken = tmp_path / "torch/__init__.py"
     broken.parent.mkdir()
     broken.write_text("raise OSError('[WinError 126] c10.dll')", encoding="utf-8")

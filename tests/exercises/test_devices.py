@@ -1,4 +1,4 @@
-"""An answer computes where its inputs are; the check names the line of one that stays on the CPU, and takes
+"""An answer must compute on its inputs' device; the check names the line that stays on the CPU, and takes off
 no point.
 """
 
@@ -14,12 +14,12 @@ from autograder.probe.elsewhere import called_there, moved
 from autograder.probe.run_case import run_case
 from autograder.schema.case import tensors_in
 
-# A plain buffer is right in these, also one on the CPU: they are judged in float32 alone.
+# In these a plain buffer, which stays on the CPU, is right: they are judged in float32 only.
 IN_FLOAT32 = {one for one in IDS if one.startswith("loops.")} | {
     "finetune.replace_linears",
     "inside.outputs_of",
 }
-# It sets `.data`, which a stand-in for a GPU does not take.
+# Its worked answer sets `.data`, which the stand-in for a GPU does not support.
 CANNOT_BE_MADE = {"norms.fold_norm"}
 
 

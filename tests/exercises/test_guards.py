@@ -1,4 +1,4 @@
-"""What an author gets wrong is refused when the exercise is loaded, in one sentence; ids of mistakes."""
+"""An author's slip is refused in one sentence when the exercise is loaded; mistakes have unique ids."""
 
 import sys
 
@@ -112,7 +112,7 @@ def test_an_authors_slip_is_refused_in_one_sentence(own, changes, words):
 
 
 def is_made_of(case, in_float64):
-    """Return whether the numbers are the same, but such that float32 cannot hold them."""
+    """Return whether the numbers round to those of `case` in float32, but are not all equal to them."""
     before, now = case.args[0], in_float64.args[0]
     return torch.equal(now.float(), before) and bool((now != before.double()).any())
 

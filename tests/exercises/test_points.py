@@ -1,4 +1,4 @@
-"""Points follow work."""
+"""An exercise's points follow the minutes that it takes."""
 
 import pytest
 

@@ -48,7 +48,7 @@ def toy(name):
 @every_toy
 def test_its_answers_and_mistakes_are_judged_as_they_should_be(name):
     subject = LessonSubject(Lesson("90_toys", FOLDER.parents[1])).exercise(toy(name))
-    # Their messages are left out: toys have few needs.
+    # Skip the rules about messages: toys declare few needs.
     judged = [rule for rule in ANSWER_RULES if not rule.asks.startswith("messages")]
     assert faults_by(judged, subject) == []
     assert min(len(subject.answers["RIGHT"]), len(subject.answers["WRONG"]), len(subject.mistakes)) >= 4
@@ -102,5 +102,5 @@ def test_from_the_bundle(name, tmp_path):
         records = probe(answer, cases, kept.procedure)
         here, there = verdict(exercise.id, answer), judge(kept, cases, records)
         assert (here.points, here.mistake) == (there.points, there.mistake)
-        # A remark names a line of the file that is judged: here that of the toy, there a text.
+        # A remark names a line of what is judged: here the toy's file, there a text.
         assert LINE.sub("Line", here.message) == LINE.sub("Line", there.message)

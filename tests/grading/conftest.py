@@ -39,8 +39,8 @@ class LastingForkServer(ForkServer):
 
 @pytest.fixture(scope="session", autouse=True)
 def one_fork_server():
-    """One fork server for every `grade` in this process of the tests: to start one takes as long as to grade
-    a small class. Commands, which are processes of their own, start theirs.
+    """One fork server for every `grade` in this test process: starting one takes as long as grading a small
+    class. Commands run in separate processes and start their own.
     """
     servers: list[LastingForkServer] = []
 
@@ -58,7 +58,7 @@ def one_fork_server():
 
 @pytest.fixture(scope="session")
 def empty_course(tmp_path_factory) -> Path:
-    """A course in which nothing was handed in yet; tests copy it."""
+    """A course in which nothing has been handed in yet; tests copy it."""
     return make_course(tmp_path_factory.mktemp("courses") / "course")
 
 
@@ -76,6 +76,8 @@ def course(empty_course, tmp_path) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_picture_is_missing():
-    """A test fails if a picture failed behind its back; one that makes it fail takes the report."""
+    """A check after each test that no picture failed unnoticed; a test that provokes one calls
+    `missing.taken()`.
+    """
     yield
     assert missing.taken() == []

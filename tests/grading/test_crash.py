@@ -158,8 +158,8 @@ def test_killed_again_and_again_it_still_ends(ran, undisturbed):
 
 
 def once(folder: Path, act):
-    """Call `act`, with the arguments of `run_unit`, before the first unit that any worker takes, and before
-    no other.
+    """Wrap `run_unit` so that it first calls `act` with its arguments, but only for the first unit that any
+    worker takes.
     """
     flag, run = folder / "happened", local.run_unit
 
@@ -226,7 +226,7 @@ def test_a_full_disk_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
 
 
 def test_a_full_disk_under_the_gradebook_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
-    """Fill the disk at each commit. nbgrader replaces SQLite's error by another."""
+    """Fill the disk at each commit. nbgrader replaces SQLite's error with another."""
     full = sqlalchemy.exc.OperationalError("insert", {}, sqlite3.OperationalError("database or disk is full"))
     point = 0
     while True:
@@ -258,7 +258,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path):
 
 
 def test_a_second_grade_waits_for_the_first(ran, undisturbed):
-    """Hold the course by another process; what is graded meanwhile by a second one waits until it is free."""
+    """Lock the course in this process; a second process that grades it waits until it is free."""
     with locked(ran):
         command = [sys.executable, "-c", f"from autograder.grading.grade import grade; grade({str(ran)!r})"]
         second = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)

@@ -156,7 +156,7 @@ def test_unreadable_notebooks_are_flagged_and_stop_nobody(graded):
 
 def test_a_second_run_grades_nothing_again(graded, capsys, monkeypatch):
     folder, rows = graded
-    monkeypatch.setattr(local, "ForkServer", None)  # nothing can be run
+    monkeypatch.setattr(local, "ForkServer", None)  # so nothing can be run
     before = [snapshot(folder / name) for name in ("autograded", f".grading/{FIRST}")]
     assert {row.student: row for row in grade(folder, as_json=True)} == rows
     assert [snapshot(folder / name) for name in ("autograded", f".grading/{FIRST}")] == before
@@ -189,7 +189,7 @@ def test_nothing_handed_in(empty_course):
 
 
 def hands_in_late(folder: Path) -> None:
-    """Hand in two submissions with time stamps, one of them after the due date, which takes all points."""
+    """Hand in two submissions with time stamps; the one after the due date loses all its points."""
     with open_course(folder).gradebook as book:
         book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
     for student, day in {"early": 1, "late": 3}.items():

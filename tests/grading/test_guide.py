@@ -23,7 +23,7 @@ STUDENTS = (
 ONE_LESSON = (
     "course my_course",
     "course my_course --only 01",
-)  # the other eighteen take minutes, and show no more
+)  # the other lessons take minutes, and show no more
 
 
 def commands(guide: str) -> list[str]:
@@ -33,7 +33,7 @@ def commands(guide: str) -> list[str]:
 
 
 def before(command: str, course: Path) -> None:
-    """Do what a teacher has done before a command."""
+    """Do what a teacher would have done before a command."""
     if "student import" in command:
         (course / "students.csv").write_text(STUDENTS)
     if "collect" in command:

@@ -1,6 +1,6 @@
-"""A real JupyterHub with two users: the teacher's server has this repository, the student's the bundle. What is done
-by a command in GRADING.md is a command here, what a student does in a browser is what the browser asks of the server.
-Both servers run as one user of this machine, in a home each; test_term.py has the exchange between two.
+"""A real JupyterHub with two users: the teacher's server has this repository, the student's the bundle. A command in
+GRADING.md is a command here; what a student does in a browser is the request that the browser would send. Both servers
+run as one user of this machine, each in its own home folder; test_term.py has the exchange between two users.
 
 Skipped where JupyterHub or its proxy, `configurable-http-proxy` of npm, is missing."""
 
@@ -90,14 +90,14 @@ class Hub:
         self.address = address
 
     def ask(self, path: str, method: str = "GET", body: bytes | None = None):
-        """Return what the hub, or a server behind it, answers."""
+        """Return the answer of the hub, or of a server behind it."""
         request = Request(f"{self.address}/{path}", body, {"Authorization": f"token {TOKEN}"}, method=method)
         with urlopen(request, timeout=PATIENCE) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 
     def until(self, path: str, is_good) -> None:
-        """Ask until the answer is good."""
+        """Ask until the answer is good; raise AssertionError if it is not in time."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
@@ -114,12 +114,12 @@ class Hub:
         self.until(f"hub/api/users/{user}", lambda answer: answer["servers"].get("", {}).get("ready"))
 
     def save(self, path: str, notebook: dict) -> None:
-        """Save a notebook of the student."""
+        """Save a notebook as the student."""
         body = {"type": "notebook", "format": "json", "content": notebook}
         self.ask(f"user/{STUDENT}/api/contents/{path}", "PUT", json.dumps(body).encode())
 
     def press(self, button: str, **words: str) -> dict:
-        """Return what happens when the student presses a button of nbgrader's."""
+        """Press one of nbgrader's buttons as the student; return the server's answer."""
         answer = self.ask(f"user/{STUDENT}/assignments/{button}", "POST", urlencode(words).encode())
         assert answer["success"], answer
         return answer
@@ -221,7 +221,7 @@ def test_a_lesson_goes_from_the_teacher_s_server_to_the_student_s_and_back(hub, 
     (page,) = Path(student["folder"], FIRST, "feedback").rglob("*.html")
     assert "What is exp(1000) in float32?" in page.read_text(encoding="utf-8")
 
-    # In the student's image the teacher's commands are not there, and say so.
+    # The student's image lacks the teacher's commands, and says so.
     done = subprocess.run(
         [sys.executable, "-m", "autograder", "grade", "."],
         cwd="/",

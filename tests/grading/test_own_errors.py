@@ -113,7 +113,7 @@ def test_who_has_no_score_counts_in_no_mean(course, monkeypatch, capsys):
     assert not rows["cy"].ungraded and rows["cy"].total == 0
     assert "3 submissions, on average 0.0 of 25 points; 2 not graded" in capsys.readouterr().out
     outcome = last_outcome(Submission(course, "ada", FIRST))
-    assert outcome.ours and outcome.again and outcome.result  # what came of the earlier one is still known
+    assert outcome.ours and outcome.again and outcome.result  # the earlier result is still known
 
 
 @needs_sandbox
@@ -178,7 +178,7 @@ def test_check_in_a_notebook_blames_nobody(name, monkeypatch, capsys):
 
 
 class Says:
-    """A submission's process with this reply."""
+    """A submission's process that gives this reply."""
 
     def __init__(self, **reply):
         self.reply = reply

@@ -22,7 +22,7 @@ WRONG = "def mean_pool(x):\n    return x.sum(dim=0)\n"
 
 @pytest.fixture(scope="module")
 def place(request, tmp_path_factory) -> Path:
-    """A folder with `my_lessons` as the guide has it, built, and a course with it."""
+    """A folder with `my_lessons` as the guide shows it, built, and a course made with it."""
     place = tmp_path_factory.mktemp("teacher")
     guide = (request.config.rootpath / "GRADING.md").read_text(encoding="utf-8")
     for name, text in BLOCK.findall(guide):
@@ -37,7 +37,7 @@ def place(request, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def course(place, tmp_path, monkeypatch) -> Path:
-    """A copy of the course, whose lessons this process uses, too."""
+    """A copy of the course; this process uses its lessons as well."""
     folder = Path(shutil.copytree(place, tmp_path / "place")) / "my_course"
     monkeypatch.setenv(own.VARIABLE, "")
     own.use_course(folder)

@@ -8,7 +8,7 @@ import pytest
 from autograder import grading
 
 ROOT = Path(grading.__file__).parent
-# Each folder and the ones that it imports from; a file in none of them is above all.
+# Each folder and the ones that it imports from; files outside these folders may import from all of them.
 NEEDS = {
     "sandbox": set(),
     "safe": set(),

@@ -47,8 +47,9 @@ def total(course: Path, student: str) -> float:
 
 @pytest.fixture
 def open_to_all():
-    """A folder that each user of this machine may enter. subtle: pytest closes its own whenever a session
-    starts."""
+    """A folder that each user of this machine may enter. subtle: pytest makes its own folders private
+    whenever a session starts.
+    """
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     yield folder
@@ -191,7 +192,7 @@ def test_time_stamps_are_read_with_their_zones_or_named(course, capsys):
     ):
         assert words in said and words.split(",")[0] in page
     assert "Time stamps that cannot be read" in page
-    # nbgrader's own command would take +0200 for 200 seconds: it refuses, and goes on with the others.
+    # nbgrader's own command would read +0200 as 200 seconds, so it refuses that one and goes on with the others.
     said = nbgrader(course, "autograde", FIRST, "--force", fails=True)
     assert "timestamp.txt is misread by nbgrader's own command" in said
 
@@ -438,7 +439,7 @@ def test_changed_points_are_the_same_wherever_a_student_reads_them(course):
     released = nbformat.read(course / "release" / FIRST / f"{FIRST}.ipynb", as_version=4)
     assert row in released.cells[0].source and old not in released.cells[0].source
     hand_in(course, SampleSubmission("ada", answers={SOFTMAX: "SMX-01"}))
-    before = hand_in(course, SampleSubmission("bo"))  # who has the lesson as it was before
+    before = hand_in(course, SampleSubmission("bo"))  # bo still has the earlier lesson
     change(
         before, lambda notebook: notebook.cells[0].update(source=notebook.cells[0].source.replace(row, old))
     )
@@ -453,7 +454,7 @@ def test_changed_points_are_the_same_wherever_a_student_reads_them(course):
         assert "<td>10</td>" in page and "<td>7</td>" not in page
     assert "softmax</a>: 7.14 of 10" in page_of(course, "ada")
     graded = nbformat.read(course / "autograded" / "bo" / FIRST / f"{FIRST}.ipynb", as_version=4)
-    assert not graded.cells[0].metadata.get("tags")  # nobody is told that the student has changed it
+    assert not graded.cells[0].metadata.get("tags")  # it is not reported as changed by the student
 
 
 @pytest.mark.parametrize("points", [7, 5], ids=["as the check", "fewer than the check gives"])

@@ -37,7 +37,7 @@ COMPARED += [
     "masking.masked_attention",
     "decoder.feed_forward",
 ]
-# Right answers with operations elsewhere, or other ones, or invisible ones, which do differ.
+# Right answers that do differ: they use other operations, or the same in other places, or invisible ones.
 OTHER_STRUCTURE = {
     ("loops.attention_from_loops", "online softmax"),
     ("decoder.feed_forward", "feature by feature"),

@@ -49,14 +49,14 @@ def as_it_was(kept, result):
 
 
 def gives_tensors(exercise_id):
-    """Return whether a call returns tensors, and changes nothing."""
+    """Return whether the cases are single calls that return tensors."""
     expected = expected_of(exercise_id, *PUBLIC)
     return not expected.cases[0].script and "'tensor'" in str(expected.right[0]["steps"]["output"])
 
 
-# The same whenever the sizes of the arguments are.
+# Their results depend on the sizes of the arguments alone.
 OF_SIZES_ALONE = ("masking.causal_mask", "positions.sinusoidal_positions", "positions.alibi_bias")
-# They return None or a count: what they do, they do to a model.
+# These change a model, and return None or a count.
 CHANGE_A_MODEL = ("heads.copy_weights", "finetune.replace_linears")
 NOT_ASKED = OF_SIZES_ALONE + CHANGE_A_MODEL
 FUNCTIONS = [one for one in IDS if find(one).procedure == "function" and one not in NOT_ASKED]

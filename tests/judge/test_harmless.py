@@ -12,8 +12,7 @@ import torch
 
 from autograder.judge.rules import HARMLESS, READ_NOTHING
 
-# subtle: the entries are further apart than they are moved, so that their order, which max and sort go by, is
-# kept.
+# subtle: the entries are further apart than any step moves them, so max and sort always see the same order.
 _START = torch.tensor([[1.0, 9.0, 4.0], [16.0, 2.5, 25.0], [6.0, 12.0, 36.0]], dtype=torch.float64)
 _WAY = torch.tensor([[0.11, -0.2, 0.17], [0.07, 0.19, -0.13], [-0.05, 0.23, 0.14]], dtype=torch.float64)
 _ROUNDING = 1e-9

@@ -87,7 +87,7 @@ def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
     for seed in seeds:
         cases = cases_of(exercise, str(seed), hidden=True)
         records = probe(answer, cases, exercise.procedure)
-        checked_records(records, exercise, cases)  # grading takes them for what the probe writes
+        checked_records(records, exercise, cases)  # grading accepts them as the probe's records
         judged = judge(exercise, cases, records, hidden=True)
         assert judged.passed and judged.points == exercise.points, (seed, judged)
 
@@ -116,8 +116,8 @@ def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exerc
 
 
 def verdicts_on_mistakes(exercise_id, which):
-    """Return verdicts on all mistakes on the visible cases; on the hidden ones, which are of the same
-    families, on every fourth.
+    """Return verdicts on a sample of the mistakes, on all of them on the visible cases, or on every fourth on
+    the hidden cases, which are of the same families.
     """
     if which == SAMPLED:
         return sampled_verdicts(exercise_id)
@@ -165,7 +165,7 @@ ZERO_WEIGHTS = "Some of your weights are 0 where they should not be."
 
 
 def all_messages(exercise_id, which):
-    """Return the messages to wrong answers and to mistakes."""
+    """Return the messages on wrong answers and on mistakes."""
     wrong = []
     if which == PUBLIC:
         wrong = list(wrong_verdicts(exercise_id).values())

@@ -34,7 +34,7 @@ LEFT_BEHIND = {
 
 
 def given_modules(exercise_id: str) -> bool:
-    """Return whether an exercise's function is given modules which it must not change."""
+    """Return whether an exercise's function is given modules that it must not change."""
     cases = expected_of(exercise_id, *PUBLIC).cases
     return find(exercise_id).procedure == "function" and any(
         isinstance(value, Module) and name not in case.changes and case.family != "two calls in a row"

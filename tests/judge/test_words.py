@@ -1,4 +1,4 @@
-"""Messages for answers that people really gave: what a tutor would say, and what would be a riddle."""
+"""Messages on answers that people really gave: each says what a tutor would say."""
 
 import pytest
 from answers import IMPORTS, answers

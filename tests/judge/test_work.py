@@ -1,4 +1,4 @@
-"""Limits of work: everything that an answer reads and makes, in whichever pieces."""
+"""Limits on work: everything that an answer reads and makes counts, in however many pieces."""
 
 import pytest
 from answers import answers

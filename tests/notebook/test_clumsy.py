@@ -182,7 +182,7 @@ def test_a_slip_is_told_in_a_sentence_and_is_never_ours(slip, said):
     assert SLIPS[slip] in said[slip], said[slip]
     assert said[slip] and not NOT_OF_OURS.search(said[slip]), said[slip]
     assert len(said[slip]) < 400, said[slip]
-    assert "is next" not in said[slip]  # as if nothing were written
+    assert "is next" not in said[slip]  # which would mean that nothing was written
 
 
 def test_after_all_slips_nothing_is_lost(said):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.trial
 
 @cache
 def solved(lesson):
-    """Return the lesson's names, and with them the answers to its last section that its text unfolds."""
+    """Return the lesson's names, and the answers to its last section that are folded in its text."""
     names = dict(ran(lesson).names)
     for answer in re.findall(r"^```python\n((?:def |guess = ).*?)^```", prose(lesson), re.S | re.M):
         exec(answer, names)
@@ -254,8 +254,7 @@ def test_worked_examples_of_the_stubs_are_right(lesson):
     assert runner.failures == 0
 
 
-# The same numbers on every rung: what the lesson computes of the sentence as the loops do, for all tokens or
-# the last.
+# By lesson, what must equal lesson 01's loops over the sentence, for all tokens or the last.
 FOUND_AGAIN = {
     1: lambda names: names["output"],
     3: lambda names: names["masked_attention"](*[embed()] * 3, torch.ones(5, 5) > 0),
@@ -449,7 +448,7 @@ def test_hugging_face_encodes_alike_and_learns_alike_but_for_ties(names, printed
 def test_latents_learn_what_keys_and_values_learn_and_one_shared_head_does_not(names, printed):
     ends = {name[:3]: [percents[-1] for percents in seeds] for name, seeds in names["learned"].items()}
     assert min(ends["MHA"] + ends["MLA"]) > 95 and max(ends["MQA"]) < 90
-    assert printed.count("[True, True, True]") == 4  # absorbed, in both precisions; with places
+    assert printed.count("[True, True, True]") == 4  # absorbed, in both precisions; with positions
     assert names["comparison"].differences == [] and len(names["two"].differences) == 1
 
 
@@ -517,8 +516,8 @@ def test_a_small_gpt_uses_more_of_its_past_than_a_table_of_pairs(names):
     level, (at, others) = names["levels"]["bigrams"], names["in_window"].values()
     assert names["unseen_losses"][-1] < level - 0.7 and max(at[5:]) < level - 0.7
     assert abs(at[0] - level) < 0.2
-    # After 300 steps the others know the table less well: 0.14 to 0.22 above it, by the text that each Python
-    # has.
+    # After 300 steps the others know the table less well: 0.14 to 0.22 above it, depending on the text that each
+    # Python brings.
     assert all(level - 0.2 < run[0] < names["levels"]["unigrams"] for run in others)
     assert max(run[-1] for _, run in names["cheats"]) < 0.42 < 2 < names["losses"][99]
 
@@ -558,7 +557,7 @@ def test_accuracy_does_not_tell_which_policy_has_lost_its_language(names):
     share = {name: [legal(text) for text in texts] for name, texts in names["written"].items()}
     assert max(share["just push"] + share["beta 0.05"]) < 0.8 and min(share["beta 5"]) > 0.95
     assert min(path[-1][0] for path in names["paths"]["beta 5"]) > 0.75
-    for told in names["tried"]:  # learned from right and wrong
+    for told in names["tried"]:  # learned from right and from wrong answers
         assert told[0]["rewarded"] < 0.6 < 0.9 < told[-1]["rewarded"] and told[-1]["legal"] > 0.9
 
 

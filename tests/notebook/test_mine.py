@@ -27,7 +27,7 @@ def ready_made(x, padding):
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """mine in a learner's notebook in an empty folder."""
+    """The function `mine`, as in a learner's notebook in an empty folder."""
     monkeypatch.chdir(tmp_path)
     shell = SimpleNamespace(user_ns={})
     monkeypatch.setattr(module, "running_notebook", lambda: shell)
@@ -115,7 +115,7 @@ def test_it_is_the_ready_made_one_in_grading_in_a_check_and_in_a_script(own, mon
     with pytest.raises(Exception, match=r"\w"):
         check(masked_mean)
     assert asked and all(one is ready_made for one in asked)
-    with pytest.raises(Exception, match="None"):  # what was taken before the check, too
+    with pytest.raises(Exception, match="None"):  # also if it was taken before the check
         check(own(EXERCISE, ready_made), EXERCISE)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert own(EXERCISE, ready_made) is ready_made

@@ -56,7 +56,7 @@ ENTRIES = {
     ),
     "progress": progress,
 }
-# These attribute faults, and cannot attribute their own; a known mistake is an answer, and may raise.
+# Modules that report faults cannot report their own; a known mistake is an answer, and may raise.
 SPOKESMEN = {"errors.py", "faults.py", "notebook/check.py", "schema/<mistake>"}
 
 
@@ -74,7 +74,7 @@ def outcome(call, capsys):
 
 
 def codes_run(call):
-    """Return the code of ours that a call runs, by module."""
+    """Return the package's code objects that a call runs, by module."""
     found = defaultdict(set)
 
     def note(frame, event, arg):

@@ -51,8 +51,9 @@ def as_given_out(lesson):
 
 @pytest.fixture
 def notebook(tmp_path):
-    """A function that copies a lesson's student notebook, with other texts in the cells named, and gives its
-    path."""
+    """A function that copies a lesson's student notebook, replaces the named cells' texts and returns its
+    path.
+    """
 
     def copy(lesson=FIRST, *, name=None, more=(), **texts):
         made = nbformat.reads(as_given_out(lesson), as_version=4)
@@ -352,6 +353,16 @@ def test_a_folder_stands_for_the_lessons_in_it(notebook, tmp_path, capsys):
     (tmp_path / "scratch.ipynb").write_text("not of the course")
     assert main(["progress", str(tmp_path), "--json"]) == 0
     assert [json.loads(line)["notebook"] for line in capsys.readouterr().out.splitlines()] == files
+
+
+def test_python_files_for_an_editor_are_lessons_as_well(tmp_path, capsys):
+    remember(verdict(SOFTMAX, RIGHT), tmp_path)
+    for name in (f"{FIRST}.py", "scratch.py"):
+        (tmp_path / name).write_text("")
+    for given in (tmp_path, tmp_path / f"{FIRST}.py"):
+        assert main(["progress", str(given)]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith("Progress: 7 of 21 points, 1 of 4 exercises done") and f"in {tmp_path}" in said
 
 
 # --- What it must not disturb -------------------------------------------------------------------------------

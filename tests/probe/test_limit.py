@@ -1,5 +1,5 @@
-"""A limit on time holds by the system's timers and, without them or in another thread, by a thread that
-watches: with the same verdict in the same words, and nothing of it remains when the block is over.
+"""A time limit is enforced by the system's timers or, without them or in another thread, by a thread that
+watches: the verdict and its words are the same, and nothing of the limit remains after the block.
 """
 
 import contextlib
@@ -70,7 +70,7 @@ def test_one_that_swallows_the_first_ring_hears_the_next(way):
 
     def deaf():
         while len(rings) < 3:
-            # subtle: on a busy machine both timers ring in a row, the second while the first is noted.
+            # subtle: on a busy machine both timers ring in a row, the second while the first is being noted.
             with contextlib.suppress(OutOfTime):
                 try:
                     endless(torch.ones(1))
@@ -83,8 +83,8 @@ def test_one_that_swallows_the_first_ring_hears_the_next(way):
 
 @pytest.mark.skipif(not limit.HAS_TIMERS, reason="this system has no timers")
 def test_a_ring_while_the_limit_is_taken_away_does_not_leave_it_half_done():
-    """Let both timers fire in a row, as on a busy machine: the second while the block is being left for the
-    first, or while the first fires.
+    """Let both timers fire in a row, as on a busy machine: the second while the first one's exception leaves
+    the block, or while the first is still firing.
     """
     leaving = SimpleNamespace(f_code=limit._ByTimers.__exit__.__code__, f_back=None)
     ring = limit._ByTimers(1, 1)._ring
@@ -97,7 +97,7 @@ def test_a_ring_while_the_limit_is_taken_away_does_not_leave_it_half_done():
 
 
 def test_a_module_that_is_being_imported_is_imported_whole(way, tmp_path, monkeypatch):
-    """Let the limit ring in the middle of an import, which is in an import itself."""
+    """Let the limit ring in the middle of a nested import."""
     (tmp_path / "outer_one.py").write_text("import inner_one\nwhole = True\n")
     (tmp_path / "inner_one.py").write_text("import ringing\nringing.ring()\nwhole = True\n")
     monkeypatch.syspath_prepend(tmp_path)

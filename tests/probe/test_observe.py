@@ -1,4 +1,4 @@
-"""Of several calls, the observation is that of the one with the most operations."""
+"""Of several calls, the one with the most operations is observed."""
 
 from contextlib import suppress
 

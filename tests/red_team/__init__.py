@@ -12,7 +12,7 @@ kernel.py    ways out of the sandbox
 files.py     folders, files and names that are not what they should be
 cells.py     cells and metadata that are not what was given out
 pages.py     scripts for the teacher's browser
-watch.py     how it is seen that an attack did any harm
+watch.py     how the harm of an attack is detected
 
 Every attack is tame: a sandbox that fails loses a few hundred megabytes for some seconds, and no more.
 """

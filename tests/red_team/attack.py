@@ -97,8 +97,8 @@ def checks(content: dict) -> list[dict]:
 
 
 def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Hand in wrong answers except for these (by the number of the answer cell), and perhaps a cell that is
-    run before them.
+    """Return an attack of wrong answers except for these (by the number of the answer cell), and perhaps a
+    cell that is run before them.
     """
 
     def write(place, folder):
@@ -114,17 +114,17 @@ def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **
 
 
 def by_cell(name: str, tries: str, code: str, **more) -> Attack:
-    """Hand in wrong answers, and a cell that is run before them."""
+    """Return an attack of wrong answers and a cell that is run before them."""
     return by_code(name, tries, {}, code, **more)
 
 
 def by_answer(name: str, tries: str, code: str, **more) -> Attack:
-    """Hand in wrong answers, with this code (a whole cell) for `softmax`."""
+    """Return an attack of wrong answers, with this code (a whole cell) for `softmax`."""
     return by_code(name, tries, {1: code}, **more)
 
 
 def by_edit(name: str, tries: str, edit: Callable[[dict], object], answers=NOTHING, **more) -> Attack:
-    """Hand in a notebook that is changed as JSON, or whatever `edit` returns instead of it."""
+    """Return an attack whose notebook `edit` changes as JSON, or replaces with what it returns."""
 
     def write(place, folder):
         lesson = more.get("lesson", FIRST)

@@ -105,7 +105,7 @@ def wrong_source(content):
 
 
 def slow_source(content):
-    """Exploit that IPython rewrites one magic at a time, and reads the whole cell again each time."""
+    """Write magics that IPython rewrites one at a time, reading the whole cell again each time."""
     content["cells"].insert(1, cell_of("a = %time 1\n" * 20000))
     content["cells"].insert(1, cell_of("x = [" + "(" * 100 + ")" * 100 + "]\n" + "-" * 50000 + "1", id="b"))
     content["cells"].insert(1, cell_of("x" + ".y" * 100000, id="c"))
@@ -115,7 +115,7 @@ def slow_source(content):
 
 
 def short_lines(content):
-    """Exploit that a syntax tree takes a thousand times the memory of its text."""
+    """Write lines whose syntax tree takes a thousand times the memory of their text."""
     content["cells"].insert(1, cell_of("x\n" * 250_000))
 
 

@@ -16,8 +16,8 @@ def raw(name: str, tries: str, content, problem=UNREADABLE, **more) -> Attack:
 
 
 def made(name: str, tries: str, make, **more) -> Attack:
-    """Hand in whatever `make(place, folder, notebook)` writes; the answers are right, so that what is left of
-    them counts.
+    """Return an attack that hands in whatever `make(place, folder, notebook)` writes; the answers are right,
+    so that what is left of them counts.
     """
 
     def write(place, folder):
@@ -28,7 +28,7 @@ def made(name: str, tries: str, make, **more) -> Attack:
 
 
 def beside(name: str, tries: str, make, **more) -> Attack:
-    """Hand in whatever `make(place, folder)` writes, next to the notebook with right answers."""
+    """Return an attack that hands in whatever `make(place, folder)` writes, next to right answers."""
 
     def write_both(place, folder, text):
         (folder / NAME).write_text(text)
@@ -38,7 +38,7 @@ def beside(name: str, tries: str, make, **more) -> Attack:
 
 
 def linked(name: str, tries: str, file: str, target: str) -> Attack:
-    """Hand in a link next to right answers, or instead of them."""
+    """Return an attack that hands in a link next to right answers, or instead of them."""
 
     def link(place, folder, text):
         (folder / NAME).write_text(text)

@@ -29,8 +29,8 @@ def forged(name: str, tries: str, code: str, **more):
     return by_cell(name, tries, CHANNEL + code, **more)
 
 
-# What an answer's own process can claim. Forgers in the process know the inputs, so the numbers may be right:
-# anything missing must not count.
+# Claims of an answer's own process. A forger there knows the inputs, so the numbers may be right; records with
+# anything left out must not count.
 TRUE_NUMBERS = """\
 import torch
 import autograder.grading.worker.inside.requests as session

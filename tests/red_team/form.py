@@ -19,7 +19,9 @@ LOOK = "look at its code"
 
 
 def by_cells(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Hand in wrong answers except for these, which may use PyTorch, and perhaps a cell before them."""
+    """Return an attack of wrong answers except for these, which may use PyTorch, and perhaps a cell before
+    them.
+    """
     return by_code(
         name, tries, {number: HEAD + code for number, code in answers.items()}, before, form=True, **more
     )
@@ -30,7 +32,7 @@ def softmax(name: str, tries: str, code: str, before: str = "", **more) -> Attac
 
 
 def product(name: str, code: str, **more) -> Attack:
-    """Hand in a product of tables by another name, with idle loops."""
+    """Return an attack that hides a matrix product under another name, next to idle loops."""
     scores = f"{code}\n{IDLE}\ndef dot_product_scores(x):\n    idle(x)\n    return product(x, x.T)\n"
     attention = f"""{code}\n{IDLE}
 def attention_from_loops(q, k, v):
@@ -98,7 +100,7 @@ def softmax(scores):
     return Lazy(scores)
 """
 
-# The checker's own objects, by a name that is computed: what observes is replaced.
+# Reaches the checker's own objects by computed names, to replace the observer.
 REACHED = """\
 builtin = getattr(by_hand, "_" + "_globals_" + "_")["_" + "_builtins_" + "_"]
 get = builtin.get if isinstance(builtin, dict) else lambda name: getattr(builtin, name)

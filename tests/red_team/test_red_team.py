@@ -1,5 +1,5 @@
-"""A class in which most are hostile, graded in one run with honest neighbours. Their attacks are in
-red_team/.
+"""A class in which most are hostile, graded in one run with honest neighbours. The attacks are the
+other modules here.
 
 `make test` grades some attacks of each kind, `make trial` all of them. Each must earn nothing, take nothing,
 leave nothing behind and harm nobody.
@@ -127,8 +127,8 @@ def graded(cleared, request):
 
 @pytest.fixture(scope="module")
 def cleared():
-    """A folder that is cleared away afterwards. subtle: not one of pytest's own, because its clearing stops
-    at folders nested without end, and all of pytest with it, even the next time.
+    """A folder that is removed afterwards. subtle: not one of pytest's own, because endlessly nested folders
+    would crash pytest when it clears them up, even in its next run.
     """
     top = Path(tempfile.mkdtemp(prefix="red-"))
     yield top
@@ -181,7 +181,7 @@ def submit_oddities(known: Class, place: Place) -> None:
 
 @contextmanager
 def swapped_when_read(known: Class, student: str):
-    """Swap a submission as soon as it was looked at: for a link to right answers and to a diary."""
+    """Replace a submission, as soon as it has been looked at, with links to right answers and to a diary."""
     look_at = reading.read_submission
 
     def look_and_swap(folder, lesson):
@@ -226,8 +226,8 @@ def device_files() -> tuple:
 
 
 def snapshot(folder: Path) -> dict:
-    """Return the state and contents of the files under a folder, links and pipes as such. Not by `rglob`,
-    which some attacks stop.
+    """Return the mode, time and size of everything under a folder, without following links. It does without
+    `rglob`, which some attacks stop.
     """
     seen, waiting = {}, [folder]
     while waiting:

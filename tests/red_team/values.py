@@ -69,7 +69,7 @@ def softmax(scores):
         @SPOIL@
     return powers / powers.sum(-1, keepdim=True)
 """
-# The same of an exercise that is given layers (tests/values/test_values.py).
+# The same for an exercise that is given layers (tests/values/test_values.py).
 LYING_LAYER = """\
 import copy
 import torch
@@ -87,8 +87,9 @@ def feed_forward(x, linear1, linear2):
 
 
 def spoiled(name: str, tries: str, code: str) -> Attack:
-    """Hand in a right softmax that changes its input: all points except those for side effects are
-    deserved."""
+    """Return an attack of a right softmax that changes its input: it deserves all points but those for side
+    effects.
+    """
     return by_answer(name, tries, SPOILED_SOFTMAX.replace("@SPOIL@", code), points=6.0)
 
 

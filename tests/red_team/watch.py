@@ -66,7 +66,7 @@ def files_with(words: list[str], folders: list[Path]) -> list[tuple[str, str]]:
 
 
 class Listener:
-    """A server on loopback, by TCP and by two kinds of unix socket, that counts who comes."""
+    """A server on loopback, by TCP and by two kinds of unix socket, that records each connection."""
 
     def __init__(self, folder: Path):
         self.heard = []

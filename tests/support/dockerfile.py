@@ -1,6 +1,4 @@
-"""Does what one of our Dockerfiles says, in a folder that stands for the image's root, where there is no
-Docker.
-"""
+"""Follows one of our Dockerfiles without Docker, in a folder that stands for the image's root."""
 
 import re
 import shutil
@@ -12,7 +10,7 @@ from autograder.build.lesson import ROOT
 
 
 def steps(name: str) -> list[tuple[str, str]]:
-    """Return the instructions of docker/NAME.Dockerfile: their words, and what follows."""
+    """Return (instruction, its arguments) for each line of docker/NAME.Dockerfile."""
     text = (ROOT / "docker" / f"{name}.Dockerfile").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return [tuple(line.split(" ", 1)) for line in lines]
@@ -40,7 +38,7 @@ def copied(name: str, context: Path, root: Path) -> Path:
 
 
 def installed(name: str) -> list[str]:
-    """Return what its pip installs, without options and versions."""
+    """Return the packages that the Dockerfile installs with pip, without options and versions."""
     (line,) = (rest for word, rest in steps(name) if word == "RUN" and rest.startswith("pip "))
     words = re.sub(r"\$\{TORCH_INDEX:[^}]*\}|\$\{HUB:[^}]*\}|\"", "", line).split()
     assert words[:3] == ["pip", "install", "--no-cache-dir"]

@@ -71,7 +71,7 @@ def verdict(exercise_id: str, answer, check=PUBLIC) -> Verdict:
 
 @functools.cache
 def mistake_records(exercise_id: str) -> list[tuple]:
-    """Yield (mistake, its records as the probe writes them) for every known mistake, on the visible cases."""
+    """Return (mistake, its records as the probe writes them) for every known mistake, on the visible cases."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     return [(mistake, expected.run(number)[0]) for number, mistake in enumerate(exercise.mistakes)]
 

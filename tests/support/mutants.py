@@ -128,7 +128,7 @@ def _calls(node, tree):
         yield _with(node, args=swapped)
     for i in range(len(node.keywords)):
         yield _with(node, keywords=node.keywords[:i] + node.keywords[i + 1 :])
-    # A function of one thing is left out: torch.exp(x) -> x, x.transpose(-2, -1) -> x.
+    # A call with one argument becomes the argument: torch.exp(x) -> x, x.transpose(-2, -1) -> x.
     if len(node.args) == 1 and not node.keywords:
         yield node.args[0]
     if isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in MODULES:

@@ -84,7 +84,7 @@ def feedback_page(notebook, folder: Path) -> str:
 
 
 def _with_styles(page: str) -> str:
-    """Return the page with the styles in it that a browser would fetch from a server."""
+    """Return the page with the styles inlined that a browser would fetch from a server."""
 
     def style(link) -> str:
         return f"<style>{(STATIC / link[1]).read_text(encoding='utf-8')}</style>"

@@ -1,4 +1,4 @@
-"""A second, independent implementation of the real model: functions over its weights, in rows of the papers'
+"""A second, independent implementation of the real model: functions of its weights that follow the papers'
 formulas.
 
 It shares nothing with the lessons: the weights are unpacked by the package gguf, pairs are rotated as complex
@@ -53,8 +53,9 @@ def logits_of(weights: dict[str, Tensor], sizes, ids: Tensor) -> Tensor:
 
 
 class Fast:
-    """With caches, PyTorch's fused functions, and angles made once: (1, N) ids and caches -> logits and
-    caches."""
+    """The model with caches, PyTorch's fused functions and angles made once: (1, N) ids, caches -> logits,
+    caches.
+    """
 
     def __init__(self, weights: dict[str, Tensor], sizes, max_len: int = 512):
         self.table, self.norm, self.sizes = weights["token_embedding.weight"], weights["norm.weight"], sizes

@@ -61,7 +61,7 @@ def ran(name: str) -> Ran:
             return Ran(dict(shell.user_ns), notebook)
         finally:
             manager.shutdown_kernel()
-            type(shell).clear_instance()  # else later tests of this process run in a notebook
+            type(shell).clear_instance()  # else later tests of this process would seem to run in a notebook
             sys.modules["__main__"] = main
             os.chdir(place)
 

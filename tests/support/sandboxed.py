@@ -42,7 +42,7 @@ def has_ended(pid: int) -> bool:
 
 
 def waited(holds, seconds: float = 300.0) -> bool:
-    """Wait until it holds; return whether it does."""
+    """Wait until `holds()` is true; return False if it is not true in time."""
     until = time.monotonic() + seconds
     while not (held := holds()) and time.monotonic() < until:
         time.sleep(0.02)

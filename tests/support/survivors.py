@@ -12,9 +12,9 @@ from worked import answer_in, worked_file, worked_sources
 from autograder.exercises import all_exercises
 from autograder.judge import Expected, cases_of
 
-SECONDS = 2.0  # enough for every honest mutant on a busy machine; only those that never end take it
+SECONDS = 2.0  # enough for a mutant that ends, on a busy machine; only those that never end use it up
 
-# Mutants that compute the same as the worked answer, and why: first those of one kind, wherever they stand,
+# Mutants that compute the same as the worked answer, and why: whole kinds, in any exercise.
 SAME_KIND = (
     (
         r"torch\.(randn|rand|empty|zeros)\(.* -> self\.",
@@ -38,7 +38,7 @@ SAME_KIND = (
         "the head's weight is replaced by that of the embedding",
     ),
 )
-# then single ones.
+# Lines of single ones, which EQUIVALENT lists by exercise.
 EMPTY_SETS = "a, b = (lse_a.masked_fill(empty, 0.0), lse_b.masked_fill(empty, 0.0))"
 START = "largest, total, output = (torch.full_like(q[..., :1], -torch.inf), {}, {})"
 SHARED_EVENLY = "raise ValueError(f'{n_heads} heads cannot share {d_model} features evenly')"

@@ -15,7 +15,7 @@ AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 
 
 def run(program: str, *words: str, cwd: Path, fails: bool = False, before=(), env=None) -> str:
-    """Run `python -m PROGRAM WORDS`, which must succeed, or fail; return its output."""
+    """Run `python -m PROGRAM WORDS`, which must succeed, or fail if `fails`; return its output."""
     command = [*before, sys.executable, "-m", program, *map(str, words)]
     env = {name: value for name, value in (env or os.environ).items() if name != VARIABLE}
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, env=env)

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 PACKAGES = sysconfig.get_path("purelib")
-# subtle: -S leaves .pth files aside, by which a clone that is installed would be found.
+# subtle: -S ignores .pth files, through which an installed clone would be found.
 ALONE = [sys.executable, "-S", "-P"]
 
 

@@ -1,1 +1,1 @@
-"""Other systems than the current one: what they lack, and a kernel that lacks it."""
+"""Systems other than this one: what they lack, and a kernel that lacks it."""

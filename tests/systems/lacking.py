@@ -21,7 +21,7 @@ COMPARE = {
 
 @cache
 def lacking(platform: str) -> dict[str, frozenset[str]]:
-    """Return module -> the names that it has on Linux and not there ("win32", "darwin")."""
+    """Map each module to the names that it has on Linux but not on `platform` ("win32" or "darwin")."""
     found = {}
     for stub in STUBS.rglob("*.pyi"):
         tree = ast.parse(stub.read_text(encoding="utf-8")).body
@@ -33,7 +33,7 @@ def lacking(platform: str) -> dict[str, frozenset[str]]:
 
 @cache
 def absent(platform: str) -> frozenset[str]:
-    """Return the modules that do not exist there: no public name of theirs is left."""
+    """Return the modules that do not exist on `platform`, because no public name of theirs is left."""
     return frozenset(name for name in lacking(platform) if not _public(name, platform))
 
 
@@ -45,7 +45,7 @@ def _public(module: str, platform: str) -> set[str]:
 
 
 def _names(body: list[ast.stmt], platform: str) -> Iterator[str]:
-    """Return the names that these statements define on a platform, except private imports."""
+    """Yield the names that these statements define on a platform, except private imports."""
     for node in body:
         if isinstance(node, ast.If):
             holds = _holds(node.test, platform)

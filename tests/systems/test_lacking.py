@@ -18,9 +18,7 @@ RESERVED = re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.|/|$)")
 
 
 def asks_for(source: str, platform: str) -> set[str]:
-    """Return what a source imports or names that does not exist there; `hasattr(module, "name")` is only a
-    question.
-    """
+    """Return what a source imports or uses that `platform` lacks, except names tested with `hasattr`."""
     gone, names, tree = absent(platform), lacking(platform), ast.parse(source)
     found, guarded = set(), _asked_first(tree)
     for node in ast.walk(tree):
@@ -51,9 +49,7 @@ def _asked_first(tree: ast.Module) -> set[ast.Attribute]:
 def test_a_students_python_asks_for_nothing_that_is_not_there(platform):
     texts = {file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in code_files()}
     found = {file: asks_for(text, platform) for file, text in texts.items()}
-    guarded = {
-        "probe/limit.py": found.pop("probe/limit.py")
-    }  # asks first: the kernel above goes the other way
+    guarded = {"probe/limit.py": found.pop("probe/limit.py")}  # it checks HAS_TIMERS first
     assert {file: names for file, names in found.items() if names} == {}
     assert bool(guarded["probe/limit.py"]) == (platform == "win32")
 

@@ -62,8 +62,9 @@ def wrong(exercise) -> tuple[str, str] | None:
 
 @pytest.fixture(scope="module")
 def cells():
-    """Name -> code of a cell: the lessons' imports, and of every exercise a right and a wrong answer with its
-    check."""
+    """(name -> code of a cell, name -> expected message): the lessons' imports, and for every exercise a
+    right and a wrong answer with its check.
+    """
     made, wrongs, told = {"begin": WITHOUT_UNIX if sys.platform == "linux" else ""}, {}, {}
     for lesson in LESSONS:
         code = [cell for cell in student_notebook(Lesson(lesson)).cells if cell.cell_type == "code"]

@@ -9,7 +9,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 JOB = yaml.safe_load((ROOT / ".github/workflows/learner.yml").read_text(encoding="utf-8"))["jobs"]["learner"]
-PYTHON = {"py ": ".venv\\Scripts\\python", "python3 ": ".venv/bin/python"}  # by what begins README's block
+PYTHON = {"py ": ".venv\\Scripts\\python", "python3 ": ".venv/bin/python"}  # by how README's block begins
 BLOCKS = re.findall(r"\bOn (Windows|a Mac|Linux)[^\n]*:\n\n```\n(.*?)```", README, re.DOTALL)
 
 

@@ -17,7 +17,7 @@ import tempfile
 
 from systems.lacking import absent, lacking
 
-# Packages of others are loaded before, because these are builds for Linux.
+# Third-party packages are loaded first, because these are builds for Linux.
 OTHERS = (
     *(
         "IPython.core.completer",
@@ -44,7 +44,7 @@ OTHERS = (
     *("torch._dynamo", "torchview", "tqdm"),
 )
 
-STAYS = ("select",)  # the kernel's own event loop asks it
+STAYS = ("select",)  # the kernel's own event loop needs it
 
 STARTUP = f"""
 import asyncio, sys

@@ -14,7 +14,7 @@ def kept(size, persistent=False):
 
 
 def norms(forward):
-    """All norms computed by `forward`, an expression of self and x."""
+    """Return an edit that computes all norms by `forward`, an expression of self and x."""
     return {"nn.LayerNorm(d_model)": OWN_NORM.format(forward)}
 
 

@@ -191,7 +191,7 @@ def one_table(q, k, v, out, logsumexp, grad_out, block, causal=False):
 
 
 def table_of_truth(q, k, v, out, logsumexp, grad_out, block, causal=False):
-    """Scores block by block, but the mask of all of them."""
+    """Scores block by block, but one mask for all keys."""
     mask = hidden(0, k.shape[-2], q.shape[-2], k.shape[-2])
     inner, scale = (out * grad_out).sum(-1, keepdim=True), q.shape[-1] ** -0.5
     dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)

@@ -83,7 +83,7 @@ def counted(logits, p):
 
 
 def filtered(sums, kept="sums - probs < p"):
-    """The text of an answer that trusts its sums of probabilities for p = 1, too."""
+    """Return the text of an answer that trusts its sums of probabilities even at p = 1."""
     return f"""
 def top_p_logits(logits, p):
     probs, order = logits.softmax(-1).sort(dim=-1, descending=True, stable=True)

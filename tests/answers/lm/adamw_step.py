@@ -14,7 +14,7 @@ def with_lerp(parameter, gradient, mean, square, step, lr=1e-3, betas=(0.9, 0.99
 
 
 def as_pytorch_does(parameter, gradient, mean, square, step, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
-    """In place, on copies; the corrections in the length of the step."""
+    """In place, on copies; the bias corrections go into the step size."""
     parameter, mean, square = parameter.clone(), mean.clone(), square.clone()
     parameter.mul_(1 - lr * weight_decay)
     mean.mul_(betas[0]).add_(gradient, alpha=1 - betas[0])
@@ -58,7 +58,7 @@ def no_gradients(parameter, gradient, mean, square, step, lr=1e-3, betas=(0.9, 0
 
 def correction_multiplied_out(parameter, gradient, mean, square, step, lr=1e-3, betas=(0.9, 0.999), eps=1e-8,
                               weight_decay=0.01):
-    """The step length of Kingma and Ba's last remark in section 2, with eps made to fit."""
+    """The step size of the last remark in section 2 of Kingma and Ba, with eps adjusted to match."""
     mean = mean.mul(betas[0]).add(gradient.mul(1 - betas[0]))
     square = square.mul(betas[1]).add(gradient.pow(2).mul(1 - betas[1]))
     root = math.sqrt(1 - betas[1] ** step)

@@ -128,7 +128,9 @@ class Squeezed(Base):
 
 
 class Balanced(Sorted):
-    """Keeps what a loss would need, draws no conclusions; a subclassed router, another argument with a default."""
+    """Stores what a balancing loss needs, without using it; a subclassed router, one more argument with a
+    default.
+    """
 
     def __init__(self, d_model, d_ff, n_experts, k, noise=0.0):
         super().__init__(d_model, d_ff, n_experts, k)

@@ -34,7 +34,7 @@ def by_exp(logits, k):
 
 
 def masked(logits, k):
-    """Everything below the k-th becomes -inf."""
+    """Everything below the k-th largest becomes -inf."""
     lowest = logits.topk(k, dim=-1).values[..., -1:]
     shares = torch.softmax(logits.masked_fill(logits < lowest, -torch.inf), dim=-1)
     weights, experts = shares.topk(k, dim=-1)

@@ -258,7 +258,7 @@ class MultiheadInside(Base):
 
 
 def two_arguments(kind):
-    """The class with one key/value head."""
+    """Return the class `kind` with one key/value head."""
 
     class MultiQueryAttention(kind):
         def __init__(self, d_model, n_heads):

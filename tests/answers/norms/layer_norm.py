@@ -47,7 +47,7 @@ def token_by_token(x, weight, bias, eps=1e-5):
 def centring_matrix(x, weight, bias, eps=1e-5):
     d = x.shape[-1]
     centre = torch.eye(d, dtype=x.dtype) - 1 / d
-    # Numbers of mean 10,000 are first moved near to zero, by what does not change the result.
+    # Numbers with mean 10,000 are first shifted close to zero, which does not change the result.
     c = (x - x[..., :1].detach()) @ centre
     return c / ((c * c).mean(-1, keepdim=True) + eps).sqrt() * weight + bias
 

@@ -21,7 +21,7 @@ def plain(policy, reference, optimizer, chosen, rejected, chosen_answer, rejecte
 
 
 def detached(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):
-    """Gradients of the reference cut off where it has answered."""
+    """The reference's outputs detached, so that no gradients flow into it."""
     sides = []
     for model in (policy, lambda ids: reference(ids).detach()):
         sides.append(log_prob(model, chosen, chosen_answer) - log_prob(model, rejected, rejected_answer))
@@ -83,7 +83,7 @@ _BEFORE = {}
 
 
 def reference_asked_once(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):
-    """The reference's log-probabilities are kept by the shape of the ids."""
+    """The reference's outputs are cached by the shape of the ids."""
     def kept(ids):
         return _BEFORE.setdefault((type(reference).__name__, ids.shape), reference(ids).detach())
 

@@ -63,7 +63,7 @@ class Filled(Base):
 
 
 class WithoutLastAction(Base):
-    """The last action is never seen by a state."""
+    """The last action is left out, because no state attends to it."""
 
     def forward(self, returns, states, actions):
         x = self.tokens(returns, states, actions)[:, :-1]
@@ -77,7 +77,7 @@ class HeadOfAll(Base):
 
 
 class RepeatedTimes(Base):
-    """One time for each token, three times the same."""
+    """One time step for each token, each repeated three times."""
 
     def tokens(self, returns, states, actions):
         b, t = actions.shape

@@ -19,7 +19,7 @@ def filled(rewards, discount=1.0):
 
 
 def cumulated(rewards, discount=1.0):
-    """A cumulative sum, where that is enough."""
+    """A cumulative sum if nothing is discounted."""
     if discount == 1:
         return rewards.flip(-1).cumsum(-1).flip(-1)
     columns = [rewards[:, -1]]

@@ -18,7 +18,7 @@ def on_a_stack(text, merges):
 
 
 def lowest_rank(text, merges):
-    """As minbpe does it: again and again the pair that was learned first of those that are there."""
+    """As minbpe does it: in each round, of the pairs present, the one that was learned first."""
     rank = {pair: k for k, pair in enumerate(merges)}
     ids = list(text.encode("utf-8"))
     while len(ids) >= 2:

@@ -1,8 +1,8 @@
 """A class over three weekly archives of each system: every file is accounted for, and nobody's work is in
-another's place.
+another student's folder.
 
 week 1   the first lesson
-week 2   the first lesson again, with what was handed in again, late, or by people who go by another name now
+week 2   the first lesson again, with work handed in again, late, or by people whose name has changed
 week 3   the second lesson
 """
 
@@ -149,7 +149,7 @@ def submission_of(folder: str, person: Person, week: int) -> str:
 
 
 def counted(course: Path) -> dict[str, tuple[str, int]]:
-    """Return, by folder and lesson, whose notebook counts, and which it is."""
+    """Map each folder and lesson to the student and the number in the notebook that counts."""
     found = {}
     for path in sorted((course / "submitted").glob("*/*/*.ipynb")):
         word = TAG.search(path.read_text(encoding="utf-8"))

@@ -37,7 +37,7 @@ def many_blanks() -> bytes:
     return packed({f"{number}.ipynb": blanks for number in range(4)})
 
 
-# What evil hands in, and what is said of it.
+# What the student evil hands in, and part of the message.
 EVIL = {
     "many files": (lambda: packed({f"{n}.ipynb": b"" for n in range(20)}), "more than 10 files"),
     "a long list of files": (
@@ -91,7 +91,7 @@ def test_a_folder_of_a_student_has_a_name_that_a_file_system_takes(course, texts
     assert student.endswith("_66 01") and text == texts["done"]
 
 
-# The worst for a pattern on a text of students, a megabyte of it. What is quadratic would take hours.
+# A megabyte of the worst input for each pattern that reads students' texts. A quadratic pattern would take hours.
 WORST = {
     "blanks": " " * MEGABYTE,
     "underscores": "_" * MEGABYTE,
@@ -130,8 +130,8 @@ def test_the_longest_name_of_a_person_takes_no_time(name):
 
 @pytest.mark.parametrize("name", WORST)
 def test_a_notebook_of_a_megabyte_of_the_worst_is_placed_with_the_others(course, texts, tmp_path, name):
-    """Search for names of exercises in linear time: an earlier pattern was quadratic in spaces, outside all
-    limits.
+    """Find names of exercises in linear time: an earlier pattern was quadratic in spaces, where no time limit
+    applies.
     """
     worst = WORST[name][:999_000]
     text = notebook_of(worst)

@@ -113,7 +113,7 @@ def test_a_notebook_that_a_browser_renamed_is_taken(course, texts, archive, endi
     assert placed(course) == {"ada 01": texts["done"]}
 
 
-# A system, two students at one school time, and what that is in UTC where the school is in Berlin.
+# By system, a file name that holds half past midnight in the school's time zone.
 SCHOOL = {
     "blackboard": f"L_ada_attempt_2026-01-02-00-30-00_{F}",
     "brightspace": f"1-2 - Ada Lovelace - Jan 2, 2026 1230 AM/{F}",

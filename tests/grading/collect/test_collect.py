@@ -1,4 +1,4 @@
-"""Archives of five systems are sorted into a course, and nothing is lost in silence."""
+"""Archives of five systems are sorted into a course, and nothing is lost silently."""
 
 import stat
 import unicodedata
@@ -39,7 +39,8 @@ submission_12:
   :created_at: 2026-01-03 22:10:00 Z
 """
 F = f"{FIRST}.ipynb"
-# What each system gives for: ada hands in twice, the last time done; alan7 half of it, late; sofya another lesson.
+# Each system's archive of the same class: ada hands in twice, and only the second is done; alan7 hands in half,
+# late; sofya another lesson.
 SYSTEMS = {
     "canvas": {
         f"lovelaceada_71_901_{F}": "half",
@@ -157,7 +158,7 @@ def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
         assert words in said
 
 
-# What a student hands in, as the files of their folder; the one that counts; what is said about it.
+# The files that a student hands in; the one that counts; part of the message.
 ONE = "Sofya Kovalevskaya_5_assignsubmission_file"
 ODD = {
     "folders in folders": ({"a/b/c/d/e.ipynb": "done"}, "done", ""),

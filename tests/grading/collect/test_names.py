@@ -19,8 +19,8 @@ STUDENTS = Class(
     SimpleNamespace(id=i, first_name=f, last_name=n, email=f"{i}@x.org") for i, (f, n) in CLASS.items()
 )
 HUB = "https://github.com/"
-# The name, whose it is, its time or whether it is late, and where its form was seen. People are invented where they
-# were not; what they handed in is a notebook here.
+# The name, whose it is, its time or "late", and where names of this form were seen. All people are invented, and each
+# file is a notebook here.
 SEEN = {
     "canvas": [
         ("smithbob_340934_208490284_BobsWork.ipynb", "bob", None),  # HUB/mikewesthad/canvas-unzipper
@@ -72,7 +72,7 @@ SEEN = {
         ("CW_2_cw2 36_attempt_2019-12-18-02-05-21_x.ipynb", "cw2_36", "2019-12-18 02:05"),  # a group
     ],
     "brightspace": [
-        # HUB/saritonin/academic-shell-scripts/blob/main/rename_and_move.sh, which tells of groups as well
+        # HUB/saritonin/academic-shell-scripts/blob/main/rename_and_move.sh, which covers groups as well
         ("397063-2557369 - Mary-Ann Smith - Sep 24, 2024 926 PM/01.ipynb", "mary", "2024-09-24 21:26"),
         ("397063-2557369 - Group 3 - John Doe - Sep 24, 2024 926 PM/01.ipynb", "jdoe3", "2024-09-24 21:26"),
         # HUB/cschellenberger/brightspace-assessment-rename, renamer.py

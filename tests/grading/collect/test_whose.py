@@ -103,7 +103,7 @@ def test_the_name_of_another_in_moodle_takes_no_place_in_a_later_archive(course,
     good, said = hand_in({name.format(30009): "half"})
     assert not good and "ada: moodle 30001 and moodle 30009" in said
     assert placed(course) == {"ada 01": texts["done"]}
-    # Another lesson is another assignment, in which Moodle numbers anew.
+    # Another lesson is another assignment, in which Moodle gives new numbers.
     assert hand_in({name.format(30077): "second"})[0]
     assert placed(course)["ada 02"] == texts["second"]
 

@@ -30,7 +30,8 @@ WORK = {"answers": {SOFTMAX: "SMX-01"}, "written": WRITTEN}
 @pytest.fixture(scope="module")
 def graded(first_course, tmp_path_factory):
     """A course after a lesson: collected, graded, with feedback, report and a log. One student handed in
-    twice, and then an odd file; of the other an instructor kept an earlier attempt."""
+    twice and then an odd file; an instructor kept an earlier attempt of the other's.
+    """
     folder = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("person") / "course"))
     with open_course(folder).gradebook as gradebook:
         gradebook.update_or_create_student(
@@ -79,7 +80,7 @@ def naming(folder: Path, student: str) -> list[str]:
 
 def test_nothing_of_a_student_who_is_forgotten_is_left(course):
     shared = (course / ".grading" / "results").iterdir()
-    assert len(list(shared)) == 1  # of two who handed in the same
+    assert len(list(shared)) == 1  # shared by the two who handed in the same
     rooms = {Path(path).parts[0] for path in naming(course, ADA)}
     assert rooms >= {"submitted", "earlier", "unplaced", ".collected", "people.csv", ".grading", "feedback"}
     assert forget(course, ADA) == []
@@ -156,7 +157,7 @@ def test_only_the_rows_of_the_student_go_from_the_table_of_numbers(course, capsy
     forget(course, ADA)
     assert table.read_text(encoding="utf-8") == head + others
     table.write_text(f"{head}canvas,73,wei,wei_73\n", encoding="utf-8")
-    show(course, "wei_73")  # of whom nothing else is kept
+    show(course, "wei_73")  # the course keeps nothing else of this student
     assert "canvas 73 wei" in capsys.readouterr().out
     forget(course, "wei_73")
     assert table.read_text(encoding="utf-8") == head

@@ -63,7 +63,7 @@ def takes_out(place: int):
 MENDED = ("Title", "On keys", "q:4 Why?", "The end")
 WITHOUT = ("Title", "q:4 Why?", "The end")
 NEW = ("A", "B", "C", "D", "q:4 Why?")
-# What the teacher does, the corrected lesson, what comes of both, and a word of what is said.
+# The teacher's change, the corrected lesson, the cells after the merge, and part of the message.
 MERGES = {
     "only mine": (says(1, "My keys"), OLD, ["Title", "My keys", "Why?", "The end"], ""),
     "only theirs": (says(1, "About keys"), MENDED, ["Title", "On keys", "Why?", "The end"], ""),
@@ -151,7 +151,7 @@ def source(course: Path) -> Path:
 
 
 def of_before(course: Path, edit) -> None:
-    """Change the lesson, and the stored copy of it as it was made, as if it had been made that way."""
+    """Change the lesson and its stored original, as if it had been made that way."""
     for path in (source(course), course / ".made" / f"{FIRST}.ipynb"):
         change(path, edit)
     assert open_course(course).generate_assignment(FIRST, force=True)["success"]

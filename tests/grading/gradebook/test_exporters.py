@@ -28,7 +28,7 @@ HOSTILE = '=HYPERLINK("http://example.org","x")'
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A gradebook with two lessons, hostile names, a late work, and one that waits for a grader."""
+    """A gradebook with two lessons, hostile names, a late submission, and one that waits for a grader."""
     folder = tmp_path_factory.mktemp("grades")
     (folder / "nbgrader_config.py").write_text(CONFIG + RULE)
     with open_course(folder).gradebook as book:

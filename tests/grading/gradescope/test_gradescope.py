@@ -74,7 +74,8 @@ def archive(course, tmp_path_factory) -> Path:
 @pytest.fixture
 def autograder(archive):
     """The folder /autograder, as Gradescope's harness lays it out; `python` is what setup.sh makes there.
-    subtle: all may enter it, as they may there, but not pytest's own folders."""
+    subtle: it is outside pytest's folders, which other users may not enter.
+    """
     place = Path(tempfile.mkdtemp())
     place.chmod(0o755)
     root = place / "autograder"

@@ -27,7 +27,7 @@ LOOP = "while True:\n    pass"
 # No exception stops it, so its whole process must be killed.
 STUBBORN = f"import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))\n{LOOP}"
 CALLS = "weights = [softmax(torch.ones(1, 1)) for _ in range(2)]\nprint('not reached')"
-# An answer that is slow is given up early, so that this test need not wait.
+# Slow answers are given up early, so that these tests need not wait.
 HURRIED = replace(USUAL, cell=8.0, probe=8.0, again=2.0, again_call=0.5)
 
 

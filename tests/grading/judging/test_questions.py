@@ -1,4 +1,4 @@
-"""What is said where there is no answer to ask."""
+"""The verdict where there is no answer to run."""
 
 import pytest
 

@@ -59,7 +59,7 @@ def short_limits(monkeypatch):
 
 
 def is_kind(message: str) -> bool:
-    """Assert that a message has at most three lines, none of them from our code or Python's own report."""
+    """Return whether a message has at most three lines, none of them from our code or Python's own report."""
     ours = re.search(r"Traceback|autograder|site-packages|\.py\b", message)
     return 1 <= len(message.splitlines()) <= 3 and not ours
 
@@ -210,7 +210,7 @@ def ignoring_weights(answer):
 
 
 def late(does):
-    """Return a right answer, except for tensors of four axes."""
+    """Return an answer that is right except on tensors of four axes, on which it calls `does`."""
     return lambda scores: does(scores) if scores.dim() == 4 else right(scores)
 
 

@@ -64,7 +64,7 @@ def check_cell(exercise_id: str):
 
 
 def fitted(folder, result: Result | None, *exercises: str, key: str = KEY) -> nbformat.NotebookNode:
-    """Return a graded notebook with these checks after the preprocessor, run in the course's folder."""
+    """Return a graded notebook with these checks, as the preprocessor leaves it in the course's folder."""
     if result is not None:
         results.save(folder, KEY, result)
     notebook = new_notebook(

@@ -1,4 +1,4 @@
-"""The zip of a lesson's feedback goes back to those from whom the work came, by the systems' own numbers."""
+"""The zip of a lesson's feedback goes back to the students whose work it was, by the systems' own numbers."""
 
 import shutil
 import zipfile
@@ -23,7 +23,7 @@ CLASS = {"ada": ("Ada", "Lovelace"), "bo": ("Bo7", "Li"), "wei": ("伟", "张"),
 F = f"{FIRST}.ipynb"
 CANVAS = {
     f"lovelaceada_71_901_{F}": "ada 1",
-    f"lovelaceada_LATE_71_950_{FIRST}-1.ipynb": "ada 2",  # Canvas takes the number of the last file alone
+    f"lovelaceada_LATE_71_950_{FIRST}-1.ipynb": "ada 2",  # Canvas uses only the number of the last file
     f"libo7_72_902_{F}": "bo",
     f"anon_x1Y2z_903_{F}": "a person without a name",
 }

@@ -1,4 +1,4 @@
-"""Formgrader's page and the feedback: nothing by a student covers them, or passes for the course's words."""
+"""Formgrader's page and the feedback: nothing that a student writes covers them or passes for the course's words."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The class report, from made-up works: nothing is run."""
+"""The class report, from made-up submissions: nothing is run."""
 
 import html
 import json

@@ -21,7 +21,7 @@ FULL = 21.0
 
 @pytest.fixture
 def started():
-    """Start programs of Dask, and end them all."""
+    """A function that starts a program of Dask; all of them are ended after the test."""
     running = []
 
     def start(*words: str) -> subprocess.Popen:
@@ -42,7 +42,7 @@ def started():
 
 
 def scheduler(started) -> str:
-    """Start a new scheduler on loopback; return its address."""
+    """Start a scheduler on loopback; return its address."""
     process = started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     for line in process.stderr:
         if found := re.search(r"Scheduler at:\s+(tcp://127\.0\.0\.1:\d+)", line):

@@ -115,7 +115,7 @@ DRAWN = [
     # Brackets are as high as their own matrix.
     (MATRICES, "<mrow><mo>(</mo><mtable>", 2),
     (MATRICES, "</mtable><mo>)</mo></mrow>", 2),
-    # A thousand has no gap, and a sign stands close to its number.
+    # The comma in a thousand makes no gap, and a sign stands close to its number.
     ("524{,}288", '<mo lspace="0" rspace="0">,</mo>', 1),
     ("a, b", "lspace", 0),
     ("(2, -1)", '<mo>,</mo><mo form="prefix">−</mo><mn>1</mn>', 1),

@@ -1,4 +1,4 @@
-"""Code in a sandbox: what it can find, and what it is charged with."""
+"""Code in a sandbox: what it can find, and what it is charged for."""
 
 import pytest
 

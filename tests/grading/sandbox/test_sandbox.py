@@ -38,7 +38,7 @@ print(why_no_sandbox() or "a sandbox")
 
 @needs_sandbox
 def test_an_environment_may_be_a_link(tmp_path):
-    """Try `.venv -> ../environments/course`, as people have it who keep environments elsewhere."""
+    """Try `.venv -> ../environments/course`, as set up by people who keep environments elsewhere."""
     (tmp_path / "linked").symlink_to(sys.prefix)
     (tmp_path / "twice").symlink_to("linked")
     python = str(tmp_path / "twice/bin/python")
@@ -109,7 +109,7 @@ def test_an_unknown_machine_is_refused(monkeypatch):
         syscalls.filter_system_calls()
 
 
-# Calls that younger machines do not have, and those that took their place there.
+# System calls that newer processors lack, and those that replace them there.
 NEWER = {
     "inotify_init": "inotify_init1",
     "chmod": "fchmodat",

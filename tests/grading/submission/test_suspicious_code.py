@@ -37,7 +37,7 @@ HONEST = [
     "layer.weight.data = w\nlayer.bias.grad = None\nconfig.n_heads = 4\nprint(torch.__version__)",
     "import functools\nclass A(nn.Module): pass\nlayers = [A, nn.ReLU]\nnorm = functools.partial(nn.LayerNorm, eps=1)",
 ]
-# In an answer under a rule of form: a few of the above are looked at there.
+# Honest answers under a rule of form, where a few of the above would be reported.
 HONEST_ANSWERS = [
     "def shifted(s):\n    return s - s.amax(-1, keepdim=True)\ndef softmax(s):\n    e = shifted(s).exp()\n"
     "    return e / e.sum(-1, keepdim=True)",
@@ -178,7 +178,7 @@ def test_what_no_cell_needs_is_seen(text, name):
     assert name in suspicious_names([text], {}, [IMPORTS]).cells
 
 
-# `self` can be anything that a method is given; so a class that PyTorch uses is given to none.
+# A method's `self` is whatever it is called with, so no method may be given a class of PyTorch's.
 METHOD = "class A:\n    def f(self):\n        self.exp = 1\n        return self._x\n"
 
 
@@ -251,7 +251,7 @@ def test_what_values_have_leads_inside_by_reported_names_alone():
         types.SimpleNamespace(),
     ]
     seen: dict[int, object] = {}
-    for value in waiting:  # it grows
+    for value in waiting:  # the list grows on the way
         assert not isinstance(value, INSIDE) and "ctypes" not in type(value).__module__
         if id(value) in seen or len(seen) > 5000:
             continue

@@ -72,7 +72,7 @@ def test_a_byte_in_any_module_that_grading_imports_changes_the_key(monkeypatch):
     assert {"autograder.grading.judging.run", "autograder.untrusted", "autograder.files"} <= modules
     assert {"autograder.probe.observe", "autograder.exercises.loops.softmax"} <= modules
     monkeypatch.setattr(dependencies, "closure", lambda roots: modules)
-    for module in sorted(modules)[::7]:  # each is asked the same way
+    for module in sorted(modules)[::7]:  # every seventh will do: all take the same path
         assert key_with_a_byte_more_in(module, monkeypatch) != before, module
 
 
@@ -107,7 +107,9 @@ with open({path!r}, "w") as file:
 
 
 def test_all_that_grading_loads_is_found_in_its_imports(tmp_path):
-    """Ask the grader's process, and that of an answer in which every lesson's imports of the package have run."""
+    """List what is loaded in the grader's process, and in an answer's after every lesson's imports of the
+    package.
+    """
     imports = set()
     for lesson in find_lessons(None):
         code = "\n".join(cell.text for cell in read_cells(lesson) if cell.is_code)

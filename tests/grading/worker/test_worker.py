@@ -78,7 +78,7 @@ def test_code_that_computes_for_ever_ends_however_long_it_might_wait(monkeypatch
         Session(shared_fork_server(), allowance=Allowance(cell=0.5)) as session,
         pytest.raises(Ended) as ended,
     ):
-        session.cell("sum(range(10**15))")  # a single step of Python, which looks at no signal
+        session.cell("sum(range(10**15))")  # a single step of Python, in which no signal is handled
     assert ended.value.was_late
 
 
@@ -107,7 +107,7 @@ time.sleep(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
 @pytest.mark.parametrize("when", ["while it imports", "before its first line"])
 def test_the_warm_process_ends_with_the_one_that_started_it(when):
-    """Block it, so that it does not end by itself."""
+    """Block the warm process, so that it does not end by itself."""
     starter = subprocess.Popen(
         [sys.executable, "-c", STARTS, when],
         stdout=subprocess.PIPE,
@@ -149,7 +149,7 @@ for name, names in json.loads(sys.argv[1]).items():
 
 
 def test_of_what_lessons_import_only_what_shows_something_does_nothing():
-    """Functions with which an answer may compute stay, even where they import what is silenced."""
+    """Keep functions with which an answer may compute, even where they import what is silenced."""
     imported = {}
     for file in (ROOT / "solutions").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

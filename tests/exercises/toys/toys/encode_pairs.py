@@ -1,4 +1,4 @@
-"""Byte-pair encoding of a text with merges that are known."""
+"""Byte-pair encoding of a text with given merges."""
 
 from autograder.schema import VALUES, Case, Exercise, edit
 

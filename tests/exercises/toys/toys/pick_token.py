@@ -1,4 +1,4 @@
-"""A sampler whose random numbers are given."""
+"""A sampler that is given its random numbers."""
 
 import torch
 
