@@ -43,7 +43,8 @@ def parts_of_files(files: list[str]) -> list[Part]:
 def _notebooks(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = [file for lesson in lessons() if (file := file_of(lesson, path)) is not None]
+    files = [file_of(lesson, path) for lesson in lessons()]
+    found = [file for file in files if file is not None]
     if not found:
         raise UserError(
             f"{path} has no notebook of this course; name the folder `notebooks`, or a file in it."
