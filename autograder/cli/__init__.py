@@ -106,10 +106,10 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _lacks(error: Exception) -> str:
-    """Return the package that this Python lacks, and the command that installs it; empty if that is not the
-    error.
+    """Return a sentence with the package that this Python lacks and the command that installs it; empty if
+    the error has another cause.
 
-    subtle: PyTorch that does not load raises OSError; on Windows it needs a DLL of Microsoft's.
+    subtle: if PyTorch does not load, it raises OSError; on Windows it needs a DLL of Microsoft's.
     """
     origins = [Path(frame.filename).parts[-2:] for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, OSError) and ("torch", "__init__.py") in origins:

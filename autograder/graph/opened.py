@@ -37,7 +37,7 @@ NameParameter = Callable[[torch.Tensor, torch.Tensor, str], None]  # names of th
 
 
 class NotCovered(Exception):
-    """Raised if the call has an option that is not in the tables; it is drawn as one operation then."""
+    """Raised if a call has an option that is not in the tables; such a call is drawn as one operation."""
 
 
 def is_fused(function: Callable) -> bool:
@@ -50,7 +50,7 @@ def expand(
     """Return the results of the fused function, computed in visible steps. Raises `NotCovered` for an option
     without a table.
 
-    `name_parameter(packed, tensor, name)` is told the name of each piece of a packed parameter.
+    `name_parameter(packed, tensor, name)` is called with the name of each piece of a packed parameter.
     """
     if function is F.scaled_dot_product_attention:
         return (_fused(dict(zip(_FUSED, args)) | kwargs),)
@@ -60,7 +60,7 @@ def expand(
 
 
 def _take(steps: Iterable[tuple], known: dict[str, Any]) -> None:
-    """Run the steps one after the other; `known` holds results by name, and gets those of the steps."""
+    """Run the steps in order; `known` maps names to results, and each step adds its own."""
     for name, operation, first, *others in steps:
         inputs = [known.get(one, one) if isinstance(one, str) else one for one in others]
         call = _SIGNS.get(operation) or getattr(type(known[first]), operation)

@@ -151,5 +151,5 @@ def _joined(steps: list[Step], trace: Trace) -> list[Step]:
 
 
 def _rearranges(step: Step) -> bool:
-    """Return whether it only transposes and slices. Steps that select, join or copy are shown separately."""
+    """Return whether the step only changes the layout. Steps that select, join or copy are shown separately."""
     return step.kind == "operation" and step.op in ops.LAYOUT - _SHOWN_ALONE

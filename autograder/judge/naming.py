@@ -42,7 +42,7 @@ class Agreement:
 
     mistake: Mistake
     share: float  # of the cases in which either is wrong, the share in which both agree
-    cases: frozenset[int]  # these
+    cases: frozenset[int]  # those in which both agree
     everywhere: bool  # whether they agree in the right cases as well
 
 
