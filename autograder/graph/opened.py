@@ -122,7 +122,7 @@ def _turned(x: torch.Tensor) -> torch.Tensor:
 
 
 def _projections(a: dict[str, Any], name_parameter: NameParameter) -> Iterator[torch.Tensor]:
-    """Return q, k, v from one packed weight or three."""
+    """Yield q, k, v from one packed weight or three."""
     biases = (None,) * 3 if a["in_proj_bias"] is None else a["in_proj_bias"].detach().chunk(3)
     separate = [a[f"{letter}_proj_weight"] for letter in "qkv"]
     weights = separate if a["use_separate_proj_weight"] else a["in_proj_weight"].detach().chunk(3)

@@ -34,7 +34,7 @@ def hint(exercise: str | Callable) -> None:
 
 @cache
 def _ladder(exercise_id: str) -> Iterator[tuple[int, str]]:
-    """Yield the hints with their numbers, over and over. There is one iterator per exercise and session,
-    which keeps the position.
+    """Return an endless iterator over the numbered hints; one per exercise and session, which keeps the
+    position.
     """
     return cycle(enumerate(find(exercise_id).hints, start=1))

@@ -21,7 +21,7 @@ def pass_at_k(n, right, k):
 def reference(n, right, k):
     if k < 1 or k > n or right < 0 or right > n:
         raise ValueError("there are not so many answers")
-    # Answer after answer, none of which is right, from the larger side of the two.
+    # The chance that none is right, as a product; k and `right` can be exchanged, and the smaller has fewer factors.
     none_right = Fraction(1)
     for drawn in range(min(k, right)):
         none_right *= Fraction(n - max(k, right) - drawn, n - drawn)

@@ -64,8 +64,8 @@ def cases(draw):
     long = {"observe": True, "entries": 32 * 32, "gradients": False}
     yield Case("32 queries and keys", (*qkv(draw, (), 32, 32, 2, 2), 8), **long, **plain)
     # A block of queries against all keys at once is a table: here one block of queries is all of them. Few tensors need
-    # as many entries as half of the keys: keys that are scaled, the results of all blocks. One query after the other
-    # against half of the keys or more needs them for each query.
+    # as many entries as half of the keys: scaled keys, the results of all blocks. An answer that takes the queries one
+    # by one, against half of the keys or more, makes such a tensor for each query.
     wide = long | {"entries": 8 * 2048, "work": Work(2 * 8 * 2048, pieces=1024)}
     wide |= {"needs": (*plain["needs"], "many tokens")}
     yield Case("8 queries, 2048 keys", (*qkv(draw, (), 8, 2048, 2, 2), 32), **wide)

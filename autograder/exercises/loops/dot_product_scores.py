@@ -18,8 +18,8 @@ def reference(x):
     return x @ x.T
 
 
-# The operations of two small cases are looked at closely, the second one larger in each size: a loop does more there.
-# Where twelve numbers or more are added up for each entry, a product of tables reads far more than it makes.
+# Two small cases are observed closely; the second is larger in each size, so that a loop takes more operations there.
+# If each entry is a sum of twelve numbers or more, a product of tables reads far more than it makes.
 def cases(draw):
     tokens, features = draw.sizes(1, 5, 6), draw.sizes(1, 17, 20)
     yield Case("more features than tokens", (draw.normal(*tokens, *features),))
