@@ -71,7 +71,8 @@ def _fused(a: dict[str, Any]) -> torch.Tensor:
     """Compute (..., N, D), (..., M, D), (..., M, E) -> (..., N, E), for the arguments of
     F.scaled_dot_product_attention.
     """
-    # subtle: in one dict, so that no function here answers an exercise: this file goes to students.
+    # subtle: the arguments are in one dict, so that no function of this file, which students get, answers an
+    # exercise.
     known = {name: a[name] for name in ("query", "key", "value")} | {"scale": a.get("scale")}
     if a.get("enable_gqa"):
         known["group"] = a["query"].size(-3) // a["key"].size(-3)

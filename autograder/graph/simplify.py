@@ -44,7 +44,8 @@ def _become_constant(step: Step) -> None:
     named = [name for name in names if name not in ops.BLANK or step.op in ops.LAYOUT]
     inherits = step.op in _QUIET_CONSTANT and named
     if inherits:
-        # It belongs where it was made, not where it was prepared for use, so that a mask stays visible.
+        # The constant belongs to the part that made it, not to the one that prepared it for use, so that a
+        # mask stays visible.
         step.box = next(parent.box for parent, _ in step.parents if parent.name == named[0])
     step.kind, step.name, step.parents = "constant", named[0] if inherits else step.op, []
     step.op = ""

@@ -21,7 +21,7 @@ from autograder.isolation import is_vmap_wrapper
 
 MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
-# No computation, although they may return a tensor.
+# These compute nothing, although they may return a tensor.
 _SILENT = {"set", "grad", "register_hook"}
 # Ways out of PyTorch into plain numbers, and back in.
 _LEAVES = {"item", "tolist", "numpy", "float", "int", "array"}

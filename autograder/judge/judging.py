@@ -161,8 +161,8 @@ def _stub(records: list[Record]) -> str | None:
     if first is None or first["status"] == "answered":
         return None
     error = first["error"]
-    # subtle: PyTorch raises the same if a module has no forward or an operation no kernel: started, and
-    # wrong.
+    # subtle: PyTorch raises the same error if a module has no forward, or an operation no kernel; such an
+    # answer is started, and wrong.
     return error["function"] if error.get("raised") and error.get("unwritten") else None
 
 

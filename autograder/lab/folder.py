@@ -16,7 +16,7 @@ from autograder.errors import UserError
 from autograder.files import write_whole
 from autograder.notebook.memory import FOLDER as MEMORY
 
-HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, which hold notebooks next to the package
+HOME = Path(__file__).resolve().parents[2]  # a clone or a bundle holds notebooks here, next to the package
 DEFAULT = "attention-by-hand"
 GIVEN = ".given.json"
 PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")

@@ -189,7 +189,7 @@ class Question(Asked, Called):
 class Work:
     """A limit on the entries that the kernels of a call read and make in all.
 
-    limit   the largest number allowed
+    limit   the number of entries at which it is too much
     beyond  the family of another case whose work is subtracted first, `times` times: the rest is what grows faster than
             the input
     pieces  only kernels that make at least so many entries count; a power of two

@@ -54,7 +54,7 @@ ROLES = (
     edit("SMX-01", {FILL: "scores", CLEANED: GROWN_THEN_CUT}),
 )
 
-# One maximum for more than one row, in a softmax by hand.
+# Mistakes in a softmax by hand: one maximum for several rows.
 MAXIMA = (
     edit("SMX-23", {SOFTMAX: GROWN_FROM.format("scores.max()", "")},
          "A row of scores far below another row comes out as zeros or NaN.",
@@ -164,7 +164,7 @@ MASK_USE = (
     edit("MSK-19", {"~mask": "mask.logical_not_()"}),
 )
 
-# Hiding the future unasked: cross-attention has another name for it.
+# A causal mask that the exercise does not ask for; in cross-attention this mistake has another name.
 UNASKED = ({GIVEN: "if True:", "~mask": f"~({PAST} & (True if mask is None else mask))"},
            {GIVEN: "if True:", "~mask": f"~{PAST}"},
            {"~mask": f"~{PAST}"})

@@ -121,7 +121,7 @@ class Maker:
         case.args[-1 if part == "multihead_attn" else 0][..., 0] = torch.tensor(sizes_of_first)
         query, key, _ = zip(*(case.weights[f"{part}.in_proj_{name}"].chunk(3) for name in ("weight", "bias")))
         score_by_first_feature(query, key, (0, 3))
-        # Where a norm comes first, it leaves the order of the first features as it is.
+        # If a norm comes first, it does not change the order of the first features.
         case.weights["norm1.weight"][0], case.weights["norm1.bias"][0] = 1.0, 0.0
         return case
 

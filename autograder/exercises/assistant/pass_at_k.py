@@ -8,7 +8,7 @@ import torch  # noqa: F401 (the mistakes use it)
 from autograder.schema import EXACT, REFUSALS, STABILITY, VALUES, Case, Exercise, close, edit
 
 ENDS = "certain and impossible"
-ROUGHLY, EXACTLY = close(1e-1), close(1e-5)  # of the tolerance of 1e-4
+ROUGHLY, EXACTLY = close(1e-1), close(1e-5)  # times the tolerance of 1e-4
 
 
 def pass_at_k(n, right, k):

@@ -7,7 +7,7 @@ import torch  # noqa: F401 (the mistakes use it)
 from autograder.schema import EXACT, REFUSALS, VALUES, Call, Case, Exercise, Given, Kept, close, edit
 
 ENDS, SURE = "none right and all right", "another z"
-EXACTLY = close(1e-5)  # of the tolerance of 1e-4
+EXACTLY = close(1e-5)  # times the tolerance of 1e-4
 
 
 def wilson_interval(right, n, z=1.96):
@@ -58,7 +58,7 @@ def cases(draw):
                              ("-1 right of 10", -1, 10), ("1 right of 0", 1, 0),
                              ("-3 right of -2", -3, -2)):
         yield _case(family, right, n, **refused)
-    # With a wide interval, the number below the root is positive all the same, and no root refuses it.
+    # With a wide interval, the number under the root is still positive, so that the root does not fail.
     yield _case("more right than there are, a wide interval", 11, 10, 3.0, **refused)
     yield _case("-1 right of 10, a wide interval", -1, 10, 3.0, **refused)
 

@@ -75,7 +75,7 @@ def cases(draw):
     single = torch.zeros(4, 2)
     single[1] = torch.tensor([1.0, -2.0])
     yield _case("only the second query counts", _given(q, k, v, single), 3, **plain)
-    # One sample, one head, widths of two: a table is far larger than all else, also than what a block needs for each
+    # One sample, one head, widths of two: a table is far larger than all else, even than what a block needs for each
     # feature. Blocks of an answer's own size, say 64, hold all keys here.
     long = {"observe": True, "entries": 16 * 32, **plain}
     yield _case("16 queries, 32 keys", _inputs(draw, (), 16, 32, 2, 2), 8, **long)

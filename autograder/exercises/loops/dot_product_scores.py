@@ -23,7 +23,7 @@ def reference(x):
 def cases(draw):
     tokens, features = draw.sizes(1, 5, 6), draw.sizes(1, 17, 20)
     yield Case("more features than tokens", (draw.normal(*tokens, *features),))
-    # Each of its 65 times 65 entries costs a turn of the inner loop: more tokens would cost too much.
+    # Each of the 65 times 65 entries takes an iteration of the inner loop: more tokens would take too long.
     many = {"gradients": False, "slow": True, "repeats": False, "needs": ("many tokens",)}
     yield Case("65 tokens", (draw.normal(65, 2),), **many)
     yield Case("as many tokens as features", (draw.normal(3, 3),), observe=True)

@@ -16,7 +16,7 @@ def reference(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2)
     return math.prod((2, batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element))
 
 
-# What is counted, and the question to ask if twice as many do not make twice the number.
+# What is counted, and the question to ask if twice as many do not double the result.
 FACTORS = {
     "batch": ("samples", "How many times does the number of samples enter your product?"),
     "seq_len": ("tokens", "What does every further token add to the cache?"),

@@ -5,7 +5,7 @@ import torch
 from autograder.judge.relations.pair import SAME, Pair, Pairs, Words, nearly_equal
 from autograder.judge.relations.places import common_place
 
-# Of the largest expected number: rounding to bfloat16 (0.4 % of a number) loses less in a few steps.
+# Share of the largest expected number: a few roundings to bfloat16 (0.4 % of a number) lose less.
 NEARLY = 0.02
 
 
