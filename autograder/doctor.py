@@ -150,7 +150,7 @@ def _run_in_a_kernel(code: str) -> str:
 
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # not a kernel of the home folder
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    with tempfile.TemporaryDirectory() as folder:  # checks remember their verdict where they run
+    with tempfile.TemporaryDirectory() as folder:  # checks store their verdict in the folder where they run
         place = {"metadata": {"path": folder}}
         client = NotebookClient(
             notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place

@@ -129,7 +129,7 @@ def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
 
 
 def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
-    """Return, of the findings like the reported one, that of the smallest case, which is the easiest to
+    """Return the finding of the smallest case among those like the reported one, because it is the easiest to
     follow.
     """
 

@@ -12,7 +12,7 @@ from autograder.schema.exercise import Exercise
 from autograder.schema.twice import TWICE
 from autograder.values import Encoded, Record
 
-# One of four failing cases may pass by luck: its numbers hide the fault.
+# One in so many failing cases may pass by luck, because its numbers hide the fault.
 LUCKY = 4
 # A sentence about more kinds of input than this says nothing.
 MOST_FAMILIES = 2

@@ -105,7 +105,7 @@ def _told() -> Iterator[None]:
         raise
     except UserError as error:
         raise CheckFailed(str(error)) from None
-    except Exception as error:  # ours, and said to be so
+    except Exception as error:  # our own error, reported as such
         raise NotJudged(NOT_JUDGED.format(place=place_of(error), ours=OUR_ERROR)) from error
 
 

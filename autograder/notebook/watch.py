@@ -124,7 +124,7 @@ def _judge(path: Path, changed: Iterable[str], there: Iterable[str]) -> None:
             continue
         try:
             verdict = _verdict(exercise, needed_statements(exercise.name, statements), path)
-        except Exception as error:  # ours: said to be so, and watching goes on
+        except Exception as error:  # our own error, reported as such; watching goes on
             print(f"\n{exercise.id} is not judged: this is {OUR_ERROR} ({place_of(error)}).", flush=True)
             continue
         if verdict.state != NOT_STARTED:  # it may be written, and right, in the lesson's notebook

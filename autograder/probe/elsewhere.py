@@ -156,7 +156,7 @@ def stays_behind(call: Callable[[], Any]) -> int | None:
         called_there(call)
     except StaysBehind as behind:
         return None if behind.line == OF_THE_CASE else behind.line
-    except Exception:  # a call may fail on the stand-in for reasons that a real device has not
+    except Exception:  # a call may fail on the stand-in where it would not on a real device
         return None
     return None
 

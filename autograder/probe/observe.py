@@ -237,7 +237,7 @@ def _largest_of_calls(usage: Usage) -> Iterator[None]:
     usage.calls, usage.work = 0, [0] * LARGEST_POWER
     try:
         yield
-    finally:  # a call that raises takes nothing back
+    finally:  # also if the call raises
         usage.calls, usage.work = max(calls, usage.calls), list(map(max, work, usage.work))
 
 

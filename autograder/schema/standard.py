@@ -69,8 +69,8 @@ def _gives_not_contiguous(case: Case) -> bool:
 
 
 def _of_most_arguments(cases: list[Case]) -> Case:
-    """Return, of the cases of one call whose values count, the first with the most arguments; else the first
-    case.
+    """Return the first case with the most arguments among the cases of one call whose values count; if there
+    are none, the first case.
     """
     plain = [case for case in cases if case.aspect == VALUES and is_plain(case) and not case.script]
     return max(plain, key=lambda case: len(case.args) + len(case.kwargs), default=cases[0])

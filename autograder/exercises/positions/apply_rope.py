@@ -53,7 +53,7 @@ def cases(draw):
     yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)
     base["needs"] += ("places",)
     yield _case(draw, "a larger base", (4,), 8, torch.arange(4) * 100, base=1e6, **base)
-    # As lesson 04 makes them: the heads are not contiguous, but the features of each token are, as a complex view needs.
+    # As lesson 04 makes them: only the features are contiguous, which is what a complex view needs.
     heads = draw.eighths(2, 5, 3, 6, limit=8).transpose(1, 2)
     yield Case("heads just split", (heads, torch.arange(5)), scale=10.0, needs=("pairs", "places"), gradients=False)
     # A complex view also needs every stride but the last to be even.
