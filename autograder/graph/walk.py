@@ -76,13 +76,13 @@ class Walk:
         return "parameter" in kinds and "input" not in kinds
 
     def is_learned(self, number: int) -> bool:
-        """Return whether it is a product with a parameter, which is named on the box or next to it."""
+        """Return whether the node is a product with a parameter, which is named on its box or next to it."""
         node = self.nodes[number]
         beside = any(self.of_parameters(edge.source) for edge in self.into[number])
         return node.role == "product" and (beside or ": " in node.label)
 
     def is_product(self, number: int) -> bool:
-        """Return whether it is a product of two results, including one by hand: entries multiplied and
+        """Return whether the node is a product of two results, including one by hand: entries multiplied and
         summed.
         """
         node, edges = self.nodes[number], self.into[number]
@@ -108,7 +108,7 @@ class Walk:
         return (self.main(top.id), total.dim) if total.op in ("sum", "add", "cumsum") else None
 
     def is_silu(self, number: int) -> bool:
-        """Return whether it is the sigmoid in x * sigmoid(x), which is silu by hand."""
+        """Return whether the node is the sigmoid in x * sigmoid(x), which is silu by hand."""
         users = [edge.target for edge in self.out[number]]
         if self.nodes[number].op != "sigmoid" or len(users) != 1 or self.nodes[users[0]].role != "times":
             return False

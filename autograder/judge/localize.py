@@ -90,8 +90,8 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
     """Return the message of the need shared by all failing cases and missing from some passing one.
 
     If several needs qualify, the one that the fewest cases have is the most specific. The words say that such
-    cases go wrong, so at most a few may pass, by luck. Those under "" are for answers that are wrong in all
-    cases without a need.
+    cases go wrong, so at most a few may pass, by luck. The words under "" are for answers that are wrong in
+    all cases without a need.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]

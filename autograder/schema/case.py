@@ -208,7 +208,7 @@ class Judged:
 
     family     a few words, also shown to the learner: "more keys than queries"
     aspect     the aspect whose points a wrong value here costs
-    needs      names of the things that a right result here needs beyond the simplest case (`Exercise.needs`)
+    needs      names of what a right result here needs beyond the simplest case (`Exercise.needs`)
     expect     how the result is compared; for a result that is a dict, how each item is
     scale      how large the rounding error of a right float32 answer may be, relative to unit-size inputs
     raises     name of the exception that the answer must raise

@@ -226,7 +226,7 @@ COMPUTED_WITH_SIGN = bool(torch.signbit(torch.tensor(torch.inf) - torch.inf))
 
 
 def _is_as_found(entry: torch.Tensor) -> bool:
-    """Return whether this number that should be finite is uninitialised memory."""
+    """Return whether a number that should be finite is uninitialised memory."""
     return COMPUTED_WITH_SIGN and bool(entry.isnan()) and not bool(torch.signbit(entry))
 
 
