@@ -1,7 +1,7 @@
 import sys
 
 if __name__ == "__main__":
-    # Before anything is imported, which an older Python may not understand.
+    # This comes before the imports, because an older Python may not understand the modules.
     if sys.version_info < (3, 11):  # noqa: UP036
         found = ".".join(map(str, sys.version_info[:2]))
         sys.stderr.write("autograder: this is Python " + found)

@@ -16,10 +16,10 @@ from autograder.requirements import TORCH_INDEX, missing, name_in
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
 SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
 PYTHONS = (3, 11), (3, 14)
-# Characters: of a path on Windows by default, and of the longest one below a Python on Windows, a licence of
-# PyTorch's.
+# In characters: the default limit of a path on Windows, and the longest path below a Python there, that of a
+# licence of PyTorch's.
 PATH_LIMIT, DEEPEST = 260, 190
-# Packages that have a finding of their own: whether they do what lessons need.
+# Packages with a finding of their own, which says whether they do what lessons need.
 TRIED = {"torch", "pygraphviz"}
 # Run in a kernel: everything that a lesson needs, from the first import to a check.
 CHECK = """
@@ -42,7 +42,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Try what lessons and their checks need."""
+    """Try what lessons and their checks need, and return a finding for each."""
     return [_python(), *_paths(), _torch(), _packages(), _graphs(), _model(), _kernel(), _space()]
 
 
@@ -150,7 +150,7 @@ def _run_in_a_kernel(code: str) -> str:
 
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # not a kernel of the home folder
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    with tempfile.TemporaryDirectory() as folder:  # checks remember their verdict where they run
+    with tempfile.TemporaryDirectory() as folder:  # checks store their verdict in the folder where they run
         place = {"metadata": {"path": folder}}
         client = NotebookClient(
             notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place

@@ -4,7 +4,7 @@ UserError
     Bad input, or something that the machine lacks. Its text is one clear sentence that says what is wrong and what to
     do; a notebook shows only that, the command line prints it and exits with 2.
 OwnFault
-    An error of the autograder that was found in recorded data; its text is the place.
+    An error of the autograder that was found in recorded data; its text says where it was raised.
 place_of, keep_trace
     Any other exception is an error of the autograder, and never the fault of an answer that is being judged.
 """
@@ -40,7 +40,7 @@ class UnknownName(AttributeError):
 
 
 class OwnFault(Exception):
-    """An error of the autograder that was found in recorded data; its text is the place."""
+    """An error of the autograder that was found in recorded data; its text says where it was raised."""
 
 
 def keep_trace(trace: str) -> str:

@@ -93,8 +93,8 @@ def entry_point(example: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]
     """Wrap a function that learners call: any error becomes a few words without a traceback.
 
     For a call that does not fit the signature, the message shows one that does: `example`, or the names that
-    the function takes. For a fault of our own, it says so and where it is. A call that was interrupted is
-    named as such.
+    the function takes. A fault of our own is reported as such, with its place, and an interrupted call as
+    interrupted.
     """
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
@@ -131,9 +131,9 @@ def _required(signature: inspect.Signature) -> list[str]:
 
 
 def _misfit(signature: inspect.Signature, args: tuple, kwargs: dict[str, object]) -> str:
-    """Return why a call does not fit a signature; nothing if it does.
+    """Return why a call does not fit a signature; an empty text if it does.
 
-    Of types, only texts are checked: for a missing function or tensor, the callee has a better message.
+    Types are checked only where a string is expected: the callee reports a missing function or tensor better.
     """
     try:
         bound = signature.bind(*args, **kwargs).arguments

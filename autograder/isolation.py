@@ -1,4 +1,4 @@
-"""Runs code of others and leaves this process as it was; the one place for PyTorch's private names.
+"""Runs other people's code and leaves this process as it was; the one module with PyTorch's private names.
 
 quiet         drops prints and warnings; quiet_libraries those of libraries in C
 undisturbed   restores random streams, modes and settings
@@ -212,8 +212,8 @@ class OwnRandomNumbers(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, draws = kwargs or {}, getattr(function, "__name__", "") in RANDOM
-        # subtle: the functions of torch.nn.init hand on a generator, None by default; within them no mode is
-        # asked.
+        # subtle: the functions of torch.nn.init pass on a generator, None by default; inside them no mode is
+        # called.
         if kwargs.get("generator", None if draws else "takes none") is None:
             kwargs = kwargs | {"generator": self.generator}
         return function(*args, **kwargs)

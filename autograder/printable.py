@@ -22,5 +22,5 @@ def _is_visible(char: str) -> bool:
 
 
 def printable_lines(text: str) -> str:
-    """Return the same for a text of several lines, keeping its line breaks."""
+    """Return each line of the text as `printable` does, keeping the line breaks."""
     return "\n".join(printable(line) for line in text.split("\n"))

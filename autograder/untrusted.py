@@ -118,7 +118,7 @@ def or_none(check: Check) -> Check:
 
 
 def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
-    """Return a check for dicts with exactly these keys."""
+    """Return a dict with exactly these keys, each value checked; raise Unreadable for anything else."""
     require(type(value) is dict and value.keys() == checks.keys(), "a dict with the agreed keys")
     return {name: check(value[name]) for name, check in checks.items()}
 

@@ -25,7 +25,7 @@ class Aspect:
 
 @dataclass(frozen=True)
 class Picture:
-    """Two matrices to show side by side, and the worst cell."""
+    """Two matrices to show side by side, and the index of the worst entry."""
 
     expected: list[list[float]]
     actual: list[list[float]]

@@ -55,7 +55,9 @@ def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
 
 
 def put_beside(lesson: Lesson, cells: list[Cell], folder: Path) -> None:
-    """Put the worked notebooks that the lesson asks `mine` for, with their ticks, next to it."""
+    """Copy the worked notebooks that the lesson's `mine` reads into `folder`, with every exercise remembered
+    as right.
+    """
     asked = [find(name) for cell in cells for name in MINE.findall(cell.text) if cell.is_code]
     for name in {exercise.lesson for exercise in asked} - {lesson.name}:
         worked = replace(lesson, name=name).executed

@@ -8,8 +8,8 @@ A cell's title says what the cell is (see CONTRIBUTING.md):
     explore                                  an explorer; the stored output is its static picture
     (no title)                               an ordinary cell
 
-The answer cell of an exercise is followed by its check, graded automatically. Nobody writes it: it is made
-here, and so is the table of exercises in the first cell.
+The answer cell of an exercise is followed by its check, graded automatically. Nobody writes the check: it is
+generated here, as is the table of exercises in the first cell.
 """
 
 import re
@@ -89,9 +89,9 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 
 def read_cells(lesson: Lesson) -> list[Cell]:
-    """Return the cells of the lesson's source, each with its kind, and the checks; the first says how many
-    minutes the lesson takes, and lists its exercises. Raises UserError, naming lesson and cell, if a title or
-    a mark is wrong.
+    """Return the cells of the lesson's source, each with its kind, and the generated checks. The first cell
+    says how many minutes the lesson takes, and lists its exercises. Raises UserError, naming lesson and cell,
+    if a title or a mark is wrong.
     """
     import jupytext
 

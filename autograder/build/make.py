@@ -114,8 +114,8 @@ def student_text(lesson: Lesson) -> str:
 
 
 def executed_notebook(lesson: Lesson) -> "NotebookNode":
-    """Return the lesson's executed notebook: run the lesson, and keep the stored outputs of each cell that
-    gives the same again, unless they were edited. Raises UserError if a cell fails.
+    """Run the lesson and return its executed notebook. A cell that gives the same output again keeps its
+    stored one, unless stored outputs were edited. Raises UserError if a cell fails.
     """
     from autograder.build.execute import execute
     from autograder.build.lesson import read_cells

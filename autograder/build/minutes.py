@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 READING = 130  # words per minute, including a look at the pictures and at the cells' output
 CODE = 25  # lines of given code per minute
 RUNNING = 3  # minutes to wait for the experiments, and to try the explorer
-STEP = 5  # minutes; the estimate is no more exact than this
+STEP = 5  # minutes, to which the estimate is rounded
 SPENT = re.compile(r"^\*\*You spend\*\* about N minutes.*?$(?=\n\n)", flags=re.M | re.S)
 HEADING = re.compile(r"^#+ (.+)$", flags=re.M)
 HEAD = "| exercise | points | minutes |"
@@ -27,8 +27,8 @@ LATER = re.compile(
 def minutes_of(cells: "list[Cell]") -> int:
     """Return the minutes that a lesson with these cells takes.
 
-    They include its exercises and written questions, the time to read its text and the code that is given,
-    and to wait for what runs. The code of an exercise counts in the exercise's minutes.
+    They cover its exercises and written questions, reading its text and the given code, and waiting for cells
+    to run. The code of an exercise counts in the exercise's minutes.
     """
     work = sum(cell.minutes for cell in cells)
     words = sum(len(LATER.sub("", cell.text).split()) for cell in cells if not cell.is_code)

@@ -362,8 +362,8 @@ def _filled(template: str, words: dict[str, str]) -> str:
 
 
 def _lesson_of(topic: str, root: Path) -> str:
-    """Return the lesson of a topic; for a new topic one with the next free number, in an instructor's own
-    folder a high one.
+    """Return the lesson of a topic. A new topic's lesson has the next free number, in an instructor's own
+    folder at least FIRST_OF_ONES_OWN.
     """
     lessons = {exercise.topic: exercise.lesson for exercise in all_exercises()}
     known = [*lessons.values(), *(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))]

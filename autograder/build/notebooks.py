@@ -30,7 +30,7 @@ KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-# What stands in place of an answer, as nbgrader writes it.
+# What nbgrader puts in place of an answer.
 CODE_STUB, TEXT_STUB = "# YOUR CODE HERE\nraise NotImplementedError()", "YOUR ANSWER HERE"
 HEADINGS = {MARK_SCHEME: ["", "**How it is marked**", ""]}
 
@@ -58,7 +58,7 @@ def student_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def _lock(cell: NotebookNode) -> None:
-    """Keep a cell from being deleted, and a check from being edited; its checksum shows nbgrader a change."""
+    """Keep a cell from being deleted, and a check from being edited; nbgrader detects changes by a checksum."""
     given = cell.metadata["nbgrader"]
     cell.metadata["deletable"] = False
     if given["locked"]:

@@ -1,13 +1,13 @@
-"""Decides whether two runs of a lesson gave the same, as far as a reader can see.
+"""Decides whether two runs of a lesson gave the same output, as far as a reader can see.
 
 Words must be the same, and numbers must agree as closely as two processors do: kernels for different
 instruction sets add in different orders, and what is printed is rounded. A number may differ by one unit of
 its last printed digit, by a share of CLOSE, or by NOISE. The pixels of a picture are not compared: its
 description says what it shows.
 
-Training amplifies rounding differences, on another processor until every digit differs, and a trained model
-writes a different text. So in the output of a cell that shows something trained, only the words of the cell's
-own code are compared.
+Training amplifies rounding differences: on another processor every digit may end up different, and a trained
+model may write a different text. So in the output of a cell that shows something trained, only the words of
+the cell's own code are compared.
 """
 
 import ast
@@ -31,7 +31,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
-    """Give each cell of `fresh` the stored outputs, if the run gave the same again."""
+    """Replace the outputs of each cell of `fresh` by the stored ones, if the run gave the same again."""
     known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"} if stored else {}
     for cell in fresh.cells:
         old = known.get(cell.id)

@@ -28,7 +28,7 @@ PAGES = {"README.md": readme_with_lessons, "CONTRIBUTING.md": contributing_with_
 
 
 def _between(text: str, marks: tuple[str, str], inside: str) -> str:
-    """Return the text with other lines between two marks; unchanged if it has no marks."""
+    """Return the text with the lines between two marks replaced by `inside`; unchanged if it has no marks."""
     begin, end = marks
     before, found, rest = text.partition(begin)
     if not found:

@@ -11,9 +11,9 @@ from pathlib import Path
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 COLAB_PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
 FIRST = "notebooks/01_attention_from_loops.ipynb"
-# How the command for Colab begins in a lesson's opening, as long as the address is unknown. Then it names what the
-# lesson imports and Colab lacks; installed with its dependencies, the course would replace Colab's own IPython and
-# kernel, which Colab warns against.
+# How the command for Colab begins in a lesson's opening while the address is unknown. The rest of the command names
+# the packages that the lesson imports and Colab lacks; installed with its dependencies, the course would replace
+# Colab's own IPython and kernel, which Colab warns against.
 INSTALL = "run `%pip install --no-deps {}"
 BY_HAND = f"upload the course's zip and {INSTALL.format('attention*.zip')}"
 

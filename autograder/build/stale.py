@@ -1,10 +1,10 @@
 """Decides whether a notebook is out of date, and whether its lesson must be run again.
 
 An executed notebook consists of its lesson's cells, which are compared byte by byte, and outputs. Outputs
-stay valid until a code cell changes, or something that the cells call. `built.json`, in the notebooks'
-folder, holds two digests for each: of the code that a run depends on, and of the outputs as they were
-written, by which an output that was edited later is detected. Whether the outputs are still what the lesson
-prints is proved by running it (build.outputs says what counts as the same).
+stay valid until a code cell changes, or code that the cells call. `built.json`, in the notebooks' folder,
+holds two digests for each notebook: one of the code that a run depends on, and one of the outputs as written,
+which reveals a later edit. Only running the lesson proves that it still prints these outputs (build.outputs
+says what counts as the same).
 """
 
 import hashlib
@@ -64,8 +64,8 @@ def is_edited(lesson: Lesson) -> bool:
 
 
 def record(lesson: Lesson, notebook: NotebookNode, was_run: bool) -> None:
-    """Record in built.json the outputs of the lesson's executed notebook and, if it was run for them, with which
-    code.
+    """Record in built.json a digest of the executed notebook's outputs and, if the lesson was run for them, a
+    digest of its code.
     """
     entry = _record(lesson) | {"outputs": outputs_digest(notebook)}
     if was_run:

@@ -1,7 +1,7 @@
 """The lessons of a student bundle.
 
-Those of the repository are made from their sources, so that text that somebody wrote into a notebook of the
-clone stays out. Those of a course are what it releases, byte for byte, with the points that it gives.
+The repository's lessons are made from their sources, so that text that somebody wrote into a notebook of the
+clone stays out. A course's lessons are what it releases, byte for byte, with the points that it gives.
 """
 
 from dataclasses import dataclass, replace

@@ -2,7 +2,7 @@
 
 The name of a cached file is a digest of everything that it depends on: the source of every module of this
 package that recording its exercise imports (autograder.dependencies), and the versions of Python and of all
-packages. So a file that would come out differently has another name. Files that have not been used for a
+packages. So a file that would come out differently has a different name. Files that have not been used for a
 month are deleted.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autograder.dependencies import EXERCISES, closure, digest
 
-BUNDLE = "autograder.bundle"  # whose other modules record nothing
+BUNDLE = "autograder.bundle"  # of its modules, only `records` matters to a recording
 RECORDS = f"{BUNDLE}.records"
 MONTH = 30 * 24 * 3600
 

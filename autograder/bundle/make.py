@@ -22,14 +22,14 @@ from autograder.requirements import COURSE
 
 PACKAGE = Path(__file__).resolve().parents[1]
 STUDENTS = (
-    "+students"  # suffix of its version, by which pip shows which of two packages of one name is installed
+    "+students"  # suffix of the version: shows in pip which of the two packages of this name is installed
 )
 
 
 def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
     """Write the zip and print its contents. Takes some minutes: every known mistake is run once. Records of
-    an earlier bundle that would come out the same are reused. The lessons are all of the repository's, or
-    those that the course in the folder `course` releases.
+    an earlier bundle are reused if they would come out the same. The zip holds all lessons of the repository,
+    or those that the course in the folder `course` releases.
 
     Raises UserError if the file exists or cannot be written, or `course` is not a course.
     """

@@ -1,8 +1,8 @@
 """Writes the visible checks of an exercise as recorded data, which `autograder.schema.recorded` reads.
 
 Every wrong answer with which the judge compares a student's is probed here once, and only its records are
-stored. Of its gradients only sketches are stored (autograder.judge.sketch), because only those are compared;
-the reference's are stored whole.
+stored. Its gradients are stored as sketches (autograder.judge.sketch), because only sketches are compared;
+the reference's gradients are stored whole.
 """
 
 import json
@@ -24,7 +24,7 @@ WORDS = ("id", "observation", "question")
 
 
 def write_exercises(folder: Path, exercises: Iterable[Exercise]) -> None:
-    """Write the exercises' points, hints, rules and words, in the order of the course."""
+    """Write the exercises' points, hints, rules and messages, in the order of the course."""
     rows = [{name: getattr(exercise, name) for name in PLAIN} | _further(exercise) for exercise in exercises]
     text = json.dumps(rows, ensure_ascii=False, indent=1)
     (folder / "exercises.json").write_text(text + "\n", encoding="utf-8")

@@ -23,10 +23,10 @@ from autograder.errors import OUR_ERROR, UserError, keep_trace, place_of
 from autograder.files import folder_is_gone
 from autograder.printable import printable
 
-HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where the README's commands make `.venv`
+HOME = Path(__file__).resolve().parents[2]  # a clone or a bundle, where the README's commands make `.venv`
 OWN_PYTHON = (".venv/bin/python", ".venv/Scripts/python.exe")
 COMMAND = "COMMAND"
-FOR_TEACHERS = ("nbgrader", "sqlalchemy")  # of the extra `teach`
+FOR_TEACHERS = ("nbgrader", "sqlalchemy")  # in the extra `teach`
 TEACH = '"attention-by-hand[teach]"'
 OF_STUDENTS = (
     "(This Python has the package that students get. A teacher's commands are in the course's repository, which has "
@@ -38,7 +38,7 @@ class _Parser(argparse.ArgumentParser):
     """Reports wrong arguments in one line, with the right call."""
 
     def error(self, message: str) -> NoReturn:
-        self.color = False  # of the usage, from Python 3.14
+        self.color = False  # from Python 3.14, the usage is coloured
         usage = " ".join(self.format_usage().split()).removeprefix("usage: ")
         call = re.sub(r"\[-[^]]*\] ?", "", usage).strip()  # without options
         self._end(f"{message}; call it as `{call}` (`--help` says more).")
@@ -106,10 +106,10 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _lacks(error: Exception) -> str:
-    """Return the package that this Python lacks, and the command that installs it; empty if that is not the
-    error.
+    """Return a sentence with the package that this Python lacks and the command that installs it; empty if
+    the error has another cause.
 
-    subtle: PyTorch that does not load raises OSError; on Windows it needs a DLL of Microsoft's.
+    subtle: if PyTorch does not load, it raises OSError; on Windows it needs a DLL of Microsoft's.
     """
     origins = [Path(frame.filename).parts[-2:] for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, OSError) and ("torch", "__init__.py") in origins:

@@ -7,8 +7,8 @@
     FOLDER/notebooks, FOLDER/solutions/*.ipynb    what `build --in FOLDER` makes
 
 A course keeps a copy in COURSE/lessons, and is graded with that. Elsewhere a person names the folder, by `--lessons` or
-by an environment variable, from which processes that this one starts learn it, too. It is never looked for: what lies
-in the folder that one works in may be a student's.
+by an environment variable, which child processes inherit. It is never searched for: what lies in the current folder
+may be a student's.
 """
 
 import os
@@ -75,7 +75,9 @@ def packed() -> dict[str, str]:
 
 
 def use_packed(files: dict[str, str]) -> bool:
-    """Use the exercises that `packed` returned there; return whether they differ from the previous ones."""
+    """Use the exercises that `packed` returned on another machine; return whether they differ from those in
+    use.
+    """
     if files == packed():
         return False
     place = Path(tempfile.mkdtemp(prefix="own-lessons-"))

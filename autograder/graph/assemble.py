@@ -46,7 +46,7 @@ def assembled(trace: Trace) -> tuple[Nodes, Edges]:
 
 
 def _links(groups: Groups, place: dict[Step, int]) -> Edges:
-    """Return the edges between groups, at most one from a group to another."""
+    """Return the edges between groups, at most one from each group to another."""
     found: dict[tuple[int, int], list[tuple[bool, str]]] = {}
     for target, group in enumerate(groups):
         for step in group:
@@ -61,7 +61,7 @@ def _links(groups: Groups, place: dict[Step, int]) -> Edges:
 
 
 def _common(values: Iterable, otherwise: Any = None) -> Any:
-    """Return the value that all have; `otherwise` if they differ."""
+    """Return the value if all are the same; `otherwise` if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else otherwise
 

@@ -83,7 +83,7 @@ def _marked(side: Drawing, steps: set[int], depth: int | None) -> Drawing:
 
 
 def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
-    """Name the inputs of both sides by my names; they are the same inputs in the same order."""
+    """Give the inputs of `theirs` my names: both sides take the same inputs in the same order."""
     nodes, edges = theirs.whole
     names = [node.label for node in mine.whole[0] if node.kind == "input"]
     inputs = [node.id for node in nodes if node.kind == "input"]

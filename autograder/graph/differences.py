@@ -67,7 +67,7 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
 
 
 def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """Yield a kind of operation that one side has more often; or, with equal numbers, elsewhere."""
+    """Yield each kind of operation that one side has more often, or as often but elsewhere."""
     for kind in [kind for kind in _DOES if kind not in _LINEAR]:
         places = [[n for n in numbers if side[n].kind == kind] for side, numbers in zip(items, only)]
         alone = [[side[place] for place in numbers] for side, numbers in zip(items, places)]
@@ -168,5 +168,5 @@ def _order(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _ends_layout(walk: Walk, node: Node) -> bool:
-    """Return whether it is the last of a run of rearrangements."""
+    """Return whether the node is the last of a run of rearrangements."""
     return bool(node.order) and all(walk.nodes[edge.target].role != "layout" for edge in walk.out[node.id])

@@ -1,4 +1,4 @@
-"""Turns nodes and edges into DOT text, with the texts and colours of the boxes, and that into SVG.
+"""Turns nodes and edges into DOT text, with the texts and colours of the boxes, and DOT text into SVG.
 
 All texts are escaped here. No meaning is carried by colour alone: every box says in words what it is.
 Graphviz, which is inside the pygraphviz wheel, lays out and draws. The picture is one element without a

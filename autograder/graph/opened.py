@@ -37,7 +37,7 @@ NameParameter = Callable[[torch.Tensor, torch.Tensor, str], None]  # names of th
 
 
 class NotCovered(Exception):
-    """Raised if the call has an option that is not in the tables; it is drawn as one operation then."""
+    """Raised if a call has an option that is not in the tables; such a call is drawn as one operation."""
 
 
 def is_fused(function: Callable) -> bool:
@@ -50,7 +50,7 @@ def expand(
     """Return the results of the fused function, computed in visible steps. Raises `NotCovered` for an option
     without a table.
 
-    `name_parameter(packed, tensor, name)` is told the name of each piece of a packed parameter.
+    `name_parameter(packed, tensor, name)` is called with the name of each piece of a packed parameter.
     """
     if function is F.scaled_dot_product_attention:
         return (_fused(dict(zip(_FUSED, args)) | kwargs),)
@@ -60,7 +60,7 @@ def expand(
 
 
 def _take(steps: Iterable[tuple], known: dict[str, Any]) -> None:
-    """Run the steps one after the other; `known` holds results by name, and gets those of the steps."""
+    """Run the steps in order; `known` maps names to results, and each step adds its own."""
     for name, operation, first, *others in steps:
         inputs = [known.get(one, one) if isinstance(one, str) else one for one in others]
         call = _SIGNS.get(operation) or getattr(type(known[first]), operation)
@@ -71,7 +71,8 @@ def _fused(a: dict[str, Any]) -> torch.Tensor:
     """Compute (..., N, D), (..., M, D), (..., M, E) -> (..., N, E), for the arguments of
     F.scaled_dot_product_attention.
     """
-    # subtle: in one dict, so that no function here answers an exercise: this file goes to students.
+    # subtle: the arguments are in one dict, so that no function of this file, which students get, answers an
+    # exercise.
     known = {name: a[name] for name in ("query", "key", "value")} | {"scale": a.get("scale")}
     if a.get("enable_gqa"):
         known["group"] = a["query"].size(-3) // a["key"].size(-3)
@@ -122,7 +123,7 @@ def _turned(x: torch.Tensor) -> torch.Tensor:
 
 
 def _projections(a: dict[str, Any], name_parameter: NameParameter) -> Iterator[torch.Tensor]:
-    """Return q, k, v from one packed weight or three."""
+    """Yield q, k, v from one packed weight or three."""
     biases = (None,) * 3 if a["in_proj_bias"] is None else a["in_proj_bias"].detach().chunk(3)
     separate = [a[f"{letter}_proj_weight"] for letter in "qkv"]
     weights = separate if a["use_separate_proj_weight"] else a["in_proj_weight"].detach().chunk(3)

@@ -164,7 +164,7 @@ LAYOUT = {
 LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor provides only its shape
 # Reductions.
 REDUCTIONS = {"mean", "sum", "amax", "max", "median"}
-# An entry of the result is made of several entries: in products, softmaxes and norms by hand at least one of
+# Each entry of the result combines several entries. A product, softmax or norm by hand uses at least one of
 # these.
 SUMS = {"sum", "mean", "cumsum", "var", "std", "var_mean", "norm", "vector_norm"}
 PRODUCT = {

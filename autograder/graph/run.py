@@ -169,7 +169,7 @@ def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[
 
 
 def _parameters(target: Callable) -> Iterable[inspect.Parameter]:
-    """Return the parameters that are still missing; none if nothing is known about their names."""
+    """Return the parameters of a function, or of a module's `forward`; none if it has no signature."""
     function = target.forward if isinstance(target, nn.Module) else target
     with suppress(TypeError, ValueError):
         # PyTorch's functions in C have no signature; there is a table.

@@ -65,15 +65,15 @@ def _factor(walk: Walk, number: int) -> float | None:
 
 
 def _made_weight(walk: Walk, number: int) -> bool:
-    """Return whether it is a product with a tensor computed from parameters, as in x @ (W * 2), whose factor
-    is unknown.
+    """Return whether the step is a product with a tensor computed from parameters, as in x @ (W * 2), whose
+    factor is unknown.
     """
     sources = [edge.source for edge in walk.into[number]]
     return any(walk.of_parameters(source) and walk.nodes[source].kind == "operation" for source in sources)
 
 
 def _softmaxes_of(walk: Walk, product: int) -> list[int]:
-    """Return the softmaxes whose scores this product is."""
+    """Return the softmaxes that take this product as their scores."""
     found = {number: walk.softmax_of(number) for number in walk.nodes}
     return [number for number, made in found.items() if made and walk.back(made[0], _PASSING) == product]
 
@@ -89,7 +89,7 @@ def _masks(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
     nodes = a.nodes[mine], b.nodes[theirs]
     keys = [None if node.shape is None or node.dim is None else node.shape[node.dim] for node in nodes]
     if None in keys or keys[0] != keys[1]:
-        return  # to leave keys out may be the mask
+        return  # leaving keys out may itself be the mask
     masked = _is_masked(a, mine), _is_masked(b, theirs)
     if masked == (False, True):
         yield "Theirs masks the scores before softmax; yours does not."
@@ -144,7 +144,9 @@ def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _values_of(walk: Walk, softmax: int) -> set[str] | None:
-    """Return the inputs behind the other operand of the product of the weights; None if there are several."""
+    """Return the inputs from which the tensor that the weights multiply is computed; None if there are several
+    such tensors.
+    """
     mixes = [number for number in walk.ahead(softmax, _PASSING)[0] if walk.is_product(number)]
     operands = {source for mix in mixes for source in walk.data_inputs(mix)}
     others = {number for number in operands if softmax not in walk.above[number] | {number}}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from autograder.graph.model import Node
 from autograder.graph.walk import Walk
 
-# Operations with which people write this kind by hand; such forms are not recognised.
+# Operations with which people write each kind by hand; such forms are not recognised.
 _MADE_OF = {
     "softmax": {"exp", "exp2", "expm1", "pow", "rpow", "logsumexp", "log_softmax"},
     "norm": {"var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize"},

@@ -44,7 +44,8 @@ def _become_constant(step: Step) -> None:
     named = [name for name in names if name not in ops.BLANK or step.op in ops.LAYOUT]
     inherits = step.op in _QUIET_CONSTANT and named
     if inherits:
-        # It belongs where it was made, not where it was prepared for use, so that a mask stays visible.
+        # The constant belongs to the part that made it, not to the one that prepared it for use, so that a
+        # mask stays visible.
         step.box = next(parent.box for parent, _ in step.parents if parent.name == named[0])
     step.kind, step.name, step.parents = "constant", named[0] if inherits else step.op, []
     step.op = ""
@@ -151,5 +152,5 @@ def _joined(steps: list[Step], trace: Trace) -> list[Step]:
 
 
 def _rearranges(step: Step) -> bool:
-    """Return whether it only transposes and slices. Steps that select, join or copy are shown separately."""
+    """Return whether the step only changes the layout. Steps that select, join or copy are shown separately."""
     return step.kind == "operation" and step.op in ops.LAYOUT - _SHOWN_ALONE

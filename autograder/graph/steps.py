@@ -55,8 +55,8 @@ class Step:
     is_mask: bool = False  # Boolean, or with large negative numbers, or made only of masks and constants
     constant: bool = False  # depends on no input and no parameter
     failed: bool = False
-    memory: int | None = None  # the storage that it reads or writes part of
-    met: list = field(default_factory=list)  # where it failed: the shapes of the tensors that went in
+    memory: int | None = None  # the storage of which it reads or writes a part
+    met: list = field(default_factory=list)  # if it failed: the shapes of its input tensors
     blocked: str = ""  # these two: see propagation.py
     order: str = ""
 
@@ -100,7 +100,7 @@ class Step:
 
 
 Link = tuple[Step, int | str]  # where an argument comes from, and its position or name
-Outputs = list[tuple[tuple[Step, ...], tuple]]  # of each result the steps that it holds, and its shape
+Outputs = list[tuple[tuple[Step, ...], tuple]]  # for each result, the steps that it holds and its shape
 
 
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:

@@ -21,7 +21,7 @@ from autograder.isolation import is_vmap_wrapper
 
 MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
-# No computation, although they may return a tensor.
+# These compute nothing, although they may return a tensor.
 _SILENT = {"set", "grad", "register_hook"}
 # Ways out of PyTorch into plain numbers, and back in.
 _LEAVES = {"item", "tolist", "numpy", "float", "int", "array"}
@@ -83,7 +83,7 @@ class Tracer(TorchFunctionMode):
         return self._known.of(tensor)
 
     def is_strange(self, tensor: torch.Tensor) -> bool:
-        """Return whether no step made it and it has no name."""
+        """Return whether no step made the tensor and it has no name."""
         known = tensor in self._known or id(tensor) in self.names or self._known.owner(tensor)
         return not known and not self._escaped and not isinstance(tensor, nn.Parameter)
 
@@ -111,7 +111,7 @@ class Tracer(TorchFunctionMode):
     def _operation(
         self, function: Callable, op: str, args: tuple, kwargs: dict, result: torch.Tensor
     ) -> Step:
-        # Some take only a shape from their tensors, or from the second one.
+        # Some operations take only a shape from their tensors, or from the second one.
         taken = () if op in operations.CREATE else args[:1] if op in operations.LIKE else args
         parents = self._parents(taken, {} if op in operations.CREATE else kwargs)
         if op in _RETURNS or (op == "setitem" and isinstance(args[2], float)):
@@ -158,7 +158,7 @@ class Tracer(TorchFunctionMode):
         step = self._new(
             "operation", op, parents=self._parents(args, kwargs), box=self._box()[0], failed=True
         )
-        # With two other tensors, parameters are left out.
+        # Leave parameters out if there are at least two other tensors.
         given = list(tensors_in([args, kwargs]))
         others = [tensor for tensor in given if not isinstance(tensor, nn.Parameter)]
         step.met = [tuple(tensor.shape) for tensor in (others if len(others) > 1 else given)]
@@ -174,7 +174,7 @@ class Tracer(TorchFunctionMode):
         return self.steps[-1]
 
     def _unknown(self, tensor: torch.Tensor) -> None:
-        """Return the step of a tensor that no step made: a parameter, a buffer, a captured constant, or a
+        """Register a tensor that no step made: a parameter, a buffer, a captured constant, or one that took a
         detour through NumPy.
         """
         owner = self._known.owner(tensor)

@@ -28,7 +28,7 @@ class Walk:
             self.above[node.id] = found.union(*(self.above.get(source, set()) for source in found))
 
     def data_inputs(self, number: int) -> list[int]:
-        """Return its arguments that are not masks, parameters or constants, in order."""
+        """Return the node's inputs that are not masks, parameters or constants, in order."""
         edges = [edge for edge in self.into[number] if not edge.is_auxiliary]
         return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
 
@@ -50,7 +50,9 @@ class Walk:
         return number
 
     def ahead(self, number: int, through: Collection[str]) -> tuple[list[int], list[Node]]:
-        """Return the first nodes after this one that are not of these roles, and those in between."""
+        """Return the first nodes after this one whose roles are not in `through`, and the nodes passed on the
+        way.
+        """
         found, waiting = {}, [edge.target for edge in self.out[number]]
         for target in waiting:
             if target not in found:
@@ -69,18 +71,18 @@ class Walk:
         return {node.label for node in data if node.kind == "input"}
 
     def of_parameters(self, number: int) -> bool:
-        """Return whether it is a parameter, or computed only from parameters."""
+        """Return whether the node is a parameter, or computed only from parameters and constants."""
         kinds = {self.nodes[other].kind for other in self.above[number] | {number}}
         return "parameter" in kinds and "input" not in kinds
 
     def is_learned(self, number: int) -> bool:
-        """Return whether it is a product with a parameter, which is named on the box or next to it."""
+        """Return whether the node is a product with a parameter, which is named on its box or next to it."""
         node = self.nodes[number]
         beside = any(self.of_parameters(edge.source) for edge in self.into[number])
         return node.role == "product" and (beside or ": " in node.label)
 
     def is_product(self, number: int) -> bool:
-        """Return whether it is a product of two results, including one by hand: entries multiplied and
+        """Return whether the node is a product of two results, including one by hand: entries multiplied and
         summed.
         """
         node, edges = self.nodes[number], self.into[number]
@@ -106,7 +108,7 @@ class Walk:
         return (self.main(top.id), total.dim) if total.op in ("sum", "add", "cumsum") else None
 
     def is_silu(self, number: int) -> bool:
-        """Return whether it is the sigmoid in x * sigmoid(x), which is silu by hand."""
+        """Return whether the node is the sigmoid in x * sigmoid(x), which is silu by hand."""
         users = [edge.target for edge in self.out[number]]
         if self.nodes[number].op != "sigmoid" or len(users) != 1 or self.nodes[users[0]].role != "times":
             return False
@@ -116,7 +118,7 @@ class Walk:
         """Return the skip connection of a sum: the operand from which the other one was computed by more than
         arithmetic; None if there is none.
 
-        x is one in x + norm(x), even if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
+        In x + norm(x) it is x, even if the norm is x / sqrt(mean(x * x)); x + 0.04 * x**3 has none.
         """
         sides = self.data_inputs(number) if self.nodes[number].role == "add" else []
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():

@@ -18,7 +18,9 @@ FEWEST = 2
 def agreement(
     cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
-    """Return (share, cases): of the cases in which either answer is wrong, those in which both give the same."""
+    """Return (share, cases): the cases in which both answers do the same, and their share of the cases in
+    `either`, those in which either answer is wrong.
+    """
     same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
     # subtle: the tolerance of same_record follows the largest number of a tensor, so of two numbers within it
     # one may be right and the other wrong.

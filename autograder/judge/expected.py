@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """Return the expected records in these cases; for a recorded exercise, in its recorded cases."""
+    """Return the Expected of an exercise in these cases, read from its file if the exercise is recorded."""
     return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 
 
@@ -52,11 +52,11 @@ def _once(make: Callable[P, T]) -> Callable[P, T]:
 
 
 class Expected:
-    """Record of the reference and of the mistakes of one exercise on given cases, each made once, on demand.
+    """The records of an exercise's reference and mistakes on given cases, each made once, on demand.
 
-    A mistake is given by its number. A run of all cases is expensive: `output` takes one case and the output
-    only, so that most mistakes can be ruled out without a run. If there is a run already, it takes the record
-    from it: known mistakes give the same in one case alone as among all cases.
+    A mistake is given by its number. Running all cases is expensive: `output` runs a single case and records
+    only its output, which rules most mistakes out. If all cases were run before, the record is taken from
+    there: a known mistake does the same in one case alone as among all cases.
     """
 
     def __init__(self, exercise: Exercise, cases: list[Case]):

@@ -40,7 +40,7 @@ class WrongAnswer:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The answer's results with the expected ones. If an ordinary number is wrong, cases that are wrong
+        """The answer's results, paired with the expected ones. If an ordinary number is wrong, cases that are wrong
         only in NaN or infinities are left out, so that they do not hide what the numbers show.
         """
         pairs = pairs_of(self.exercise, self.cases, self.expected.right, self.records)

@@ -68,7 +68,7 @@ def _comparable(first: torch.Tensor, second: torch.Tensor) -> bool:
 
 
 def _alike(first: torch.Tensor, second: torch.Tensor) -> bool:
-    # NaN is another fault: only finite numbers show that one place affects another.
+    # NaN is another fault: only finite numbers show that one position affects another.
     return not (first.isfinite().all() and second.isfinite().all()) or _close(first, second)
 
 

@@ -37,13 +37,12 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
     cases = exercise.drawn(first)
     if is_rerun(exercise, cases):
-        # subtle: where loops are required a product of tables is forbidden, which a single case tells; each
-        # step of a
-        # loop takes time to record.
+        # subtle: where loops are required, a product of tables is forbidden, which a single case shows; each
+        # step of a loop takes time to record.
         last = 1 if exercise.rules.loops == "required" else None
         rerun = [case for case in cases if case.observe and case.repeats][:last]
         cases = [replace(case, program=any(case is one for one in rerun)) for case in cases]
-    # A fault that only lucky sizes and numbers hide shows in the values, which take a third of the time.
+    # Further draws catch faults that lucky sizes and numbers hid. Values suffice, in a third of the time.
     for draw in others:
         further = [case for case in exercise.drawn(draw) if not case.slow and not case.new]
         # A third of these calls are recorded, and no answer can know which.
@@ -112,7 +111,7 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
     lines = [steps["elsewhere"]["line"] for record in records if "elsewhere" in (steps := record["steps"])]
     if not lines:
         return ""
-    # subtle: of hidden cases nothing is shown that the student's process chose.
+    # subtle: for hidden cases, nothing that the student's process chose is shown.
     where = f"Line {lines[0]}" if lines[0] and not hidden else "Some line"
     return f"{where} makes a tensor on the CPU even when the inputs are on a GPU. It costs no points here."
 
@@ -130,7 +129,7 @@ def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
 
 
 def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
-    """Return, of the findings like the reported one, that of the smallest case, which is the easiest to
+    """Return the finding of the smallest case among those like the reported one, because it is the easiest to
     follow.
     """
 
@@ -162,8 +161,8 @@ def _stub(records: list[Record]) -> str | None:
     if first is None or first["status"] == "answered":
         return None
     error = first["error"]
-    # subtle: PyTorch raises the same if a module has no forward or an operation no kernel: started, and
-    # wrong.
+    # subtle: PyTorch raises the same error if a module has no forward, or an operation no kernel; such an
+    # answer is started, and wrong.
     return error["function"] if error.get("raised") and error.get("unwritten") else None
 
 

@@ -1,7 +1,7 @@
 """Locates the part in which an answer without a known mistake is wrong.
 
-An input on which the result never depends; the only aspect that is wrong; a requirement that all failing
-cases share; one or two kinds of input.
+Each function tries one description: an input on which the result never depends, the only aspect that is wrong,
+a need that all failing cases share, one or two kinds of input.
 """
 
 from autograder.judge import formatting
@@ -12,9 +12,9 @@ from autograder.schema.exercise import Exercise
 from autograder.schema.twice import TWICE
 from autograder.values import Encoded, Record
 
-# One of four failing cases may pass by luck: its numbers hide the fault.
+# One in so many failing cases may pass by luck, because its numbers hide the fault.
 LUCKY = 4
-# A sentence about more kinds of input than these says nothing.
+# A sentence about more kinds of input than this says nothing.
 MOST_FAMILIES = 2
 # An expected gradient below this counts as none.
 SMALL = 1e-3
@@ -90,8 +90,8 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
     """Return the message of the need shared by all failing cases and missing from some passing one.
 
     If several needs qualify, the one that the fewest cases have is the most specific. The words say that such
-    cases go wrong, so at most a few may pass, by luck. Those under "" are for answers that are wrong in all
-    cases without a need.
+    cases go wrong, so at most a few may pass, by luck. The words under "" are for answers that are wrong in
+    all cases without a need.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]
@@ -114,7 +114,7 @@ def few_families(cases: list[Case], findings: list[Finding]) -> tuple[str, str] 
     """Return an observation and a question if values are wrong for only one or two kinds of input, and right
     for far more.
 
-    Two calls in a row repeat the numbers of other cases.
+    Two calls in a row are not counted, because they repeat the numbers of other cases.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     families = dict.fromkeys(case.family for case in cases if case.family != TWICE)

@@ -42,7 +42,7 @@ class Agreement:
 
     mistake: Mistake
     share: float  # of the cases in which either is wrong, the share in which both agree
-    cases: frozenset[int]  # these
+    cases: frozenset[int]  # those in which both agree
     everywhere: bool  # whether they agree in the right cases as well
 
 
@@ -84,7 +84,7 @@ def _possible_mistakes(answer: Unnamed) -> Iterator[int]:
     short = [i for i in range(len(cases)) if not _is_apart(cases[i])]
     long_only = answer.wrong.isdisjoint(short)
     for number in range(len(expected.exercise.mistakes)):
-        # A mistake that a short case shows, too, needs no run of a long one to be ruled out.
+        # The answer is right in every short case, so a mistake that one of them shows needs no long run.
         if long_only and any(expected.shows(i, number) for i in short):
             continue
         if any(_is_possible(cases[i], expected, answer.records[i], number, i) for i in sampled):

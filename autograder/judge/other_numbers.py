@@ -11,13 +11,13 @@ from autograder.schema.case import Case, Module
 from autograder.schema.draw import Draw
 from autograder.values.plain import with_strides
 
-# A hundredth: far more than rounding, so that numbers kept from the first run are wrong; and so little that a
-# comparison, with which an answer chooses its way, hardly ever comes out otherwise.
+# Far more than rounding, so that numbers kept from the first run are wrong; and so little that a comparison on
+# which an answer branches hardly ever comes out differently.
 SHARE = 0.01
 
 
 def with_other_numbers(case: Case, draw: Draw) -> Case:
-    """Return the case with every non-integer moved a little, each by a different amount."""
+    """Return the case with every floating-point tensor changed a little, each entry by a different amount."""
     args, kwargs, weights = (_moved(part, draw) for part in (case.args, case.kwargs, case.weights))
     return replace(case, args=args, kwargs=kwargs, weights=weights, repeats=False, gradients=False)
 

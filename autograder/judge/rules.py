@@ -45,7 +45,7 @@ TRANSFORMER = (
     "nn:TransformerDecoder",
 )
 NORMS = ("layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "local_response_norm")
-# Each loss of PyTorch that cross-entropy is a case of.
+# All losses of PyTorch that include cross-entropy as a special case.
 CROSS_ENTROPY = (
     "cross_entropy",
     "nll_loss",
@@ -154,8 +154,8 @@ OUTSIDE = (
     "_typed_storage",
     "__reduce_ex__",
 )
-# A product of tables takes ten or twenty operations. At least one operation for each token of this many is a
-# loop.
+# A product of tables takes ten or twenty operations. With this many tokens, at least one operation for each of
+# them is a loop.
 LONG_SENTENCE = 30
 # These move, select or sum numbers; none multiplies two tensors. (A test tries each.)
 _HARMLESS = (

@@ -16,7 +16,7 @@ from autograder.errors import UserError
 from autograder.files import write_whole
 from autograder.notebook.memory import FOLDER as MEMORY
 
-HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, which hold notebooks next to the package
+HOME = Path(__file__).resolve().parents[2]  # a clone or a bundle holds notebooks here, next to the package
 DEFAULT = "attention-by-hand"
 GIVEN = ".given.json"
 PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
@@ -74,9 +74,8 @@ def _bring_up_to_date(folder: Path, as_files: bool) -> None:
 
 
 def _files() -> Iterator[tuple[str, str]]:
-    """Return name and text of every notebook, with the digests of the last notebooks handed out: those of the
-    clone or the bundle, in which people may have begun to work. In an installed package the notebooks are
-    built.
+    """Yield the name and text of every notebook, and of the verdicts remembered next to it: those of the clone
+    or the bundle, in which people may have begun to work. In an installed package the notebooks are built.
     """
     if (HOME / "notebooks").is_dir():
         for kind in ("notebooks/*.ipynb", f"notebooks/{MEMORY}/*.json", "solutions/*.ipynb"):

@@ -8,5 +8,5 @@ mine.py        the learner's own answers from other lessons
 sentence.py    the running example
 figures/       what a cell shows; lessons/ has figures of one lesson each; explore.py makes one follow its controls
 experiment/    training, measuring, looking into a model
-running.py     is this a notebook?
+running.py     whether this is a notebook
 """

@@ -57,7 +57,7 @@ class NotJudged(CheckFailed):
 
 
 class Points(float):
-    """Points in a notebook, which does not print them below the card that shows them already.
+    """Points that a notebook does not print again below the card that shows them.
 
     Their HTML, which a notebook shows, is empty. Their text is a plain float, which nbgrader reads.
     """
@@ -85,7 +85,7 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
         return None
     try:
         with _only_one_check(), _told():
-            names = sys._getframe(2)  # of the caller: between is entry_point
+            names = sys._getframe(2)  # of the caller; entry_point is in between
             return _checked(answer, _exercise_of(answer, exercise, names), hidden)
     except CheckFailed as failed:
         with suppress(Exception):  # without a card there is still the text
@@ -105,7 +105,7 @@ def _told() -> Iterator[None]:
         raise
     except UserError as error:
         raise CheckFailed(str(error)) from None
-    except Exception as error:  # ours, and said to be so
+    except Exception as error:  # our own error, reported as such
         raise NotJudged(NOT_JUDGED.format(place=place_of(error), ours=OUR_ERROR)) from error
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 Choice = tuple[float, float, float, float] | list
 EXAMPLE = "explore(lambda scale: figures.weights(...), scale=(0.0, 4.0, 0.1, 0.5))"
 SLIDER = "autograder-slider"
-# subtle: the handle of an ipywidgets slider (8.1) has no name for a screen reader. Hidden, it is met neither by one
-# nor by Tab, which both find the field; what is drawn before it is seen, and is dragged in its place.
+# subtle: the handle of an ipywidgets slider (8.1) has no name for a screen reader. Hidden, it is reached neither by a
+# screen reader nor by Tab; both reach the field instead. Its `::before` stays visible and can be dragged.
 STYLE = f"""<style>
 .{SLIDER} .noUi-handle {{ visibility: hidden; }}
 .{SLIDER} .noUi-handle::before {{
@@ -168,7 +168,7 @@ def _control(ipywidgets, name: str, choice: Choice):
     style, name = {"description_width": "210px"}, name.replace("_", " ")
     if isinstance(choice, list):
         layout = {"width": "550px", "max_width": "98%"}
-        # Any object can be chosen, a tensor too, which ipywidgets could not compare: so its place is the value.
+        # An entry may be any object, even a tensor, which ipywidgets cannot compare: so its position is the value.
         options = [(f"{entry}"[:60], place) for place, entry in enumerate(choice)]
         return ipywidgets.Dropdown(options=options, value=0, description=name, style=style, layout=layout)
     low, high, step, start = choice

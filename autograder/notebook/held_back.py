@@ -49,8 +49,8 @@ def _nowhere(descriptor: int) -> Iterator[None]:
 
 @contextmanager
 def shown_if_it_takes_long() -> Iterator[Callable[[str], None]]:
-    """Provide a function that is called with what the check is doing now; after SECONDS that is shown, and it
-    disappears at the end.
+    """Yield a function to be called with what the check is doing now. After SECONDS this is shown; it disappears
+    when the block ends.
     """
     start, shown = time.monotonic(), Shown()
 

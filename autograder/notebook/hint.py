@@ -23,7 +23,7 @@ def hint(exercise: str | Callable) -> None:
     try:
         found = find_by_name(name) or find(name)
     except UserError:
-        names = sys._getframe(2).f_globals  # of the caller: between is entry_point
+        names = sys._getframe(2).f_globals  # of the caller; entry_point is in between
         print(f"There is no exercise {name!r}. {meant(name.rpartition('.')[2], names)}")
         return
     number, text = next(_ladder(found.id))
@@ -34,7 +34,7 @@ def hint(exercise: str | Callable) -> None:
 
 @cache
 def _ladder(exercise_id: str) -> Iterator[tuple[int, str]]:
-    """Yield the hints with their numbers, over and over. There is one iterator per exercise and session,
-    which keeps the position.
+    """Return an endless iterator over the numbered hints; one per exercise and session, which keeps the
+    position.
     """
     return cycle(enumerate(find(exercise_id).hints, start=1))

@@ -57,8 +57,8 @@ def only_in_this_session() -> bool:
 
 
 def carry_out(file: Path, folder: Path = Path()) -> None:
-    """Write everything remembered in `folder` into one file, for another machine. Raises UserError if it
-    cannot.
+    """Write everything remembered in `folder` into one file, for another machine. Raises UserError if the file
+    cannot be written.
     """
     rows = [
         dict(zip(FIELDS, (name, *verdict, find(name).points), strict=True))
@@ -72,7 +72,8 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
 
 
 def carry_in(file: Path, folder: Path = Path()) -> None:
-    """Remember in `folder` the verdicts of such a file that have more points than the remembered ones.
+    """Remember in `folder` the verdicts in a file of `carry_out` that have more points than the remembered
+    ones.
 
     Raises UserError if it is not such a file, or the folder cannot be written to.
     """

@@ -3,8 +3,8 @@ on.
 
 It is taken from the notebook of that lesson in the same folder: the cell of the answer, and from the other
 cells the imports, functions and values that it uses; nothing else of that notebook runs. It is used only if
-it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows whose each
-part is.
+it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
+are the learner's own.
 
 Only a learner's own notebook gets its answers; in grading, in a check and in a script it always gets
 `otherwise`.
@@ -41,7 +41,7 @@ CARRIED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign
 
 @dataclass(frozen=True)
 class _Found:
-    """An answer in a notebook in one state of its file; `answer` is None if it does not count."""
+    """The answer in a notebook, and when that file last changed; `answer` is None if it does not count."""
 
     changed: int
     answer: Callable | None
@@ -97,10 +97,10 @@ class Mine:
 
     @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
-        """Return a table of which of these parts are the learner's: those that `mine` returned; of the
-        others, those of this notebook whose latest check was passed. An answer that was defined again since
-        then is checked again, and a sentence names it if it fails. A sentence also names a part that is right
-        now, but was not when `mine` was called.
+        """Return a table of these parts that shows which are the learner's own: those that `mine` returned,
+        and those of this notebook that passed their latest check. An answer defined again since then is
+        checked again, and a sentence names it if it fails. A sentence also names a part that is right now, but
+        was not when `mine` was called.
         """
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
 
@@ -166,12 +166,12 @@ def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
 
 
 def _notebook(exercise: Exercise) -> Path:
-    """Return the notebook of that lesson. A kernel runs in the folder of its notebook."""
+    """Return the notebook of the exercise's lesson. A kernel runs in the folder of its notebook."""
     return Path(f"{exercise.lesson}.ipynb")
 
 
 def _is_allowed() -> bool:
-    """Return whether a learner's own notebook asks, rather than a grader or a check."""
+    """Return whether the caller is a learner's own notebook, rather than a grader or a check."""
     if running_notebook() is None or "NBGRADER_EXECUTION" in os.environ:
         return False
     return not _in_a_check()

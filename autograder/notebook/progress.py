@@ -34,8 +34,8 @@ def progress(*, save: str | PathLike | None = None, load: str | PathLike | None 
     Tries and hints are not counted. A lesson belongs to the folder if its notebook is here or one of its
     exercises was checked here; if there is none, all lessons are shown.
 
-    With `save`, what is known is written into one file; with `load`, what such a file knows is added to what
-    is known here: of each exercise, that with more points. Raises UserError if the file cannot be used.
+    With `save`, the verdicts are written into one file; with `load`, those of such a file are added to the ones
+    here, and for each exercise the one with more points is kept. Raises UserError if the file cannot be used.
     """
     if load is not None:
         carry_in(Path(load))

@@ -50,8 +50,8 @@ def next_in_words(parts: list[Part]) -> str:
 
 
 def html_of(parts: list[Part]) -> str:
-    """Return the same as a card, shorter: the exercises of a lesson in one row, and lessons that are not
-    begun folded.
+    """Return a shorter form of `text_of` as a card: the exercises of a lesson in one row, and lessons that are
+    not begun folded.
     """
     before, place, after = _next(parts)
     link = f'<a href="{quote(place)}">{escape(place)}</a>' if place else ""

@@ -62,8 +62,8 @@ def _show(
 
 
 def _why(error: NameError, trace: TracebackType, names: dict[str, Any]) -> str:
-    """Return what to do about a missing name in a cell's own line, outside of any function; otherwise
-    nothing.
+    """Return what to do about a missing name in a cell's own line; an empty text if the line is inside a
+    function.
     """
     *_, (frame, line) = traceback.walk_tb(trace)
     if frame.f_code.co_name != "<module>" or frame.f_globals is not names:

@@ -1,7 +1,7 @@
 """Detects that the answer being checked is an older version of what its cell says.
 
 A cell that fails leaves everything as it was: its functions are those of its last successful run. A notebook
-keeps the texts of all cells that were run, and the text that the answer was made of.
+keeps the texts of all cells that were run, and the text of the cell that defined the answer.
 """
 
 import linecache

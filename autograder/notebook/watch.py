@@ -1,7 +1,7 @@
 """check --watch FILE: judges the answers in a Python file at each save, for those who work in an editor.
 
-Only an answer and the imports, functions and values that it uses are run, as `mine` does it. What has not
-changed since the previous save is not judged again. Each save is judged in a separate process, which the next
+Only an answer and the imports, functions and values that it uses are run, as in `mine`. What has not changed
+since the previous save is not judged again. Each save is judged in a separate process, which the next
 save ends, so that an endless loop blocks nothing. Verdicts are remembered next to the file, for `progress()`.
 """
 
@@ -28,7 +28,7 @@ from autograder.schema.exercise import Exercise
 from autograder.verdict import NOT_STARTED, Verdict
 
 PAUSE = 0.3  # seconds between two checks for a change
-# subtle: elsewhere a process that has loaded PyTorch cannot be copied.
+# subtle: only on Linux can a process that has loaded PyTorch be forked.
 PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 
 
@@ -46,7 +46,7 @@ def watch(path: Path) -> None:
 
 
 def look(path: Path, before: dict[str, str]) -> dict[str, str]:
-    """Judge what differs from `before` and print the verdicts; return what each answer consists of now, by
+    """Judge what differs from `before` and print the verdicts; return the current source of each answer, by
     id.
 
     The next save interrupts it. Then nothing counts as judged.
@@ -100,8 +100,8 @@ def _statements(path: Path) -> list[ast.stmt]:
 
 
 def _sources(path: Path) -> dict[str, str]:
-    """Return what each answer in the file consists of, by the exercise's id. Raises SyntaxError if it is not
-    Python.
+    """Return the source of each answer in the file, with what it uses, by the exercise's id. Raises
+    SyntaxError if the file is not Python.
     """
     statements = _statements(path)
     sources = {}
@@ -124,7 +124,7 @@ def _judge(path: Path, changed: Iterable[str], there: Iterable[str]) -> None:
             continue
         try:
             verdict = _verdict(exercise, needed_statements(exercise.name, statements), path)
-        except Exception as error:  # ours: said to be so, and watching goes on
+        except Exception as error:  # our own error, reported as such; watching goes on
             print(f"\n{exercise.id} is not judged: this is {OUR_ERROR} ({place_of(error)}).", flush=True)
             continue
         if verdict.state != NOT_STARTED:  # it may be written, and right, in the lesson's notebook

@@ -1,11 +1,12 @@
 """Separates the operations that a result needs from asides: a print, a plot, an assert.
 
 The call is repeated twice. In the first repetition every operation is traced (autograder.probe.traced), and
-suspected numbers that leave PyTorch are multiplied by 1.5: a print or an assert does not mind, while a result
-would change. Where loops are forbidden, all numbers that leave PyTorch are: a loop from which none returns
-does not matter to the result, however many iterations it takes. In the second repetition the operations that
-the result does not need are skipped, and their earlier results returned. If both repetitions give the result
-of the graded call, the usage of the second one is all that the result needs.
+suspected numbers that leave PyTorch are multiplied by 1.5: this does not affect a print or an assert, but it
+changes a result that depends on them. Where loops are forbidden, all numbers that leave PyTorch are
+multiplied: a loop whose numbers do not come back does not affect the result, however many iterations it takes.
+In the second repetition the operations that the result does not need are skipped, and their earlier results
+returned. If both repetitions give the result of the graded call, the usage of the second one is all that the
+result needs.
 """
 
 import sys

@@ -18,7 +18,7 @@ from autograder.isolation import OwnRandomNumbers
 from autograder.schema.case import Given, Module, Optimizer, Question, Seed
 from autograder.values.plain import with_strides
 
-# The last is what `out_proj` of an nn.MultiheadAttention is.
+# The last is the class of an nn.MultiheadAttention's `out_proj`.
 PLAIN_MODULES = (nn.MultiheadAttention, nn.Linear, NonDynamicallyQuantizableLinear)
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
@@ -86,7 +86,7 @@ def taken_name(module: nn.Module) -> str:
 
 
 def is_own_method(name: str) -> bool:
-    """Return whether nn.Module has a method of this name, which no module has to define."""
+    """Return whether nn.Module has a method of this name, other than `forward`."""
     return name.isidentifier() and name != "forward" and callable(getattr(nn.Module, name, None))
 
 
@@ -245,7 +245,7 @@ def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str
     """Return the traces of the modules among the constructor's arguments, keyed by the kind of the first such
     module.
 
-    Which of their parameters require gradients is left out: some exercises freeze what they are given.
+    Whether their parameters require gradients is left out: some exercises freeze the modules that they get.
     """
     specs = [spec for spec in _items(case.init) if isinstance(spec, Module)]
     modules = [value for value in _items(init) if isinstance(value, nn.Module)]
@@ -254,7 +254,7 @@ def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str
 
 
 def _items(value: Any) -> Iterator[Any]:
-    """Return a value, or what a list, a tuple or a dict holds."""
+    """Yield the value itself, or the items of a list, tuple or dict, however deeply nested."""
     if isinstance(value, (tuple, list, Mapping)):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from _items(item)
@@ -264,8 +264,8 @@ def _items(value: Any) -> Iterator[Any]:
 
 @trust_boundary
 def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
-    """Return the state that a call may leave behind on a module; only the modes of a module that it is meant
-    to change.
+    """Return the state that a call may leave behind on a module; for a module that it is meant to change, only
+    the mode.
     """
     if name in changes:
         return {f"{name}.training": module.training}

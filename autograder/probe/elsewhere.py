@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from autograder.faults import GIVEN, is_students, trust_boundary
 
 DEVICE = torch.device("meta")
-# These move numbers between devices, on a GPU as well; of the last two, indices may be on the CPU.
+# These move numbers between devices, on a GPU as well; the indices of the last three may be on the CPU.
 MOVES = ("aten::copy_", "aten::_to_copy", "aten::set_", "aten::index", "aten::index_put_", "aten::index_put")
 
 
@@ -156,7 +156,7 @@ def stays_behind(call: Callable[[], Any]) -> int | None:
         called_there(call)
     except StaysBehind as behind:
         return None if behind.line == OF_THE_CASE else behind.line
-    except Exception:  # a call may fail on the stand-in for reasons that a real device has not
+    except Exception:  # a call may fail on the stand-in where it would not on a real device
         return None
     return None
 

@@ -28,7 +28,7 @@ def guarded(
     call: Callable[[], T], seconds: float, told: float | None = None
 ) -> tuple[T, None] | tuple[None, Encoded]:
     """Return (value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the position
-    of our own frame. An error of time names `told` seconds if given, else `seconds`.
+    of our own frame. An out-of-time error names `told` seconds if given, else `seconds`.
     """
     try:
         with quiet(), time_limit(seconds):

@@ -32,8 +32,8 @@ class OutOfTime(BaseException):
 
 def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextManager[None]:
     """Raise OutOfTime in the block when this process has computed for `seconds`, or after `waiting` (default:
-    PATIENCE times as many); and again every tenth of that if it is swallowed. An import in the block ends first:
-    a half-imported module could not be used again in this process.
+    PATIENCE times as many); and again every tenth of that if it is swallowed. An import in the block is completed
+    first: a half-imported module could not be used again in this process.
     """
     # subtle: on a busy machine a right answer waits for the processor, and must not run out of time for that.
     in_main = threading.current_thread() is threading.main_thread()
@@ -41,8 +41,8 @@ def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextM
     return limit(seconds, PATIENCE * seconds if waiting is None else waiting)
 
 
-# subtle: both are classes, not generators. contextlib's own code would run at the end of the block, and a
-# ring within that would leave the limit in place for ever.
+# subtle: both are classes, not generators. contextlib's own code would run at the end of the block, and an
+# OutOfTime within that would leave the limit in place for ever.
 
 
 class _ByTimers(AbstractContextManager[None]):
@@ -98,8 +98,8 @@ class _ByWatching(AbstractContextManager[None]):
         return _imports_in(sys._current_frames().get(self._block.value)) > self._imports
 
     def __exit__(self, *_: object) -> None:
-        # subtle: it may ring until `_over` is set. A ring on its way comes at the latest when `set` is
-        # entered.
+        # subtle: OutOfTime may be raised until `_over` is set. One that is pending is raised when `set` is
+        # entered, if not earlier.
         while True:
             try:
                 with self._rings:

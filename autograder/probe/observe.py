@@ -43,7 +43,7 @@ LARGEST_POWER = 63  # no tensor has 2**63 entries
 # Copies are not counted as work, so that growing a tensor row by row costs nothing.
 _COPIES = "cat stack clone copy_ _to_copy index_put index_put_ slice_scatter select_scatter constant_pad_nd"
 COPIES = {f"aten::{name}" for name in _COPIES.split()}
-# The wrapper of a compiled function asks these at every call, also where the function runs as written.
+# The wrapper of a compiled function calls these at every call, even where the function runs as written.
 ASKED_BY_COMPILER = {"is_fx_symbolic_tracing", "is_fx_tracing"}
 QUERIES = (
     "__get__",
@@ -237,7 +237,7 @@ def _largest_of_calls(usage: Usage) -> Iterator[None]:
     usage.calls, usage.work = 0, [0] * LARGEST_POWER
     try:
         yield
-    finally:  # a call that raises takes nothing back
+    finally:  # also if the call raises
         usage.calls, usage.work = max(calls, usage.calls), list(map(max, work, usage.work))
 
 

@@ -94,7 +94,7 @@ class Recorder(TorchDispatchMode):
             self._why_not = "too many tensors"
 
     def data(self, output: object) -> bytes:
-        """Return the program of a call that returned `output`; nothing if there is none."""
+        """Return the program of a call that returned `output`; empty if it could not be recorded."""
         self._reading = []
         returned = self._recorded(output)
         if self._why_not:

@@ -11,7 +11,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     aside      if something suspected was used: the operations that the output needs, or None if that cannot be told;
                and the lines of the suspects beside the output and within what it needs
     further    the names of parameters that the exercise does not name and the result depends on, if there are any
-    program    the same of one call as data (autograder.probe.program), if the case asks for it
+    program    the operations of one call as data (autograder.probe.program), if the case asks for it
     elsewhere  the line that leaves the device of the inputs, if one does (autograder.probe.elsewhere)
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
@@ -58,7 +58,7 @@ from autograder.values.encode import LARGEST_TENSOR, encode
 
 SECONDS_PER_CALL = 5.0
 MADE_FROM, CALLED_FROM = 60_013, 60_017  # seeds that are used nowhere else
-FURTHER = 20  # names of parameters are kept
+FURTHER = 20  # most names of parameters that are recorded
 MANY = 20  # operations of a call: fewer are no loop over a long sentence
 
 
@@ -75,9 +75,8 @@ def probe(
 ) -> list[Record]:
     """Return one record for each case. `dtype` overrides the float type of all inputs (for a reference);
     `output_only` skips the steps that follow the output; `record` says whether the operations used, and a
-    line that leaves the device of the inputs, are recorded; `tick` is called with "case 3 of 40" before
-    it runs. For a call that takes longer than `seconds`, the message says `told` instead, because the answer
-    took that long before.
+    line that leaves the device of the inputs, are recorded; `tick` is called with "case 3 of 40" before that
+    case runs. The error for a call out of time names `told` seconds, if given, instead of `seconds`.
     """
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
@@ -213,8 +212,8 @@ class _Probe:
         return {"status": "out of time" if late else "answered", "steps": self.steps}
 
     def _look_aside(self, call: Any) -> None:
-        """Find out which operations the result needs, if something suspected was used, and on which lines
-        those are.
+        """If something suspected was used, record which operations the result needs, and the lines of the
+        suspects.
         """
         assert self.usage is not None
         used = {*self.usage.names} - {*PRODUCTS} | {name for name, *_ in self.usage.sizes}
@@ -245,7 +244,7 @@ class _Probe:
 
     def _repeat(self, call: Any) -> None:
         args, kwargs = self._arguments()
-        # subtle: its program is recorded in this call, in which no tracer slows that down.
+        # subtle: the program is recorded in this call, because here no tracer slows it down.
         self._step("again", lambda: self._recorded(call, args, kwargs), self._observed_again())
         if self.is_class:
             args, kwargs = self._arguments()

@@ -42,8 +42,8 @@ IN_DOUBLE = 1e-5
 
 @dataclass(frozen=True)
 class Module:
-    """A module as data: `kind` is the name of one in torch.nn, or of one that `code` defines; `weights` are
-    its parameters by name."""
+    """A module as data: `kind` names a class of torch.nn, or one that `code` defines; `weights` are its
+    parameters by name."""
 
     kind: str
     init: Mapping[str, Any] = field(default_factory=dict)
@@ -80,8 +80,8 @@ class Given:
 
 @dataclass(frozen=True)
 class Kept:
-    """An argument of the case in a script, or the result that a call kept, by name; with `item`, one item of
-    it.
+    """A reference in a script: the name of an argument of the case, or of the result that a call kept; with
+    `item`, to one item of it.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Asked:
     exact_state_dict  whether the module's state dict must hold `weights` and nothing else
     new               make two modules instead, and judge the parameters that they start with (class exercises)
     slow              whether a right answer may take long: the case is drawn once, its operations are not recorded,
-                      and an answer that runs out of time here is still asked the others
+                      and an answer that runs out of time here is still called on the other cases
     """
 
     gradients: bool = True
@@ -159,12 +159,12 @@ class Question(Asked, Called):
     """The part of a case that an answer's process receives, and how closely it is observed there.
 
     observe    whether the operations used are observed closely, for the rules of form
-    record     whether they are recorded at all (no author's choice: a check records them in some cases only)
+    record     whether operations are recorded at all (set by a check, which records them in some cases only)
     suspects   beginnings of the names of operations that a rule forbids: if one was used, the probe finds out whether
                the result comes from it (a check fills this in)
-    program    whether they are recorded so that they can be run again (autograder.probe.program; a check
-               says so)
-    elsewhere  whether the call is made on another device as well (autograder.probe.elsewhere; no author's choice)
+    program    whether operations are recorded so that they can be run again (autograder.probe.program; set by
+               a check)
+    elsewhere  whether the call is made on another device as well (autograder.probe.elsewhere; set by a check)
     """
 
     _: KW_ONLY
@@ -189,7 +189,7 @@ class Question(Asked, Called):
 class Work:
     """A limit on the entries that the kernels of a call read and make in all.
 
-    limit   the number above which it is too much
+    limit   the number of entries at which it is too much
     beyond  the family of another case whose work is subtracted first, `times` times: the rest is what grows faster than
             the input
     pieces  only kernels that make at least so many entries count; a power of two
@@ -208,14 +208,14 @@ class Judged:
 
     family     a few words, also shown to the learner: "more keys than queries"
     aspect     the aspect whose points a wrong value here costs
-    needs      names of the things that a right result here needs beyond the simplest case (`Exercise.needs`)
+    needs      names of what a right result here needs beyond the simplest case (`Exercise.needs`)
     expect     how the result is compared; for a result that is a dict, how each item is
     scale      how large the rounding error of a right float32 answer may be, relative to unit-size inputs
     raises     name of the exception that the answer must raise
     entries    the number of entries at which an intermediate tensor is too large, in a case that is observed closely
     work       a limit on all that is read and made, in a case that is observed closely
-    float64    make the standard case in float64 of this case instead of the first. Mark one whose sizes are powers of
-               four: their square roots are exact in float32, so a scale from `torch.tensor(d)` passes
+    float64    derive the standard float64 case from this case instead of the first. Mark a case whose sizes are powers
+               of four: their square roots are exact in float32, so a scale from `torch.tensor(d)` passes
     """
 
     family: str
@@ -230,7 +230,7 @@ class Judged:
     float64: bool = False
 
     def match_of(self, name: str = "") -> Match:
-        """Return how the result is compared, or the item of that name."""
+        """Return how the result, or its item called `name`, is compared."""
         match = self.expect if isinstance(self.expect, Match) else self.expect.get(name, CLOSE)
         return Match(match.how, match.scale * self.scale)
 

@@ -32,8 +32,8 @@ PROCEDURES = ("function", "class")  # kinds of exercises
 class Rules:
     """Rules of form. `loops` is "required", "forbidden" or None; `forbidden` names groups of operations in
     `autograder.judge.rules`. If a matrix product is forbidden, one operation may make at most a row of any of
-    the axes `rows`. `large` names the tensor that is too large if a case limits its `entries`, `work` the
-    work that exceeds a case's limit of `work`; each with a question.
+    the axes `rows`. `large` and `work` are the words and the question for a tensor that exceeds the `entries`
+    of a case, and for work that exceeds the `work` of a case.
     """
 
     loops: str | None = None
@@ -64,7 +64,7 @@ class Exercise:
     number    its position in the lesson, from 1
     worked    a plain right answer, of which the mistakes are edits; its name is the exercise's
     shapes    the axes of every tensor argument and of the result ("return") in the course's letters, for messages
-    standard  the cases that are made of the exercise's own: in "float64", with columns in memory order ("transposed",
+    standard  kinds of cases derived from the exercise's own: in "float64", with columns in memory order ("transposed",
               which every exercise with tensors gets), with arguments by keyword ("by name"), and of a "new" module,
               whose parameters must be random
     needs     requirement -> (observation, question), shown when only cases with that requirement (`Case.needs`) fail;

@@ -16,8 +16,8 @@ WORDS = re.compile(r"[a-z][A-Za-z0-9' ,-]*")
 
 
 def refuse_names_of_code(exercise: "Exercise") -> None:
-    """Raise UserError if an aspect or a need is named like a piece of code, from a constant that was bound
-    twice.
+    """Raise UserError if an aspect or a need is named like a piece of code, which happens if a constant is
+    bound twice.
     """
     code = {text for mistake in exercise.mistakes for text in mistake.edits}
     for kind, names in (("aspect", exercise.aspects), ("need", exercise.needs)):
@@ -29,8 +29,8 @@ def refuse_names_of_code(exercise: "Exercise") -> None:
 
 
 def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases: Iterable[Case]) -> None:
-    """Raise UserError if one of the author's own cases costs points of an aspect that has none, or if no case
-    costs those of an aspect. Gradients and side effects are checked in cases of every aspect.
+    """Raise UserError if one of the author's own cases is of an aspect without points, or if an aspect has no
+    case. Gradients and side effects are checked in cases of every aspect.
     """
     for name in sorted({case.aspect for case in own_cases} - exercise.aspects.keys()):
         raise UserError(

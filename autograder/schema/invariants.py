@@ -44,5 +44,5 @@ def doubles(first: str, second: str, observation: str, question: str) -> Invaria
 
 
 def one_factor(observation: str, question: str) -> Invariant:
-    """Forbid that the large numbers returned are all the expected ones times one factor."""
+    """Require that the large numbers returned are not all off by the same factor."""
     return Invariant("one factor", (), observation, question)

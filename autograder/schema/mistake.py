@@ -148,6 +148,6 @@ def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
 
 
 def _spans(source: str, edits: Mapping[str, str]) -> list[tuple[int, int, str]]:
-    """Yield (start, end, replacement) of every piece of text that the edits change."""
+    """Return (start, end, replacement) of every piece of text that the edits change."""
     places = ((match, new) for old, new in edits.items() for match in re.finditer(re.escape(old), source))
     return [(match.start(), match.end(), new) for match, new in places]

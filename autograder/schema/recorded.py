@@ -50,7 +50,7 @@ class RecordedExercise(Exercise):
     names: tuple[str, ...] = field(default=())
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """Return the recorded cases, which are all."""
+        """Return the recorded cases; there are no others."""
         return list(self.cases(draw))
 
     @property

@@ -28,7 +28,7 @@ from autograder.schema.twice import TWICE, is_plain
 from autograder.values.compare import RANDOM
 
 MOST_CALLS_ELSEWHERE = 3
-BEYOND_SINGLE = 1.0 + 2.0**-26  # a quarter of the last digit of float32 or less: rounding takes it off
+BEYOND_SINGLE = 1.0 + 2.0**-26  # exceeds 1 by a quarter of float32's last digit at most: rounding removes it
 TRANSPOSED = "columns in memory order"
 FROM_TABLES = "float64 from tables of float32"
 
@@ -39,8 +39,8 @@ def standard_cases(
     parameters: tuple[str, ...] = (),
     reference: Callable | None = None,
 ) -> list[Case]:
-    """Return the cases of these kinds. "by name" needs the names of the arguments, and the class if it is
-    one.
+    """Return the cases of these kinds. "by name" needs the names of the arguments and, for a class, the
+    reference.
     """
     marked = next((case for case in cases if case.float64), cases[0])
     first, double, most = (
@@ -57,8 +57,8 @@ def standard_cases(
 
 
 def kinds_of(cases: list[Case], kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """Return these kinds, and tensors that are not contiguous, unless the exercise's own `cases` have
-    some."""
+    """Return these kinds, with "transposed" added if it applies and none of the exercise's own `cases` has a
+    tensor that is not contiguous."""
     if "transposed" in kinds or any(map(_gives_not_contiguous, cases)):
         return kinds
     return (*kinds, "transposed") if _gives_not_contiguous(_transposed(_of_most_arguments(cases))) else kinds
@@ -69,8 +69,8 @@ def _gives_not_contiguous(case: Case) -> bool:
 
 
 def _of_most_arguments(cases: list[Case]) -> Case:
-    """Return, of the cases of one call whose values count, the first with the most arguments; else the first
-    case.
+    """Return the first case with the most arguments among the cases of one call whose values count; if there
+    are none, the first case.
     """
     plain = [case for case in cases if case.aspect == VALUES and is_plain(case) and not case.script]
     return max(plain, key=lambda case: len(case.args) + len(case.kwargs), default=cases[0])
@@ -86,7 +86,7 @@ def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Ca
     """Return the cases, with some of them also run on another device: one for each choice of tensor
     arguments.
 
-    Where everything is judged in float32, any buffer is right, even one on the CPU.
+    If all cases are in float32, none is: an answer may then keep its buffers on the CPU.
     """
     types = {tensor.dtype for case in cases for tensor in tensors_in((case.args, case.kwargs, case.weights))}
     if torch.float32 in types and torch.float64 not in types:

@@ -58,7 +58,7 @@ def _size(arg: object) -> object:
 
 
 def is_plain(case: Case) -> bool:
-    """Return whether it is an ordinary case of values."""
+    """Return whether the case is an ordinary one of values."""
     return case.aspect == VALUES and not (
         case.slow or case.raises or case.new or case.result_mask or case.entries
     )

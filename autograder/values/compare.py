@@ -184,7 +184,7 @@ SPECIAL = {"one of": _one_of, "same set": _same_set, "random": _random}
 
 
 def _rows(tensor: Encoded) -> Encoded:
-    """Return the same numbers as a list of rows; a single axis is one row."""
+    """Return the tensor as a matrix of its rows; a single axis becomes one row."""
     data = tensor["data"]
     if data.dim() == 1:
         return tensor | {"data": data[None]}

@@ -1,9 +1,11 @@
 """A result of a call as plain data: a dict with a "kind" and the value.
 
     {"kind": "tensor", "class": name of its type, "device": "cpu", "data": a plain copy of its numbers}
-    {"kind": "None"} {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": it} {"kind": "list" |
-    "tuple", "items": encoded values}, or for many integers {"kind", "ints": one int64 tensor} {"kind":
-    "dict", "keys": plain keys, "items": encoded values} {"kind": "other", "class": why it cannot be encoded}
+    {"kind": "None"}
+    {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": it}
+    {"kind": "list" | "tuple", "items": encoded values}, or for many integers {"kind", "ints": one int64 tensor}
+    {"kind": "dict", "keys": plain keys, "items": encoded values}
+    {"kind": "other", "class": why it cannot be encoded}
 
 No type of the answer's own survives: a subclass of Tensor becomes its class's name and its raw numbers, a
 subclass of list or dict a plain list or dict. Nothing is truncated, because the rest could be right.

@@ -11,7 +11,7 @@ from autograder.judge import cases_of, judge
 from autograder.probe import probe
 from autograder.verdict import Verdict
 
-NAMED_AT_LEAST = 0.9  # share of the wrong answers that match no known mistake by design
+NAMED_AT_LEAST = 0.9  # share of WRONG, the answers that by design match no known mistake, to be explained
 LINES, WIDTH = 3, 320
 SEEDS = (("public", False), ("0", True))
 
@@ -64,7 +64,7 @@ def _messages(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def says_what_is_wrong(verdict: Verdict) -> bool:
-    """Return whether a message says more than that an entry differs."""
+    """Return whether the message explains the fault rather than only naming an entry that differs."""
     return verdict.mistake is not None or "Work this one" not in verdict.message
 
 

@@ -8,7 +8,7 @@ from autograder.build.asked.subject import ExerciseSubject, hidden_lines, shown_
 from autograder.build.lesson import Cell
 
 MISTAKES, HINTS, RIGHT, LINES = 6, 3, 4, 15
-# Lines that the lessons' own experiments need too, and that reveal nothing of an answer.
+# Lines that the lessons' own experiments need as well, and that give no answer away.
 EVERYDAY = {"with torch.no_grad():", "loss.backward()", "optimizer.zero_grad()", "optimizer.step()", "break"}
 EVERYDAY |= {
     "for _ in range(n_new):",

@@ -32,7 +32,7 @@ IDEA = {
     "**What goes wrong.**": r"\*\*What goes wrong\.\*\*",
     "**See it run.**": r"\*\*See it run\.\*\*",
 }
-# Their order. A trap that is shown by running it comes before the rest of the run.
+# Pairs of parts, the first before the second. A trap that is shown by running it comes before the rest of the run.
 ORDER = ((0, 1), (0, 3), (3, 4), (4, 5), (1, 4), (4, 6))
 
 LESSON_RULES: list[Rule[LessonSubject]] = []

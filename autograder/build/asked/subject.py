@@ -52,8 +52,7 @@ class LessonSubject:
 
     @cached_property
     def prose(self) -> str:
-        """The text, including answers to written questions and their marking, without the marks around
-        these."""
+        """The text, including model answers and marking schemes, without the marks around them."""
         text = "\n\n".join(cell.text for cell in self.cells if not cell.is_code)
         return re.sub(r"^### (BEGIN|END) .*$", "", text, flags=re.M)
 
@@ -179,7 +178,7 @@ def _answer(exercise: Exercise, given: dict | str | Callable) -> Callable:
 
 
 def answer_in(text: str, name: str) -> Callable:
-    """Return the object of that name after running `text` as a file, whose lines tracebacks can show."""
+    """Run `text` as a file whose lines tracebacks can show, and return its object called `name`."""
     linecache.cache["answer.py"] = (len(text), None, text.splitlines(keepends=True), "answer.py")
     names: dict[str, Any] = {"__name__": "answer"}
     exec(compile(text, "answer.py", "exec"), names)

@@ -41,8 +41,8 @@ def _close_fold(translator, node) -> None:
 def _take_punctuation(app, doctree, docname) -> None:
     """Move the punctuation after each formula into it.
 
-    subtle: a browser may break the line between a formula and a comma, and no character forbids it. Texts are
-    found by their position, because docutils takes two equal texts, like two commas, for one.
+    subtle: a browser may break the line between a formula and a comma, and no joining character prevents it.
+    Texts are found by position, because docutils treats equal texts, such as two commas, as the same one.
     """
     for node in list(doctree.findall(nodes.math)):
         place = node.parent.index(node) + 1
@@ -79,7 +79,7 @@ def _is_whole(source: str) -> bool:
 def _written(node, block: bool, source: str = "") -> str:
     """Return the formula as MathML; if that fails, its source and a warning, which stops the build.
 
-    subtle: latex2mathml returns a command that it does not know unchanged.
+    subtle: latex2mathml leaves unknown commands as they are.
     """
     from sphinx.util import logging
 

@@ -19,7 +19,7 @@ from autograder.exercises import find
 from autograder.marks import HIDDEN_TESTS, replace_marks, without_regions
 
 LONG = 15  # lines; longer code is folded, so that the text reads on
-LIVE_ONLY = "progress()"  # shows this learner's progress, which a book has none of
+LIVE_ONLY = "progress()"  # shows the learner's own progress; a reader of the book has none
 
 
 def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:

@@ -1,7 +1,7 @@
 """The mistakes that people make, one page per lesson.
 
-Of a mistake the page shows what is seen in the numbers and the question to ask; never the mistake itself,
-which is nearly an answer. A mistake that several exercises share is listed at the first.
+For each mistake the page shows its effect on the numbers and the question to ask, but not the mistake itself,
+which would nearly give the answer away. A mistake that several exercises share is listed with the first.
 """
 
 from autograder.build.book.overview import short_name
@@ -56,7 +56,7 @@ def _rows(exercise: Exercise, made_in: dict) -> tuple[str, list[Exercise]]:
 
 
 def _words(mistake: Mistake) -> str:
-    """Return the key that distinguishes a line of the tables from the others."""
+    """Return the text that identifies a mistake's row in the tables."""
     return f"{mistake.observation}\n{mistake.question}"
 
 

@@ -1,7 +1,7 @@
 """Pictures and stored outputs of a cell, as the book shows them.
 
-A picture gets its alternative text, and its width, with which Sphinx links it to itself, so that it can be
-enlarged on a phone. A graph is shown as SVG, with the same graph in words folded below.
+A picture gets its alternative text and its width. Because it has a width, Sphinx links it to its own file, so
+that it can be enlarged on a phone. A graph is shown as SVG, with the same graph in words folded below.
 """
 
 import io
@@ -54,13 +54,13 @@ def shown(outputs: list) -> tuple[list, dict]:
 
 
 def has_columns(outputs: list) -> bool:
-    """Return whether a text is printed in columns, which would be lost if its lines were broken."""
+    """Return whether a text is printed in columns, which would be lost if its lines were wrapped."""
     texts = ("".join(output.get("text", "")) for output in outputs)
     return any(len(COLUMNS.findall(text)) > 1 for text in texts)
 
 
 def said_by_check(outputs: list) -> list:
-    """Return a check's tick without the number that it returns."""
+    """Return the tick that a check displays, without the points that it returns."""
     return [output for output in outputs if output.output_type == "display_data"]
 
 

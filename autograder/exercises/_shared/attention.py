@@ -21,7 +21,7 @@ SOFTMAX = "torch.softmax(scores, dim=-1)"
 CLEANED = f"{SOFTMAX}.nan_to_num()"
 MIX = "weights @ v"
 
-# Steps that several mistakes put there instead.
+# Replacements that several mistakes share.
 PAST = "torch.ones_like(scores).tril().bool()"
 ALLOWED = "torch.tensor(True) if mask is None else mask"
 CUT = f"{SOFTMAX} * (1 if mask is None else mask)"
@@ -41,7 +41,7 @@ SCALES = (
     edit("SDPA-37", {SCALE: "/ math.sqrt(k.shape[-2])"}),
 )
 
-# Of queries, keys, values and weights.
+# Mistakes in the roles of queries, keys, values and weights.
 ROLES = (
     edit("SDPA-41", {PRODUCT: "k @ q.transpose(-2, -1)"}),
     edit("HEAD-37 keys and values change roles", {PRODUCT: "q @ v.transpose(-2, -1)", MIX: "weights @ k"},
@@ -54,7 +54,7 @@ ROLES = (
     edit("SMX-01", {FILL: "scores", CLEANED: GROWN_THEN_CUT}),
 )
 
-# One maximum for more than one row, in a softmax by hand.
+# Mistakes in a softmax by hand: one maximum for several rows.
 MAXIMA = (
     edit("SMX-23", {SOFTMAX: GROWN_FROM.format("scores.max()", "")},
          "A row of scores far below another row comes out as zeros or NaN.",
@@ -63,7 +63,7 @@ MAXIMA = (
     edit("SMX-23", {CLEANED: GROWN_FROM.format("scores.amax(dim=(-2, -1), keepdim=True)", ".clamp(min=1e-20)")}),
 )
 
-# Of the projections of a module: `q = self.q_proj(x)` and so on.
+# Mistakes in the projections of a module: `q = self.q_proj(x)` and so on.
 LAYERS = (
     edit("HEAD-09", {"k = self.k_proj(": "k = self.q_proj("}),
     edit("HEAD-09", {"self.k_proj = nn": "self.k_proj = self.q_proj or nn"}),
@@ -164,7 +164,7 @@ MASK_USE = (
     edit("MSK-19", {"~mask": "mask.logical_not_()"}),
 )
 
-# Hiding the future unasked: cross-attention has another name for it.
+# A causal mask that the exercise does not ask for; in cross-attention this mistake has another name.
 UNASKED = ({GIVEN: "if True:", "~mask": f"~({PAST} & (True if mask is None else mask))"},
            {GIVEN: "if True:", "~mask": f"~{PAST}"},
            {"~mask": f"~{PAST}"})

@@ -156,7 +156,7 @@ def cases_of_every_class(make: Maker, heads: int):
     yield make.case("one of everything", (1, 1, 1, 1, 1))
     yield make.case("the same keys for all queries", (2, 5, 5 - more, heads, 3), (1, 5 - more), **values)
     yield from _causal(make, heads)
-    # As wide and as long as the cases before: a mask that was kept would still fit.
+    # As wide and as long as in the cases before: a cached mask would still fit.
     yield make.case("no mask after a mask", (2, 5, 5, heads, 3), **values)
     real = torch.tensor([[True, True, False, False], [True, True, True, False]])
     padding = real[:, None, None] if make.heads else real[:, None]
@@ -186,7 +186,7 @@ def _causal(make, heads):
 
 
 def _scores_of_zero(make, heads):
-    """Yield a case with a token whose key is zero: its scores are zero, which is not the same as blocked."""
+    """Return a case with a token whose key is zero: its scores are zero, which is not the same as blocked."""
     mask = torch.tensor([[True, True, False], [False, True, True], [True, True, True]])
     case = make.case("scores of exactly zero", (2, 3, 3, heads, 4), mask, gradients=False)
     case.args[int(make.context)][:, 1] = 0
@@ -195,7 +195,7 @@ def _scores_of_zero(make, heads):
 
 
 def _values_all_one(make, heads):
-    """Yield a case with values that are all 1, and an output projection that changes nothing."""
+    """Return a case with values that are all 1, and an output projection that changes nothing."""
     d_model = heads * 3
     known = make.weights(d_model, heads, 3)
     given = {"v_proj.weight": torch.zeros_like(known["v_proj.weight"])}
@@ -211,7 +211,7 @@ def _through(weights, d_model) -> dict:
 
 
 def _weights_shown(make):
-    """Yield a case of one head whose input and values are the identity, so that its output is the weight
+    """Return a case of one head whose input and values are the identity, so that its output is the weight
     matrix.
     """
     given = {"v_proj.weight": torch.eye(5), "v_proj.bias": torch.zeros(5)} | _through(make.weights(5, 1, 5), 5)
@@ -257,7 +257,7 @@ def _far_scores(make, heads):
 
 
 def _hidden_above(make, heads, far):
-    """Yield a case in which feature 1 of a query times feature 0 of a key raises the scores of blocked keys.
+    """Return a case in which feature 1 of a query times feature 0 of a key raises the scores of blocked keys.
     """
     tokens, keys, width = 4, 5 if make.context else 4, heads * 4
     given = {name: weight.clone() for name, weight in make.weights(width, heads, 4).items()}

@@ -10,7 +10,7 @@ from autograder.schema import GRADIENTS, Call, Case, Given, Kept, edit
 LAST = "logits.masked_fill(dropped, -torch.inf)"
 SHARES = Given("shares", "def shares(logits):\n    return torch.softmax(logits, dim=-1)\n")
 
-# First, because next to so large numbers all others are alike.
+# First, because beside numbers this large all other mistakes look alike.
 LOW = (
     edit("SAM-25 a low number instead of -inf", {"-torch.inf": "-1e9"},
          "You give dropped tokens a low logit, but not -inf.",

@@ -1,8 +1,8 @@
 """Modules with a cache, as a Llama's layers and its attention are: (x, cache) -> (x, cache)."""
 
-# They take two arguments by position, None included. Each knows whether it is the very module that was made, and
-# whether its last results have been written into since; if not, its numbers are others. A cache is a tuple, a count
-# or a tensor, of which the last two can be 0 without being None.
+# They take two arguments by position; the cache may be None. A copy of such a module, or one whose last results
+# somebody has written into, returns other numbers. A cache is a tuple, a count or a tensor; the last two can be 0
+# without being None.
 GIVEN = """
 class Mixing(nn.Module):
     def __init__(self, d_model, kind="tuple", factor=1.0):

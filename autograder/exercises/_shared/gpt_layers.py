@@ -35,7 +35,7 @@ def needs_of(**counts):
     return tuple(name for name, count in counts.items() if count > 1)
 
 
-# Of worked answers that make their layers as the first of these texts says, and call them as the second.
+# Mistakes of worked answers that make their layers by the first line of these texts, and run them by the second.
 MADE, EACH = "nn.ModuleList([", "for _ in range(n_layers)"
 LOOP, NORMED = "for layer in self.layers:", "x = self.norm(x)"
 STACK = (

@@ -2,7 +2,7 @@
 
 from autograder.schema import Call, Case, Given, Kept, Module, edit
 
-# It counts its calls, keeps what each part returned, and raises if it is asked to.
+# The model counts its calls, keeps what each part returned, and raises if it is asked to.
 MODEL = """
 class Part(nn.Module):
     # It remembers the very object that it returned.
@@ -50,7 +50,7 @@ class Whole(nn.Module):
         return self.last
 """
 PARTS = ("start", "again", *(f"blocks.{i}.{part}" for i in range(2) for part in ("attention", "mlp", "unused")))
-# Another hook, which someone else has left on a part, and which stays there.
+# Hooks that somebody else has left on two parts, and that must stay there.
 MARK = """
 def mark(model):
     seen = model.__dict__.setdefault("seen", [])
@@ -102,8 +102,7 @@ def with_looks(family, given, call, more=(), marked=False, **fields):
     return Case(family, (), given, script=(*first, call, *more, LOOKING), modes=True, **fields)
 
 
-# Of worked answers with these lines: the words about each, without its id, which differs from exercise to
-# exercise.
+# Mistakes of worked answers with these lines, without their ids, which differ from exercise to exercise.
 _REMOVE, _MISSING = "            hook.remove()\n", "if name not in parts:"
 _REFUSE = _MISSING + '\n            raise ValueError(f"the model has no part called {name!r}")'
 _HOOK_MISTAKES = (
@@ -140,5 +139,5 @@ HOOK_NEEDS = {
 
 
 def hook_mistakes(*ids):
-    """Return the mistakes with hooks that these exercises share, each under its id."""
+    """Return the mistakes with hooks that several exercises share, each under one of these ids."""
     return tuple(edit(f"{one} {title}", *words) for one, (title, *words) in zip(ids, _HOOK_MISTAKES, strict=True))

@@ -57,7 +57,7 @@ def _cases(draw, grouped):
         yield make.case("six heads in three groups", sizes, observe=True)
         make_two = _maker(draw, lambda heads: 2, grouped)
         yield make_two.case("six heads in two groups", sizes)
-        # Of the same shape as before: what was kept by shape would still fit.
+        # The same shapes as before: whatever is cached by shape would still fit.
         yield make_two.case("other weights in the same module", sizes)
         yield _maker(draw, lambda heads: 1, grouped).case("one key head for all", (2, 5, 5, 4, 3))
         yield _maker(draw, lambda heads: heads, grouped).case("as many key heads as heads", (2, 5, 5, 4, 3), (5, 5))

@@ -17,7 +17,7 @@ INVARIANTS = (
     samples_apart("two samples of five tokens", "another second sample"),
     past_only("two samples of five tokens", "another last token"),
 )
-# What adds to the stream, by the layer that makes its last step.
+# The sublayers, by the linear layer that is their last step.
 SUBLAYERS = {
     "self_attn.out_proj": "the self-attention",
     "multihead_attn.out_proj": "the cross-attention",
@@ -51,7 +51,7 @@ class Maker:
         """Return random tokens, `stretch` times as large. Without `stretch`, no two neighbouring features are
         alike.
         """
-        # subtle: features differ so much, also in the stream later, that no usual epsilon of a norm shows.
+        # subtle: features differ so much, here and later in the stream, that no usual epsilon of a norm matters.
         apart = 2.0 * (-1.0) ** torch.arange(width) if stretch is None else 0.0
         return self.draw.normal(batch, tokens, width, scale=stretch or 1.0) + apart
 
@@ -80,7 +80,8 @@ class Maker:
         """Return a layer in which only these sublayers add something: the last step of each other one returns
         zeros.
         """
-        # subtle: more tokens than features, or what fails for a long sequence would seem to follow the width.
+        # subtle: there are more tokens than features, so that a failure on long sequences is not taken for one
+        # of the width.
         case = self.case(family, 2, 7, (3, 2, 5), gradients=False)
         case.weights["linear1.weight"].mul_(3)
         for part, name in SUBLAYERS.items():
@@ -112,15 +113,15 @@ class Maker:
         yield replace(long, args=(long.args[0][:, :6].repeat(1, 50, 1), *long.args[1:]))
 
     def far_apart(self, family, sizes_of_first, part="self_attn", **more):
-        """Yield scores that differ by tens of thousands: one for each token, growing with its first feature.
-        They are so far apart that every query attends to one key alone, and so large that no finite fill
-        keeps a hidden key out.
+        """Return a case whose scores differ by tens of thousands: one score per token, growing with its first
+        feature. They are so far apart that every query attends to one key alone, and so large that no finite
+        fill keeps a hidden key out.
         """
         case = self.case(family, 2, len(sizes_of_first), (3, 2, 5), aspect=STABILITY, gradients=False, **more)
         case.args[-1 if part == "multihead_attn" else 0][..., 0] = torch.tensor(sizes_of_first)
         query, key, _ = zip(*(case.weights[f"{part}.in_proj_{name}"].chunk(3) for name in ("weight", "bias")))
         score_by_first_feature(query, key, (0, 3))
-        # Where a norm comes first, it leaves the order of the first features as it is.
+        # If a norm comes first, it does not change the order of the first features.
         case.weights["norm1.weight"][0], case.weights["norm1.bias"][0] = 1.0, 0.0
         return case
 
@@ -138,10 +139,10 @@ class Maker:
         yield replace(same, family="another second sample", args=second)
 
     def _hardly_different(self):
-        """Yield inputs whose features are so alike, wherever a norm reads them, that its epsilon matters."""
+        """Return a case whose features are so alike, wherever a norm reads them, that its epsilon matters."""
         more = {"aspect": EPSILON, "gradients": False, "needs": ("small spread",)}
         case = self.case("features that hardly differ", 2, 4, (3, 2, 5), stretch=0.002, **more)
-        # Where a norm comes last, the next one reads what it gives.
+        # If norms come last, the next norm reads the output of this one.
         cross = ("multihead_attn.out_proj", "linear2", "norm1", "norm2") if self.cross else ()
         for part in ("self_attn.out_proj", *cross):
             for kind in ("weight", "bias"):
@@ -150,8 +151,8 @@ class Maker:
 
 
 def words_of_needs(*sublayers):
-    """Return the message for an answer that is wrong only if one of these sublayers, or more than one, adds
-    something.
+    """Return the messages, by need, for answers that are wrong only if one of these sublayers, or more than
+    one, adds something.
     """
     one = {
         name: (f"Your layer is right except for {name}.",
@@ -227,7 +228,7 @@ LAYERS = (
          "What does the exercise call its parts?"),
 )
 
-# Of a worked answer with the line `inner = F.gelu(inner)`.
+# Mistakes of a worked answer with the line `inner = F.gelu(inner)`.
 ACTIVATIONS = (
     edit("FFN-05 GELU's tanh form", {"F.gelu(inner)": 'F.gelu(inner, approximate="tanh")'},
          "Your numbers are off in the fourth digit: your activation is an approximation of GELU.",

@@ -16,9 +16,8 @@ FLAGS = """
 def flags(*modules):
     return [(name, p.requires_grad, p.grad is None) for one in modules for name, p in one.named_parameters()]
 """
-# Three steps of training. If what the layer reads is normed, weights that differ by as much in every column
-# of a row
-# are equally right: then x must be normed here, too.
+# Three steps of training. A layer that reads normalised inputs is as right if all weights of a row are off by the
+# same amount; then x must be normalised here, too.
 TRAIN = """
 def train(new, x, normed=False):
     x = F.layer_norm(x, x.shape[-1:]) if normed else x
@@ -30,5 +29,5 @@ def train(new, x, normed=False):
                 parameter -= 0.1 * gradient
     return new(x).detach()
 """
-# Zeros in all modules that were given: a new layer that shares memory with them changes, too.
+# Sets all given modules to zero: a new layer that shares storage with them changes, too.
 SPOIL = "def spoil(*old):\n    with torch.no_grad():\n        [p.zero_() for one in old for p in one.parameters()]\n"

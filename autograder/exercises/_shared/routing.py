@@ -27,8 +27,8 @@ def scores_apart(draw, bias: torch.Tensor, *lead: int, scale: float = 1.0, shift
 
 
 def tokens_apart(draw, router: torch.Tensor, batch: int, tokens: int) -> torch.Tensor:
-    """Return normal tokens (batch, tokens, d_model) for which the `router` (a weight) makes logits with such
-    gaps.
+    """Return normal tokens (batch, tokens, d_model) for which no two logits of the `router` (a weight) are
+    closer than GAP.
     """
     x = draw.normal(batch, tokens, router.shape[1])
     while bool((close := _gaps(x.double() @ router.double().T) < GAP).any()):

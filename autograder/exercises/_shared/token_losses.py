@@ -30,8 +30,8 @@ def spoilt(tensor, mask, *values):
 
 
 def without_tokens(family, names, values, **more):
-    """Return the value of a loss over no tokens, whether it has a graph, and the gradient of its first
-    argument, `log_probs`.
+    """Return a case that records the value of a loss over no tokens, whether it has a graph, and the gradient
+    of its first argument, `log_probs`.
     """
     made = dict(zip(names.split(), values, strict=True))
     further = {"leaf": Given("leaf", LEAF), "graph": Given("graph", GRAPH), "gradient": Given("gradient", GRADIENT)}

@@ -43,7 +43,7 @@ def cases(draw):
     yield Case("numbers that return", (torch.tensor([[1, 1, 2, 1, 1, 3, 2], [0, 5, 0, 5, 5, 0, 0]]),),
         **_asked(returns))
     yield Case("numbers from -2 to 2", (draw.integers(-2, 2, 3, 9),), **_asked(returns))
-    # Three loops are right as well, and slow.
+    # Three nested loops are right as well, but slow.
     yield Case("a long row", (_packed(draw, 1, 260),), slow=True, repeats=False,
                **_asked(("tokens", "documents", "long")))
 

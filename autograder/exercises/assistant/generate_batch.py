@@ -6,8 +6,8 @@ from autograder.exercises.assistant.pad_left import pad_left
 from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
 
 # Logits tell what was read, at which positions and under which mask; in whole numbers, so that no token is chosen by
-# rounding. A call with None gives the notes: what was read, its types, and whether a graph is built. After a row's
-# stop positions are free.
+# rounding. A call with None returns the notes: what was read, its types, and whether a graph is built. After a row
+# has stopped, its positions may be anything.
 MODEL = """
 weight, notes = nn.Parameter(one), []
 
@@ -150,7 +150,9 @@ def cases(draw):
 
 
 def _stops():
-    """Yield families, the tokens chosen in each step for the prompts [3, 1, 4], [5] and [2, 2], and ids."""
+    """Yield (family, tokens, ids): the tokens are those chosen in each step for the prompts [3, 1, 4], [5] and
+    [2, 2], the ids those of stop and pad.
+    """
     other = {"stop": 2, "pad": 0}
     yield "rows finish one after the other", [[5, 2, 6], [3, 4, 1], [2, 4, 4], [1, 5, 2], [4, 4, 4]], other
     yield "a row finishes, and other tokens are chosen for it", [[2, 3, 6], [7, 4, 1], [2, 5, 3], [0, 6, 6]], other

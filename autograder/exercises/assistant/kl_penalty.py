@@ -20,7 +20,7 @@ def kl_penalty(log_probs, reference_log_probs, mask):
 
 def reference(log_probs, reference_log_probs, mask):
     d = reference_log_probs[mask].detach() - log_probs[mask]
-    # The first terms of the series, where digits would be lost.
+    # Where digits would be lost, take the first terms of the series.
     near = torch.where(d.abs() < 1e-3, d, 0.0)
     series = near.square() / 2 * (1 + near / 3 * (1 + near / 4 * (1 + near / 5)))
     penalties = torch.where(d.abs() < 1e-3, series, d.exp() - (1 + d))

@@ -8,7 +8,7 @@ import torch  # noqa: F401 (the mistakes use it)
 from autograder.schema import EXACT, REFUSALS, STABILITY, VALUES, Case, Exercise, close, edit
 
 ENDS = "certain and impossible"
-ROUGHLY, EXACTLY = close(1e-1), close(1e-5)  # of the tolerance of 1e-4
+ROUGHLY, EXACTLY = close(1e-1), close(1e-5)  # times the tolerance of 1e-4
 
 
 def pass_at_k(n, right, k):
@@ -21,7 +21,7 @@ def pass_at_k(n, right, k):
 def reference(n, right, k):
     if k < 1 or k > n or right < 0 or right > n:
         raise ValueError("there are not so many answers")
-    # Answer after answer, none of which is right, from the larger side of the two.
+    # The chance that none is right, as a product; k and `right` can be exchanged, and the smaller has fewer factors.
     none_right = Fraction(1)
     for drawn in range(min(k, right)):
         none_right *= Fraction(n - max(k, right) - drawn, n - drawn)

@@ -7,7 +7,7 @@ import torch  # noqa: F401 (the mistakes use it)
 from autograder.schema import EXACT, REFUSALS, VALUES, Call, Case, Exercise, Given, Kept, close, edit
 
 ENDS, SURE = "none right and all right", "another z"
-EXACTLY = close(1e-5)  # of the tolerance of 1e-4
+EXACTLY = close(1e-5)  # times the tolerance of 1e-4
 
 
 def wilson_interval(right, n, z=1.96):
@@ -24,7 +24,7 @@ def wilson_interval(right, n, z=1.96):
 def reference(right, n, z=1.96):
     if n < 1 or right < 0 or right > n:
         raise ValueError("more than all, or less than none")
-    # The two roots of (right / n - x)^2 = z^2 x (1 - x) / n, times n; the smaller one without a difference.
+    # The two roots of (right / n - x)^2 = z^2 x (1 - x) / n, times n; the smaller one without a subtraction.
     a, b, c = n + z * z, right + z * z / 2, right * right / n
     high = (b + math.sqrt(b * b - a * c)) / a
     return (c / (a * high), 1.0 if right == n else high)
@@ -46,7 +46,7 @@ def cases(draw):
     for z in (1.0, 1.645, 2.576, 0.05, 12.5):
         yield _case(f"a z of {z:g}", 7, 31, z, **sure)
     yield Case("z by name", (3, 7), {"z": 2.5758}, gradients=False, expect=EXACTLY, **sure)
-    # With these numbers the usual forms of the formula leave 1e-17 of what should be 0.
+    # With these numbers the usual forms of the formula give 1e-17 where the bound should be 0.
     for n in (1, 12, 22, 44, 128, 200, 1_000_000):
         for right in (0, n):
             family = f"{'all' if right else 'none'} of {n:,} right"
@@ -58,7 +58,7 @@ def cases(draw):
                              ("-1 right of 10", -1, 10), ("1 right of 0", 1, 0),
                              ("-3 right of -2", -3, -2)):
         yield _case(family, right, n, **refused)
-    # With a wide interval, the number below the root is positive all the same, and no root refuses it.
+    # With a wide interval, the number under the root is still positive, so that the root does not fail.
     yield _case("more right than there are, a wide interval", 11, 10, 3.0, **refused)
     yield _case("-1 right of 10, a wide interval", -1, 10, 3.0, **refused)
 

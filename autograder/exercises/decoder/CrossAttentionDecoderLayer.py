@@ -56,7 +56,7 @@ def cases(draw):
     mask = some_mask(draw, (2, 5))
     yield make.case("a memory mask by position", 2, 4, (3, 2, 5), 5, mask, gradients=False, **masked)
     yield make.far_apart("scores that differ by ten thousands", RISING)
-    # Every token of padding has a larger score than all that are real.
+    # Every padding token has a larger score than all real tokens.
     hidden = torch.tensor([[True, True, False, False]] * 2)
     family = "a memory mask, scores that differ by ten thousands"
     far = make.far_apart(family, RISING, "multihead_attn", memory=4, **masked)

@@ -50,7 +50,7 @@ def cases(draw):
 
 LAST = "return x + self.linear2(inner)"
 FEED = "x = x + self.linear2(F.gelu(self.linear1(self.{}(x))))"
-# Edits of single lines that several mistakes are made of.
+# Edits of single lines, which several mistakes combine.
 UNNORMED = {"normed = self.norm1(x)": "normed = x"}
 UNNORMED_LATER = {"normed = self.norm2(x)": "normed = x"}
 BRANCHES_NORMED = {"x + attended": "x + self.norm1(attended)", LAST: "return x + self.norm2(self.linear2(inner))"}

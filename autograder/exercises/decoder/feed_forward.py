@@ -23,7 +23,7 @@ def cases(draw):
     yield _case(draw, "one sentence", (tokens,), d_model, d_ff)
     yield _case(draw, "all sizes equal", (4, 4), 4, 4, float64=True)
     yield _case(draw, "one of everything", (1, 1), 1, 1)
-    # Two layers that give what they get: the result is the curve between them.
+    # Two identity layers: the result is the activation between them.
     same = Module("Linear", {"in_features": 4, "out_features": 4}, {"weight": torch.eye(4), "bias": torch.zeros(4)})
     yield Case("layers that change nothing", (draw.normal(2, 5, 4, scale=2.0), same, same))
     yield _case(draw, "large numbers", (2, 5), 4, 12, scale=20.0)

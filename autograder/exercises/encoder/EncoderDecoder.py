@@ -71,11 +71,11 @@ PADDING, LENGTH = "padding", "any length"
 
 def cases(draw):
     batch, source, target, d_ff = draw.sizes(4, 3, 7)
-    # Few sizes of model: making one takes longer than a call. The fast ways of PyTorch's layers want even heads.
+    # Few model sizes: making a model takes longer than a call. PyTorch's fast path needs an even number of heads.
     odd = {"src_vocab": 11, "tgt_vocab": 8, "d_model": 6, "n_heads": 3, "d_ff": d_ff, "n_layers": 2}
     even = odd | {"src_vocab": 8, "d_model": 4, "n_heads": 4, "n_layers": 1}
     yield _case(draw, "all sizes different", batch, source, target, odd)
-    # Before longer sentences of the same module: what it keeps of the first length is too short for them.
+    # This comes before longer sentences in the same module: a table cached for this length is too short for them.
     yield _case(draw, "one token each", 1, 1, 1, even, gradients=False, needs=())
     first = _case(draw, "two sentences", 2, 5, 4, even)
     yield first

@@ -48,7 +48,7 @@ class ReadingMaker(Maker):
         self.cross, self.sublayers = False, ["the self-attention", "the feed-forward network"]
 
     def case(self, family, *given, **more):
-        # Scores of large tokens that no norm has seen are large; what the norms leave is not.
+        # Attention reads these tokens without a norm before it, so that larger ones would give huge scores.
         if more.get("stretch") == 50.0:
             more["stretch"] = 6.0
         return super().case(family, *given, **more)
@@ -66,7 +66,7 @@ def cases(draw):
     ):
         case = make.case(family, 3, 5, (2, 3, 5), result_mask="padding", gradients=family.endswith("end"), **padded)
         case.kwargs["padding"] = mask
-        # Whoever lets padding speak hears it.
+        # Large padding tokens, so that attending to them shows.
         case.args[0][~mask] *= 3
         yield case
     yield from standard_cases([case], ("float64",))
@@ -75,7 +75,7 @@ def cases(draw):
     mask = some_mask(draw, (4, 4))
     yield make.case("padding by position, four of everything", 4, 4, (4, 4, 5), mask=mask, result_mask="1",
                     gradients=False, **padded)
-    # Every token of padding has a larger score than all that are real.
+    # Every padding token has a larger score than all real tokens.
     mask = torch.tensor([[True, True, False, False]] * 2)
     yield make.far_apart("padding, scores that differ by ten thousands", RISING, mask=mask, result_mask="1", **padded)
     mask = torch.ones(2, 3, dtype=torch.bool)

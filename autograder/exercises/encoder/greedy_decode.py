@@ -38,8 +38,8 @@ def one_by_one(model, src, bos, eos, max_new):
 
 
 CALLS, NO_GRADIENTS, MODE = "what the model gets", "without gradients", "the model's mode"
-# The first token of a source says how many tokens its translation has; what follows depends on all of both.
-# After its end a translation would go on with other tokens.
+# The first token of a source is the length of its translation; each logit depends on all tokens of source and
+# target. After its end a translation would go on with other tokens.
 MODEL = """
 def logits_of(src, tgt):
     place = torch.arange(tgt.shape[1])
@@ -52,8 +52,8 @@ def logits_of(src, tgt):
 def model(src, tgt):
     return logits_of(src, tgt)
 """
-# Without arguments it tells what it was asked, or whether gradients were on in any call. Tokens after the first end of
-# a sentence are nobody's business.
+# Called without arguments, it returns what it was called with, or whether gradients were on in any call. Tokens after
+# the first end of a sentence may be anything.
 WATCHING = MODEL + """
 asked = []
 

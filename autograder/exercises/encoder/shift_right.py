@@ -28,7 +28,7 @@ def cases(draw):
     yield _case(draw, "a large vocabulary", 2, 7, 100_000, words=100_000, **several)
     columns = draw.integers(3, 60, 5, 3).T
     yield Case("columns in memory order", (columns, 2), gradients=False, **several)
-    # The last token of one sentence is the first of the next, and bos stands in the middle.
+    # The last token of one sentence is the first of the next, and bos occurs in the middle.
     same = torch.tensor([[5, 1, 6, 7], [7, 7, 8, 1], [1, 9, 9, 5]])
     yield Case("tokens that repeat", (same, 1), gradients=False, needs=("bos", "several tokens"))
     yield Case("sentences that begin with bos", (torch.tensor([[1, 6, 7], [1, 8, 5]]), 1), gradients=False,

@@ -43,7 +43,7 @@ def cases(draw):
     yield Case("values of one feature", _inputs(draw, (2,), 4, 1), needs=("axes in front",))
     yield Case("one of everything", _inputs(draw, (), 1, 1))
     out_a, lse_a, out_b, _ = _inputs(draw, (2,), 4, 3)
-    # No gradients: where the larger of two equal numbers is taken, each of them may be it.
+    # No gradients: at the maximum of two equal numbers, either of them may get the gradient.
     same = out_a, lse_a, out_b, lse_a.clone()
     yield Case("both sets count the same", same, gradients=False, needs=("axes in front",))
     yield Case("many queries", _inputs(draw, (), 300, 2), gradients=False)

@@ -24,7 +24,7 @@ def cases(draw):
     yield Case("a window in a sentence", (n, window), observe=True, **narrow)
     yield Case("a window of two", (5, 2), **narrow)
     yield Case("all but the first", (7, 6), **narrow)
-    # As many tokens as in the case before: what an answer keeps for a length must not outlive the window.
+    # As many tokens as in the case before: a mask cached for a length must not be reused for another window.
     yield Case("a window of one", (7, 1), **narrow)
     yield Case("a window as long as the sentence", (6, 6), gradients=False)
     yield Case("a window longer than the sentence", (4, 9), gradients=False)

@@ -59,13 +59,13 @@ def cases(draw):
     shown = draw.normal(1, 4, 3), draw.normal(1, 5, 3), torch.eye(5)[None], 2
     yield Case("values that show the weights", shown, **plain)
     yield Case("values all one", (draw.normal(4, 3), draw.normal(7, 3), torch.ones(7, 2), 3), gradients=False, **plain)
-    # One sample, one head, widths of two: a table is far larger than all else, also than all blocks' outputs. Blocks of
+    # One sample, one head, widths of two: a table is far larger than all else, even than all blocks' outputs. Blocks of
     # an answer's own size, say 64, hold all keys here.
     long = {"observe": True, "entries": 32 * 32, "gradients": False}
     yield Case("32 queries and keys", (*qkv(draw, (), 32, 32, 2, 2), 8), **long, **plain)
     # A block of queries against all keys at once is a table: here one block of queries is all of them. Few tensors need
-    # as many entries as half of the keys: keys that are scaled, the results of all blocks. One query after the other
-    # against half of the keys or more needs them for each query.
+    # as many entries as half of the keys: scaled keys, the results of all blocks. An answer that takes the queries one
+    # by one, against half of the keys or more, makes such a tensor for each query.
     wide = long | {"entries": 8 * 2048, "work": Work(2 * 8 * 2048, pieces=1024)}
     wide |= {"needs": (*plain["needs"], "many tokens")}
     yield Case("8 queries, 2048 keys", (*qkv(draw, (), 8, 2048, 2, 2), 32), **wide)
@@ -109,7 +109,7 @@ def _far(draw, front):
     q[..., 0], k[..., 0] = 40.0, torch.linspace(-16.0, 16.0, 3).repeat_interleave(2)
     stable = stable | {"needs": (*stable["needs"], "causal")}
     yield Case("causal, each block far above the one before", (q, k, draw.normal(2, 6, 3), 2, True), **stable)
-    # Each key's score is ten thousands above the one before: no finite fill keeps a later key out.
+    # Each key's score is tens of thousands above the one before: no finite fill keeps a later key out.
     q, k = q.clone(), k.clone()
     q[..., 0], k[..., 0] = 128.0, torch.linspace(-1600.0, 1600.0, 6)
     args = q, k, draw.normal(2, 6, 3), 2, True

@@ -75,13 +75,13 @@ def cases(draw):
     single = torch.zeros(4, 2)
     single[1] = torch.tensor([1.0, -2.0])
     yield _case("only the second query counts", _given(q, k, v, single), 3, **plain)
-    # One sample, one head, widths of two: a table is far larger than all else, also than what a block needs for each
+    # One sample, one head, widths of two: a table is far larger than all else, even than what a block needs for each
     # feature. Blocks of an answer's own size, say 64, hold all keys here.
     long = {"observe": True, "entries": 16 * 32, **plain}
     yield _case("16 queries, 32 keys", _inputs(draw, (), 16, 32, 2, 2), 8, **long)
-    # A block of queries against all keys at once is a table: here one block of queries is all of them. So is one query
-    # after the other against half of the keys or more; their work grows with the queries, in pieces as long as the
-    # keys. What is written to all keys in every block grows with the blocks alone.
+    # A block of queries against all keys at once is a table: here one block of queries is all of them. So are queries
+    # taken one by one against half of the keys or more: that work grows with the number of queries, in pieces as long
+    # as the keys. What every block writes to all keys grows with the number of blocks alone.
     wide = long | {"needs": (*plain["needs"], "many tokens")}
     few, more = "4 queries, 256 keys", "7 queries, 256 keys"
     yield _case(few, _inputs(draw, (), 4, 256, 1, 1), 16, **wide | {"entries": 4 * 256})
@@ -133,7 +133,7 @@ def _far(draw, front):
     q[..., 0] = 128.0
     k[..., 0] = torch.linspace(-600.0, 600.0, 6, dtype=torch.float64)
     yield _case("blocks that lie ten thousands apart", _given(q, k, v, grad_out), 2, **stable)
-    # Each key's score is thousands above the one before: what is hidden has an exponential that is infinite.
+    # Each key's score is thousands above the one before: the exponentials of hidden scores are infinite.
     stable |= {"causal": True, "needs": (*stable["needs"], "causal")}
     yield _case("causal, hidden scores far above", _given(q, k, v, grad_out, causal=True), 2, **stable)
     q, k = q.clone(), k.clone()

@@ -30,7 +30,7 @@ def reference(model, optimizer, batches, ignore=-100):
     return loss.item()
 
 
-# Every token knows those before it, and in training mode the model is another: who changes the mode is seen.
+# A token's logits depend on all tokens before it, and on the mode, so that a change of mode shows.
 MODEL = """
 class Tiny(nn.Module):
     def __init__(self, n_words, width, training=True, frozen=False):
@@ -100,7 +100,7 @@ def _case(draw, family, batches, words=6, width=4, steps=1, kind="SGD", options=
 
 
 def _batch(draw, samples, tokens, count, words, ignore):
-    """Return inputs, and targets of which `count` count."""
+    """Return inputs and targets; all but `count` of the targets are `ignore`."""
     targets = draw.integers(1, words - 1, samples * tokens)
     hidden = torch.argsort(draw.normal(samples * tokens))[count:]
     targets[hidden] = ignore

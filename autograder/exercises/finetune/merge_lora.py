@@ -23,7 +23,7 @@ def merge_lora(linear, down, up, scale):
 def reference(linear, down, up, scale):
     merged = nn.Linear(linear.in_features, linear.out_features, linear.bias is not None, dtype=linear.weight.dtype)
     with torch.no_grad():
-        # What the three layers make of the unit vectors are the columns of the new weight.
+        # The outputs of the three layers for the unit vectors are the columns of the new weight.
         units = torch.eye(linear.in_features, dtype=linear.weight.dtype)
         zero = linear(torch.zeros_like(units))
         merged.weight.copy_((linear(units) - zero + scale * up(down(units))).T)

@@ -98,7 +98,7 @@ def make(linear):
     calls.append(linear)
     return Beside(linear)
 """
-# The layers as they were, by path, in a memory that nobody touches.
+# The original layers by path, in a dict of their own.
 BEFORE = "def before(model):\n    return dict(model.named_modules())\n"
 LOOK = """
 def look(model, before, make, names):

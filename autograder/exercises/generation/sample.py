@@ -40,7 +40,7 @@ def cases(draw):
     rare = torch.tensor([[0.0005, 0.499, 0.0005, 0.4995, 0.0005]]).log().expand(3, -1).contiguous()
     yield Case("rare tokens", (rare, torch.tensor([0.0002, 0.4998, 0.9998])), gradients=False,
                needs=("samples", "rare"))
-    # Four tokens as likely as each other: the sums are exact in every form.
+    # Four equally likely tokens: the sums are exact in every form.
     equal = torch.zeros(4, 4), torch.tensor([0.0, 0.25, 0.5, 0.75])
     yield Case("u where one token ends", equal, gradients=False, needs=("samples", "borders"))
     yield _case(draw, "a vocabulary of one word", draw.normal(3, 1), needs=samples)

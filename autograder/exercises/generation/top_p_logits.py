@@ -47,7 +47,7 @@ def cases(draw):
     yield _case(rows, 0.62, "rows that need one, two, two", needs=several)
     yield _case(rows, 0.92, "rows that need all or most", needs=several)
     yield _case(rows + torch.tensor([[0.0], [50.0], [-50.0]]), 0.4, "rows of different heights", needs=several)
-    # All as likely: their probabilities are exact in every form.
+    # All equally likely: their probabilities are exact in every form.
     ties = {"needs": ("samples", "several", "ties")}
     equal = torch.zeros(2, 4)
     yield _case(equal, 0.6, "all equally likely", **ties)

@@ -62,7 +62,7 @@ def multihead_cases(draw, context):
     first, more = (batch, tokens, keys if context else tokens, heads, d_head), int(context)
     values = {"gradients": False}
     yield make.case("all sizes different", first, observe=True)
-    # Of the same shape as before: what was kept by shape would still fit.
+    # The same shapes as before: whatever is cached by shape would still fit.
     yield make.case("other weights in the same module", first)
     by_name = {"d_model": heads * d_head, "n_heads": heads}
     yield make.case("constructor arguments by name", (3, 4, 5, heads, d_head), init=by_name, **values)

@@ -147,7 +147,7 @@ EXERCISE = Exercise(
                         "4).flatten(3).flatten(1, 2)"},
              "The pixels of your patches lie far apart.",
              "Are the pixels of a patch neighbours in the image?"),
-        # Over the samples, the class token meets its own copies alone: the same as under a causal mask.
+        # If attention runs over the samples, the class token meets only its own copies, as under a causal mask.
         edit("VIT-57 the class token hears itself alone", {CALL: f"layer(x, src_mask={FUTURE})"},
              "Your class token does not see the patches.", "Does the exercise ask for a causal mask?"),
         edit("VIT-57", {"batch_first=True, ": ""}),

@@ -36,7 +36,7 @@ def cases(draw):
     yield _case(draw, "twelve layers", 12, 1, 2, 6, gradients=False, needs=several)
     weights = [layer.mT.contiguous().mT for layer in _weights(draw, 3, 2, 2, 4)]
     yield Case("columns in memory order", (weights,), gradients=False, needs=several)
-    # Rows of nothing, as attention gives where a query may attend to nothing, and rows of more than one.
+    # Rows of zeros, as of queries that may attend to nothing, and rows that sum to two.
     blocked = _weights(draw, 3, 2, 2, 4)
     blocked[0][0, :, 1] = blocked[1][1, 0] = 0
     yield Case("queries that attend to nothing", (blocked,), needs=(*several, "rows"))

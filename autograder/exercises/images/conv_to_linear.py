@@ -19,7 +19,7 @@ def conv_to_linear(conv):
 def reference(conv):
     channels, size = conv.in_channels, conv.kernel_size[0]
     width = channels * size**2
-    # What the convolution makes of each pixel by itself, and of none, is the layer.
+    # The convolution's outputs for each single pixel, and for none, give the layer's weight and bias.
     pixels = torch.eye(width, dtype=conv.weight.dtype).reshape(width, channels, size, size)
     layer = nn.Linear(width, conv.out_channels, dtype=conv.weight.dtype)
     with torch.no_grad():

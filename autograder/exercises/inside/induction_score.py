@@ -15,7 +15,7 @@ def induction_score(weights, period):
 
 
 def reference(weights, period):
-    # The diagonal of keys `period - 1` places back; its first entry belongs to the query before `period`.
+    # The diagonal of keys `period - 1` positions back; its first entry belongs to the query before `period`.
     return weights.diagonal(offset=1 - period, dim1=-2, dim2=-1)[..., 1:].mean(dim=-1).mean(dim=0)
 
 

@@ -43,7 +43,7 @@ def reference(model, replacements, *inputs):
             hook.remove()
 
 
-# The model of the other exercise reads the first of two things; here the part gives way to a pair made of a tensor.
+# The type of the error if one of the replaced parts is called `name`, and whether the model itself raised it.
 TRY = """
 def attempt(answer, model, name, tensor, x):
     try:
@@ -77,7 +77,7 @@ def cases(draw):
 
 
 def _given(draw, names, inputs=1, samples=2, n_layers=2, training=True, pair=False):
-    # A part of which the first item is read gives way to a tensor with an axis more: its first item is that of rows.
+    # With `pair`, the part returns a pair whose first item is read; a tensor with one more axis has such an item, too.
     shape = (1, samples, 4, 3) if pair else (samples, 4, 3)
     replacements = {name: draw.normal(*shape) for name in names}
     given = {"model": whole(draw, n_layers=n_layers, training=training), "replacements": replacements}

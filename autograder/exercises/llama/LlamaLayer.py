@@ -110,7 +110,7 @@ def _case(draw, family, shape, width, d_ff, kind="tuple", eps=None, stretch=1.0,
 
 
 def _calls(draw, **more):
-    """Call the layer twice, and compare what the attention is called with: its own results must stay as they were."""
+    """Return a case of three calls that records what the attention is called with."""
     case = _case(draw, "", (2, 3), 4, 5)
     given = {"x": case.args[0], "y": draw.normal(2, 2, 4)}
     script = (Call((Kept("x"),), keep="first"), Call((Kept("y"), Kept("first", 1)), keep="second"),

@@ -25,8 +25,8 @@ def reference(messages, encode, start, end):
 
 SAFE = "texts that look like marks"
 LISTS = "lists of the encoder"
-# Two characters a token, which knows of all before it: the same text in two calls gives other tokens. No id is
-# below 10, and the same list comes for the same text.
+# A token stands for two characters and depends on all before them: a text encoded in two calls gives other ids. No
+# id is below 10, and the same text always gives the same list object.
 ENCODE = Given("encode", """
 known = {}
 

@@ -81,7 +81,7 @@ def _case(draw, family, shape, step=1, size=1.0, slope=1.0, fresh=False, still=F
     options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
     options = {name: value for name, value in options.items() if value is not None}
     args = (draw.normal(*shape, scale=size), gradient, mean, square, step)
-    if len(options) == 4:  # also by place
+    if len(options) == 4:  # by position, too
         args, options = (*args, *options.values()), {}
     return Case(family, args, options, gradients=False, **more)
 

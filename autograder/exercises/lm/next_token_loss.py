@@ -55,7 +55,7 @@ def _case(draw, family, batch, tokens, words, ignored=(), ignore=None, stretch=N
     if stretch:
         logits = draw.eighths(batch, tokens, words) * stretch + shift
     targets = draw.integers(0, words - 1, batch, tokens)
-    # A target that does not count is one of the places, and no other: all others have another id.
+    # Only the targets in the positions `ignored` have the value to ignore.
     value = -100 if ignore is None else ignore
     targets[targets == value] = (value + 1) % words
     targets.view(-1)[list(ignored)] = value

@@ -86,7 +86,7 @@ def _case(draw, family, shape=(2, 3), words=6, width=5, steps=2, size=1.0, max_n
         "targets": draw.integers(0, words - 1, *shape),
     }
     named = {name: Kept(name) for name in given} | ({} if max_norm is None else {"max_norm": max_norm})
-    # By place and by name: a case of several steps and one of a single step.
+    # Several steps pass the arguments by position, a single step by name.
     places = tuple(named.values()) if steps > 1 else ()
     script = tuple(Call(places, {} if places else named, keep=f"loss {i}") for i in range(steps))
     return Case(family, (), given, script=script, changes=("model",), modes=True, gradients=False, repeats=False,

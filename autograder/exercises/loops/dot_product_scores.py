@@ -18,12 +18,12 @@ def reference(x):
     return x @ x.T
 
 
-# The operations of two small cases are looked at closely, the second one larger in each size: a loop does more there.
-# Where twelve numbers or more are added up for each entry, a product of tables reads far more than it makes.
+# Two small cases are observed closely; the second is larger in each size, so that a loop takes more operations there.
+# If each entry is a sum of twelve numbers or more, a product of tables reads far more than it makes.
 def cases(draw):
     tokens, features = draw.sizes(1, 5, 6), draw.sizes(1, 17, 20)
     yield Case("more features than tokens", (draw.normal(*tokens, *features),))
-    # Each of its 65 times 65 entries costs a turn of the inner loop: more tokens would cost too much.
+    # Each of the 65 times 65 entries takes an iteration of the inner loop: more tokens would take too long.
     many = {"gradients": False, "slow": True, "repeats": False, "needs": ("many tokens",)}
     yield Case("65 tokens", (draw.normal(65, 2),), **many)
     yield Case("as many tokens as features", (draw.normal(3, 3),), observe=True)

@@ -50,7 +50,7 @@ def cases(draw):
     yield _case(draw, "one of everything", (1, 1), 1, 1)
     by_name = {"d_in": 5, "d_out": 6}
     yield _case(draw, "constructor arguments by name", (3, 4), 5, 6, init=by_name, needs=front)
-    # x and W_value are the identity: the output is the table of weights, and mistakes in them can be told.
+    # x and W_value are the identity: the output is the table of weights, so that mistakes in them can be named.
     shown = {name: draw.normal(5, 5) for name in ("W_query", "W_key")} | {"W_value": torch.eye(5)}
     identity = (torch.eye(5).repeat(2, 1, 1),)
     yield Case("values that show the weights", identity, init=(5, 5), weights=shown, needs=front)

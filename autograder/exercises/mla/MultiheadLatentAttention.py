@@ -192,7 +192,7 @@ def _one_product(known, query, query_size, key_size) -> dict:
 
 DOWN, KEYS, VALUES = "self.kv_down(x)", "self.k_up(latent)", "self.v_up(latent)"
 LAYER, SQUARE = "nn.Linear(d_model, d_latent, bias=False)", "nn.Linear(d_model, d_model, bias=False)"
-# Biases that are not here; names for one and the same mistake in two tables.
+# Not taken from the shared tables: mistakes with biases, which are not here, and second ids of the same mistake.
 WITHOUT = ("HEAD-37", "HEAD-39", "MHA-87", "MSK-87", "QKV-13", "SDPA-45")
 
 EXERCISE = Exercise(

@@ -19,7 +19,7 @@ def reference(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_element=2):
     return sum(math.prod((batch, seq_len, n_layers, width, bytes_per_element)) for width in widths)
 
 
-# What is counted, and the question to ask if twice as many do not make twice the number.
+# What is counted, and the question to ask if twice as many do not double the result.
 FACTORS = {name: KNOWN[name] for name in ("batch", "seq_len", "n_layers", "bytes_per_element")}
 
 
@@ -34,7 +34,7 @@ def cases(draw):
         yield Case(f"twice as many {words}", (), base | {name: 2 * base[name]}, gradients=False)
     yield Case("wider latents", (), base | {"d_latent": 64}, gradients=False)
     yield Case("wider rotary keys", (), base | {"d_rope": 9}, gradients=False)
-    # Odd numbers whose product 32 bits do not hold, whole or float; 64 bits do, a float of them too.
+    # Odd numbers whose product int32 and float32 cannot hold exactly; int64 and float64 can.
     large = (10**6 + 3, 1021, 97, 101, 64, 3)
     yield Case("a very large cache", large, gradients=False, needs=("large numbers",))
 

@@ -26,7 +26,7 @@ def cases(draw):
     batch, heads, queries, keys, width, rope = draw.sizes(6)
     several = {"needs": ("samples", "heads", "tokens")}
     yield Case("all sizes different", _inputs(draw, batch, heads, queries, keys, width, rope), observe=True, **several)
-    # By chance widths may add up to a square: these never do.
+    # The widths drawn above may add up to a square number; these do not.
     yield Case("wide heads, a narrow rotary part", _inputs(draw, 2, 3, 4, 5, 9, 2), **several)
     yield Case("a wide rotary part", _inputs(draw, 2, 3, 4, 5, 2, 10), **several)
     yield Case("as many samples as heads", _inputs(draw, 3, 3, 2, 4, 5, 2), **several)

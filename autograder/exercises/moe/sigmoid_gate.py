@@ -49,7 +49,7 @@ def cases(draw):
     yield _case(draw, "all biases far above zero", 4, 6, k=3, bias=0.5, shift=3.0, **decides)
     far = {"needs": (*usual, "far")}
     yield _case(draw, "logits up to ten", 5, 6, k=3, size=5.0, **far)
-    # Scores of 1e-4: the biases are small as well, so that taking one off again costs little.
+    # Scores of 1e-4: the biases are small as well, so that subtracting one again costs little precision.
     small = torch.tensor([0.02, -0.01, 0.0, 0.03, -0.02])
     yield _case(draw, "logits near -9", 4, 5, k=2, size=0.5, shift_logits=-9.0, bias=small, **far)
 

@@ -33,7 +33,7 @@ def reference(logits, k):
 
 
 TIES = "equal logits"
-# Of equal logits any may be chosen: what they are is told, not which.
+# Any of several equal logits may be chosen, so the chosen logits are compared, not their indices.
 LOOK = """
 def look(logits, result):
     weights, experts = result

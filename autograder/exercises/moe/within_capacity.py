@@ -32,7 +32,6 @@ def cases(draw):
     yield _case("room for all", [1, 0, 1, 2, 1], 3, 9)
     yield _case("one token", [4], 6, 1)
     yield _case("one of everything", [0], 1, 1)
-    # Beyond what a count in 8 bits holds.
     # Beyond what a count in 16 bits holds: half precision counts to 2048.
     yield _case("more tokens than half precision counts", draw.integers(0, 8, 5000) // 8, 2, 2100,
                 needs=("full", "long"))

@@ -16,7 +16,7 @@ def reference(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2)
     return math.prod((2, batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element))
 
 
-# What is counted, and the question to ask if twice as many do not make twice the number.
+# What is counted, and the question to ask if twice as many do not double the result.
 FACTORS = {
     "batch": ("samples", "How many times does the number of samples enter your product?"),
     "seq_len": ("tokens", "What does every further token add to the cache?"),
@@ -51,7 +51,7 @@ def cases(draw):
     yield Case("one cache", (), base, gradients=False)
     for name, (words, _) in FACTORS.items():
         yield Case(f"twice as many {words}", (), base | {name: 2 * base[name]}, gradients=False)
-    # Odd numbers whose product 32 bits do not hold, whole or float; 64 bits do, a float of them too.
+    # Odd numbers whose product int32 and float32 cannot hold exactly; int64 and float64 can.
     large = (10**6 + 3, 1021, 97, 3, 129, 3)
     yield Case("a very large cache", large, gradients=False, needs=("large numbers",))
 

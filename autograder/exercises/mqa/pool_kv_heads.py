@@ -11,7 +11,7 @@ def pool_kv_heads(weight, n_heads, n_kv_heads):
 
 
 def reference(weight, n_heads, n_kv_heads):
-    # Rows of one place in their heads become one channel each; pooling then runs over the heads.
+    # Rows at the same position in their heads become one channel; pooling then runs over the heads.
     rows = weight.T.reshape(weight.shape[1], n_heads, -1).transpose(1, 2)
     return F.avg_pool1d(rows, n_heads // n_kv_heads).permute(2, 1, 0).flatten(0, 1)
 

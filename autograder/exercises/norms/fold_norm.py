@@ -18,7 +18,7 @@ def fold_norm(norm, linear):
 def reference(norm, linear):
     new = nn.Linear(linear.in_features, linear.out_features, dtype=linear.weight.dtype)
     with torch.no_grad():
-        # What the two make of the D unit vectors and of zero tells scale and shift.
+        # The outputs of norm and layer for the unit vectors and for zero give the new weight and bias.
         width = linear.in_features
         zero = linear(norm.bias)
         new.weight.copy_((linear(torch.diag(norm.weight) + norm.bias) - zero).T.reshape(-1, width))

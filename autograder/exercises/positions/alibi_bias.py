@@ -57,7 +57,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, REFUSALS: 1},
     shapes={"return": "n_heads N N"},
     mistakes=(
-        # First, because next to so large numbers all others are alike.
+        # First, because beside numbers this large all other mistakes look alike.
         edit("ALI-25 a low number instead of -inf", {"-torch.inf": "-1e9"},
              "Above the diagonal your bias is low, but not -inf.",
              "Which value does the docstring ask for when j > i?"),

@@ -53,10 +53,10 @@ def cases(draw):
     yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)
     base["needs"] += ("places",)
     yield _case(draw, "a larger base", (4,), 8, torch.arange(4) * 100, base=1e6, **base)
-    # As lesson 04 makes them: features side by side in memory, heads not. A complex view asks for the former.
+    # As lesson 04 makes them: only the features are contiguous, which is what a complex view needs.
     heads = draw.eighths(2, 5, 3, 6, limit=8).transpose(1, 2)
     yield Case("heads just split", (heads, torch.arange(5)), scale=10.0, needs=("pairs", "places"), gradients=False)
-    # And for every stride but the last to be even.
+    # A complex view also needs every stride but the last to be even.
     part = draw.eighths(2, 3, 5, limit=8)[..., :4]
     layout = {"aspect": SIDE_EFFECTS, "needs": ("pairs", "places"), "gradients": False}
     yield Case("a part of wider tokens", (part, torch.arange(3)), scale=10.0, **layout)

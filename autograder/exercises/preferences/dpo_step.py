@@ -38,7 +38,7 @@ def reference(policy, reference, optimizer, chosen, rejected, chosen_answer, rej
     return loss.item()
 
 
-# Every token knows those before it.
+# A token's logits depend on all tokens before it.
 MODEL = """
 class Tiny(nn.Module):
     def __init__(self, n_words, width):

@@ -30,7 +30,7 @@ def cases(draw):
     first = _apart(draw, 2, 4)
     yield _case("two groups", first, needs=("groups",))
     yield _case("another second group", torch.cat((first[:1], draw.normal(1, 4))), needs=("groups",))
-    # So small that what is added to the spread shows.
+    # So small that a constant added to the standard deviation shows.
     yield _case("rewards that hardly differ", draw.normal(3, 6) * 2.0**-23, needs=("groups", "small"))
     for family, rewards in (("all wrong", torch.zeros(1, 4)), ("all right", torch.ones(1, 7))):
         yield _case(family, rewards, aspect=EQUAL, needs=("equal",))

@@ -44,7 +44,7 @@ def cases(draw):
     yield _case(draw, "a discount of zero", 2, 4, 0.0, aspect=DISCOUNT, needs=less)
     yield _case(draw, "a discount of one", 2, 4, 1.0, needs=several)
     long = {"gradients": False, "repeats": False, "slow": True, "aspect": STABILITY}
-    # Not the thousand of the contract: two loops within each other, which are right, would run out of time.
+    # Not the contract's thousand steps: two nested loops, which are right, would run out of time.
     yield Case("many steps", (draw.eighths(1, 500),), needs=several, **long)
     for share in (0.97, 0.1):
         yield Case("many steps and a discount", (draw.normal(1, 500), share), needs=less, **long)

@@ -101,7 +101,7 @@ def cases(draw):
     yield _case("no merges", "abcab", [], needs=("no merges",))
     # In digits: "32 101" is in "132 101", and "97 10" in "97 101".
     yield _case("bytes that share digits", "Ąe an ae a\n, Ąe a\n", [(32, 101), (97, 10)], needs=("several", "digits"))
-    # Python calls no function from within itself as often as this.
+    # Beyond Python's recursion limit.
     yield _case("thousands of letters", "ab" * 1600 + "c" * 1600, SMALL, needs=several)
     yield _case("merges that do not fit", "zzz", SMALL, needs=several)
     yield _case("a merge that does not fit before others", "abc ab", [(120, 121), (97, 98), (257, 99)], needs=order)

@@ -45,7 +45,7 @@ def cases(draw):
     yield _case("one number", [a], (a, a), needs=("nothing",))
     yield _case("no numbers", [], (a, b), needs=("nothing",))
     yield _case("many numbers", draw.integers(1, 3, 400).tolist(), (2, 1), needs=(*again, "order"))
-    # Python calls no function from within itself as often as this.
+    # Beyond Python's recursion limit.
     yield _case("thousands of numbers", [a, b] * 1600, (a, b), needs=again)
     yield _case("thousands of other numbers", [a] * 1600 + [b] * 1600, (c, d), needs=("nothing",))
     # Equal numbers of this size are different objects.

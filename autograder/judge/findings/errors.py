@@ -24,7 +24,7 @@ def raised(context: CaseContext, error: Encoded) -> Finding:
 
 
 def _taken(error: Encoded) -> tuple[str, str] | None:
-    """Return the finding for an answer that assigns something else to a name of nn.Module's own."""
+    """Return an observation and a question if the answer overwrites one of nn.Module's own methods."""
     if error["type"] != TAKEN or not is_own_method(error["text"]):
         return None
     return f"`self.{error['text']}` takes the place of nn.Module's own `{error['text']}`.", (
@@ -42,8 +42,8 @@ def _too_large(error: Encoded) -> tuple[str, str] | None:
 
 
 def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
-    """Return the finding for an answer that refuses valid input with `raise` or `assert`, or still holds the
-    stub's line.
+    """Return an observation and a question if the answer refuses valid input with `raise` or `assert`, or
+    still holds the stub's line.
     """
     if not error.get("raised"):
         return None

@@ -105,8 +105,8 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
     if context.case.new:
         return None
     # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as changed.
-    # What is left behind on a module is compared with what the reference leaves: a case may do something to it
-    # as well.
+    # Traces on a module are compared with those that the reference leaves, because the case itself may change
+    # the module.
     found, right = named_items(after), named_items(expected)
     for key, given in states_as_given(context.case).items():
         owner, _, trace = key.rpartition(".")
@@ -145,7 +145,7 @@ TRACES = {
         "Which line adds, removes or replaces a part of a module that was passed in?",
     ),
 }
-# The same of the whole program.
+# The same for traces on the whole program.
 OF_THE_PROGRAM = {
     RESEEDED: (
         "Your call resets the random numbers of the whole program.",

@@ -216,8 +216,8 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     return context.finding(level, observation, question, step=step, index=index)
 
 
-# Memory that is not filled holds this NaN (autograder.isolation.reproducible); those that a processor
-# computes may have the other sign, as they have on x86: only there can the two be told apart.
+# Uninitialised memory holds this NaN (autograder.isolation.reproducible). On x86 the NaNs that a processor
+# computes have the other sign; elsewhere the two may be indistinguishable.
 NEVER_WRITTEN = (
     "A part of your result was never written; it holds whatever was in memory.",
     "Which entries does your code fill, and which does it leave as `torch.empty` made them?",
@@ -226,7 +226,7 @@ COMPUTED_WITH_SIGN = bool(torch.signbit(torch.tensor(torch.inf) - torch.inf))
 
 
 def _is_as_found(entry: torch.Tensor) -> bool:
-    """Return whether this number that should be finite is uninitialised memory."""
+    """Return whether a number that should be finite is uninitialised memory."""
     return COMPUTED_WITH_SIGN and bool(entry.isnan()) and not bool(torch.signbit(entry))
 
 

@@ -75,7 +75,7 @@ def relation(pairs: Pairs, trail: list[str]) -> Named | None:
 
 
 def place(pairs: Pairs, trail: list[str]) -> Named | None:
-    """Return message and name like `relation`, of the relation that only says where the results are wrong."""
+    """Return the message and name, as `relation` does, of the relation that only says where results are wrong."""
     return _first(_named(places), {}, pairs, trail)
 
 

@@ -5,7 +5,7 @@ import torch
 from autograder.judge.relations.pair import SAME, Pair, Pairs, Words, nearly_equal
 from autograder.judge.relations.places import common_place
 
-# Of the largest expected number: rounding to bfloat16 (0.4 % of a number) loses less in a few steps.
+# Share of the largest expected number: a few roundings to bfloat16 (0.4 % of a number) lose less.
 NEARLY = 0.02
 
 
@@ -123,7 +123,7 @@ def limited(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Match results that are right up to some size and wrong beyond it."""
     limits = [(p.expected[p.differs].abs().min(), p) for p in wrong]
     right = [p.expected[~p.differs].abs().max() for p in pairs if bool((~p.differs).any())]
-    # Entries near zero may be right by chance, so many must be.
+    # Entries near zero may be right by chance, so many entries must be right.
     many = sum(int((~p.differs).sum()) for p in pairs) >= sum(int(p.differs.sum()) for p in wrong)
     if right and many and min(float(limit) for limit, _ in limits) >= max(float(one) for one in right) > 0:
         return "Your entries are right up to a certain size and wrong beyond it.", (

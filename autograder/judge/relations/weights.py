@@ -6,8 +6,8 @@ import torch
 
 from autograder.judge.relations.pair import NOTHING, SAME, Pair, Pairs, Relation, Words, nearly_equal
 
-# Largest distance from one of a normalized row's standard deviation; a norm's eps (1e-5) moves it by less if
-# the row's own is above 0.02.
+# Largest difference between a normalised row's standard deviation and 1. A norm's eps (1e-5) causes a smaller
+# one if the row's own standard deviation is above 0.02.
 NEARLY = 0.02
 
 
@@ -52,7 +52,7 @@ def _hardly_off(shares: Pairs) -> bool:
 
 
 def _slopes(shares: Pairs) -> list[float]:
-    """Return the slope of each table; nothing if some table has none, or all slopes are one."""
+    """Return the slope of each table; an empty list if some table has none, or if all slopes are one."""
     apart = [p for p in shares if bool(((p.expected > 1e-6) & (p.actual > 1e-6)).all())]
     slopes = [slope for p in apart if (slope := _slope(p)) is not None]
     return [] if len(slopes) < len(apart) or all(abs(slope - 1) < SAME for slope in slopes) else slopes
@@ -137,7 +137,7 @@ WEIGHTS: dict[str, Relation] = {
             "Which keys should get a weight and do not?",
         ),
     ),
-    # As from a small constant in the denominator, which says nothing about the scores.
+    # Such as the effect of a small constant in the denominator, which says nothing about the scores.
     "hardly off": _of_shares(_hardly_off, NOTHING),
     "flatter": _of_shares(
         _flatter,

@@ -29,8 +29,8 @@ def seconds(call: Callable, *args, threads: int | None = 1) -> float:
 
 
 def peak_memory(call: Callable, *args) -> int:
-    """Return the most bytes of tensors that call(*args) holds at a time, including its result but not its
-    arguments.
+    """Return the peak memory of call(*args) in bytes: all tensors that it holds at one time, including its
+    result but not its arguments.
 
     On a CPU every allocation and release by PyTorch is counted. If an argument is on a GPU, the GPU's own
     count is used.
@@ -43,8 +43,8 @@ def peak_memory(call: Callable, *args) -> int:
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
         result = call(*args)
     del result
-    # subtle: not the profiler's sums per operation, in which memory freed within a custom function counts at
-    # its end.
+    # subtle: the profiler's sums per operation would count memory that a custom function frees only at the
+    # function's end.
     events = [event for event in record.profiler.kineto_results.events() if event.name() == "[memory]"]
     changes = [event.nbytes() for event in sorted(events, key=lambda event: event.start_ns())]
     return max(accumulate(changes, initial=0))

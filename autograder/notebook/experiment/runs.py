@@ -1,6 +1,6 @@
-"""Runs of several variants on several seeds, with what each has reached on the way.
+"""Runs of several variants on several seeds, with what each has reached after some numbers of steps.
 
-A claim about an experiment should hold on other seeds, after more steps, and against the plainest rival: a
+A claim about an experiment should hold on other seeds, after more steps, and against the simplest baseline: a
 constant rate, a random choice, training that stops earlier. So a lesson compares by
 
     found = compare_runs(run, {"without": 0.0, "factor 0.05": 0.05}, steps=(150, 1000))

@@ -85,7 +85,7 @@ class ModelFile:
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
-        """Text to ids and back."""
+        """The tokenizer, which turns text into ids and back."""
         merges = [
             (left, right)
             for left, _, right in (m.partition(" ") for m in self._texts("tokenizer.ggml.merges"))

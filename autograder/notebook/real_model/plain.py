@@ -11,7 +11,7 @@ from autograder.notebook.real_model.file import ModelFile, Sizes, open_file
 
 
 def plain_model(file: ModelFile | None = None) -> nn.Module:
-    """Return the real model with its weights, frozen, in evaluation mode; `file` if it is open already.
+    """Return the real model with its weights, frozen, in evaluation mode. Pass `file` if it is open already.
 
     Raises UserError, in the sentence `MISSING`, if it is not installed.
     """

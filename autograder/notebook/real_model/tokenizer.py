@@ -63,8 +63,8 @@ class Tokenizer:
         return [self._of_lesson_10[one] for one in ids if self._of_lesson_10[one] >= 0]
 
     def encode_by(self, bpe_encode: Callable[[str, list], list[int]], text: str) -> list[int]:
-        """Return the ids of a text by a `bpe_encode` as in lesson 10, word by word. Of the 48,900 merges it
-        gets for each word only those whose result is a piece of the word; no other one can matter.
+        """Return the ids that a `bpe_encode` as in lesson 10 gives for a text, word by word. Of the 48,900
+        merges, it gets for each word only those whose result occurs in the word; the others cannot apply.
         """
         known: dict[str, list[int]] = {}
         words = self.words(text)
