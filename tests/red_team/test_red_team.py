@@ -44,9 +44,14 @@ pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here
 # An honest neighbour computes for a second or two.
 ALLOWANCE = Allowance(cell=4.0, probe=20.0, whole=300.0, memory=1536 * 1024**2, processes=64)
 MATMUL, HEADS = "02_attention_as_matmul", "04_heads"
-DESERVED = {FIRST: FULL} | {
-    lesson: float(sum(one.points for one in exercises_of(lesson))) for lesson in (MATMUL, HEADS)
-}
+
+
+def points_of(lesson: str) -> float:
+    """Return the points of a lesson's exercises."""
+    return float(sum(exercise.points for exercise in exercises_of(lesson)))
+
+
+DESERVED = {FIRST: FULL, MATMUL: points_of(MATMUL), HEADS: points_of(HEADS)}
 HONEST = [
     SampleSubmission("honest_zoe"),
     *(SampleSubmission("honest_ada", lesson=lesson) for lesson in DESERVED),
