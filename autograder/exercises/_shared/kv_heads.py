@@ -99,7 +99,7 @@ LAYER = "nn.Linear(d_model, d_model)"
 KEYS_MADE, VALUES_MADE = "self.k_proj = nn.Linear(d_model, ", "self.v_proj = nn.Linear(d_model, "
 FOLDED = "mask.expand(scores.shape).transpose(1, 2).reshape(len(x), -1, x.shape[1]).reshape(scores.shape)"
 
-# What both classes take from the tables of other lessons: the same mistakes have names of their own here.
+# Mistakes of other lessons that both classes know, but for those in WITHOUT, which have an id of their own here.
 KNOWN = (*attention.MASK_USE, *attention.CAUSAL_UNASKED, *attention.SCALES, *attention.ROLES, *attention.MAXIMA,
          *attention.LAYERS, *heads.HEADS)
 WITHOUT = ("HEAD-09", "HEAD-37", "HEAD-41", "MHA-35", "SDPA-41", "HEAD-25")

@@ -87,7 +87,7 @@ def _grown(draw, family, d, **more):
     given = {"log_probs": log_probs, "reference_log_probs": other, "mask": mask, "grow": Given("grow", GROW)}
     script = (Call(tuple(map(Kept, list(given)[:3])), keep="penalty", shown=False),
               Call((Kept("penalty"),), to="grow", keep="penalty times a billion"))
-    # float32 leaves one digit in a thousand.
+    # In float32 about three digits of such a small penalty are right, so it is compared less closely.
     return Case(family, (), given, script=script, aspect=STABILITY, scale=100.0, gradients=False, **more)
 
 

@@ -109,7 +109,7 @@ def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding
     owner = "Your list" if _is_whole_result(found) else _place(found)
     items = "1 item" if len(actual) == 1 else f"{len(actual)} items"
     observation = f"{owner} has {items} instead of {len(expected)}. {where} {is_now} instead of {should}."
-    # Only the number of missing items: the other cases show which they are.
+    # A whole list of the wrong length is a fault of the numbers, not of the type.
     level = NUMBERS if _is_whole_result(found) or context.case.family == TWICE else TYPE
     return context.finding(level, observation, "Which step decides what is at that position?", step=step)
 
