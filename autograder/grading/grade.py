@@ -63,7 +63,7 @@ def grade(
         submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
         if not submissions:
             place = folder / "submitted" / "STUDENT" / (lesson or "LESSON")
-            raise UserError(f"nothing was handed in yet; notebooks belong in {place}.")
+            raise UserError(f"nothing has been handed in yet; notebooks belong in {place}.")
         with locked(folder), quiet(folder / "grading.log"):
             if todo := _not_done(api, submissions):
                 # Imported here: it needs PyTorch, and a course in which nothing changed does not.

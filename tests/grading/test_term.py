@@ -256,7 +256,7 @@ def test_a_file_of_another_name_than_the_lessons_is_graded_or_named(course, caps
     assert (
         found["renamed"]["softmax"] == found["capitals"]["softmax"] == 7 and found["script"]["softmax"] == 0
     )
-    assert f"there is no file {FIRST}.ipynb, but a.py" in said
+    assert f"there is no file {FIRST}.ipynb; the folder holds a.py" in said
 
 
 # --- a teacher's own points, tasks and tests ----------------------------------------------------------------

@@ -233,8 +233,8 @@ def _empty_rows(make, heads):
 
 
 def _far_scores(make, heads):
-    """Yield scores far from zero: in the hundreds, of both signs; all far below; and blocked ones far above
-    the others.
+    """Yield cases whose scores are far from zero: hundreds, of both signs; all far below zero; and blocked
+    scores far above the allowed ones.
     """
     sizes, width, keys = (2, 4, 4 + make.context, heads, 4), heads * 4, 4 + make.context
     far = {"aspect": STABILITY, "gradients": False, "fresh": True}

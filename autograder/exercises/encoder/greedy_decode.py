@@ -1,4 +1,4 @@
-"""One token after the other, always the likeliest, until every sentence has ended."""
+"""One token at a time, always the likeliest, until every sentence has ended."""
 
 import torch
 

@@ -310,7 +310,8 @@ EXERCISE = Exercise(
         "query, before the loop begins.",
         "In outline: compute the dot products once. For each block: the scaled scores (hide keys after i + M - N if "
         "causal), the weights, the gradient with respect to the weights (gradient of the output times transposed "
-        "values), and that with respect to the scores, times the scale. Its product with the keys is added to q's "
-        "gradient; its transpose times q is this block's part of k's.",
+        "values), and the gradient with respect to the scores (here the dot products are subtracted), times the scale. "
+        "Call it G. Add G times the keys to the gradient of q; G transposed, times q, is this block's part of the "
+        "gradient of k.",
     ),
 )

@@ -88,7 +88,7 @@ EXERCISE = Exercise(
              "Should the difference be positive or negative when the wrong word is preferred?"),
     ),
     needs={
-        "lengths": ("Your answer is wrong only for texts that are shorter than the batch.",
+        "lengths": ("Your answer is wrong only for texts that are padded (shorter than N).",
                     "Where does a text of length 3 end in a batch of five positions?"),
         "samples": ("Your answer is wrong only when there are several texts.",
                     "Which pair of words belongs to which text?"),

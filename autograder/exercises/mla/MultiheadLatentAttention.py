@@ -63,7 +63,7 @@ class Reference(nn.Module):
 
 @dataclass(frozen=True)
 class LatentMaker(Maker):
-    """A maker of cases whose parts have no biases, and latents of this width."""
+    """A maker of cases whose parts have no biases and whose latents are `d_latent` wide."""
 
     d_latent: int = 5
 

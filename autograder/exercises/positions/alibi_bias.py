@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         "Start with one head and four tokens: draw the table of distances, i - j for the query in row i and the "
         "key in column j.",
         "One table of distances serves all heads; only the slope differs. Head h has the slope 2^(-8h/n_heads), "
-        "and h starts at 1. For the future, `masked_fill` can write -inf.",
+        "and h starts at 1. For future keys, `masked_fill` can write -inf.",
         "In outline: raise a ValueError unless n_heads is a power of two; multiply slopes of shape (n_heads, 1, "
         "1) by the (n, n) table of j - i; set the entries above the diagonal to -inf.",
     ),

@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         edit("BPE-127 the second before the first", {PIECE: "pieces.append(pieces[second] + pieces[first])"},
              "The two halves of your pieces are swapped.", "Which half of a pair comes first in the text?"),
         edit("BPE-129 one step back only", {PIECE: "pieces.append(bytes(one % 256 for one in (first, second)))"},
-             "A merge of merges comes out as two bytes.",
+             "A token merged from merged tokens comes out as two bytes.",
              "What can the parts of a merge be besides bytes?"),
         edit("BPE-131 ids that begin too low", {PIECE: "pieces.insert(-1, pieces[first] + pieces[second])"},
              "You start the ids of merges at 255.", "Which ids belong to the bytes?"),

@@ -137,7 +137,7 @@ def _entry(path: str, chunks: Callable[[], Iterator[bytes]]) -> Entry:
 
 def _too_long() -> Iterator[bytes]:
     raise Refused(
-        f"a name in its path is longer than {LONGEST_NAME} characters, or all of it than {LONGEST_PATH:,}"
+        f"its path is longer than {LONGEST_PATH:,} characters, or a name in it is longer than {LONGEST_NAME}"
     )
 
 

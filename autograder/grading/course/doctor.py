@@ -103,5 +103,6 @@ def _limits() -> Finding:
         else "enforced by rlimits and by polling."
     )
     if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < USUAL.memory:
-        return Finding("limits", LIMITED, f"{text} This machine has less memory than that: use --workers 1.")
+        text += " This machine has less memory than one submission may use: use --workers 1."
+        return Finding("limits", LIMITED, text)
     return Finding("limits", WORKS, text)

@@ -57,7 +57,7 @@ def extend(folder: Path, lesson: str, student: str, days: int) -> None:
             gradebook.grant_extension(lesson, student, days=days)
         except MissingEntry:
             raise UserError(
-                f"nothing by {student!r} is graded for {lesson} yet; grade it first, then extend it."
+                f"{student!r} has no graded submission for {lesson} yet; grade it first, then extend the due date."
             ) from None
         LatePenalties(api).set_all(gradebook, [lesson])
         due = gradebook.find_submission(lesson, student).duedate

@@ -38,7 +38,7 @@ def read_submission(folder: Path, lesson: str) -> NotebookNode:
     if names and path.name not in names:
         some = [without_surrogates(name[:LONGEST_ID]) for name in names[:MOST_NAMED]]
         more = ", ..." if len(names) > MOST_NAMED else ""
-        raise Refused(f"there is no file {path.name}, but {', '.join(some)}{more}")
+        raise Refused(f"there is no file {path.name}; the folder holds {', '.join(some)}{more}")
     return read_notebook(path)
 
 

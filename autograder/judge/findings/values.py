@@ -122,7 +122,9 @@ def _wrong_number_of_calls(context: CaseContext, step: str, found: Difference) -
     expected, actual = map(formatting.format_times, (length_of(found.expected), length_of(found.actual)))
     name = context.name_of(str(found.path[0]).removeprefix(CALLS_OF))
     observation = f"`{name}` should be called {expected}; you call it {actual}."
-    return context.finding(TYPE, observation, "Which of these calls does the formula need?", step=step)
+    return context.finding(
+        TYPE, observation, "How often, and in which steps, should it be called?", step=step
+    )
 
 
 def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:

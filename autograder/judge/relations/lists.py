@@ -29,7 +29,7 @@ def lists(cases: list[Case], expected: list[Record], records: list[Record], wron
 
 OTHER_NUMBERS = (
     "Your dict has the right keys, but the wrong numbers.",
-    "Which step decides the number of a key?",
+    "Which step sets the number stored under each key?",
 )
 
 

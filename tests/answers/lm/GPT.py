@@ -74,7 +74,7 @@ class TiedFirst(Parts):
 
 
 class Encoder(nn.TransformerEncoder):
-    """PyTorch's encoder has parts of these names."""
+    """A subclass of PyTorch's encoder, which already calls its parts `layers` and `norm`."""
 
     def __init__(self, vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
         layer = nn.TransformerEncoderLayer(

@@ -1,4 +1,4 @@
-"""The points that a test states, and the table of grades."""
+"""The points that a test's outputs state."""
 
 import pytest
 from nbformat.v4 import new_output

@@ -1,4 +1,4 @@
-"""A sandbox is made with whichever bwrap works; failures that must not go unnoticed are noticed."""
+"""A sandbox uses whichever bwrap works. Privileges that cannot be dropped, and unknown machines, raise OSError."""
 
 import os
 import platform
