@@ -850,7 +850,7 @@ for name, cut in ways.items():
 
 # %% [markdown]
 r"""
-Cut at every boundary, the text takes 13 to 18 % more tokens than uncut, because a space is a token by itself
+Cut at every boundary, the text takes an eighth to a fifth more tokens than uncut, because a space is a token by itself
 before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer; no merge is
 spent on pairs of words that happen to stand next to each other in this part. The authors of GPT-2 name better
 compression as their reason for keeping the space, too (Radford et al. 2019, section 2.2). So most of its tokens for
