@@ -551,8 +551,8 @@ r"""
 
 - *A plain tensor instead of a parameter.* The output is right and nothing is ever learned, because no optimiser
   will find it. Print `list(module.parameters())`.
-- *One matrix used twice.* If queries and keys share theirs, every token looks for what it is itself, and we
-  are back before section 3.
+- *One matrix used twice.* If queries and keys share theirs, the scores are symmetric: what a token looks for and
+  how it is found are no longer two different things.
 - *The scale of $d_{\text{in}}$.* Queries and keys meet in $d_{\text{out}}$ features.
 - *Work in `__init__` that belongs in `forward`.* What is computed once does not follow when the weights
   change.
@@ -662,7 +662,7 @@ two is the first task under "On your own".)
 
 Without *either* of them nothing is lost, which may surprise you. *Saw* then attends to what agrees with it and
 gets another average in each sentence; $W_{\text{value}}$ only has to turn the one into "you are a verb" and the
-other into "you are a tool". Two sentences can be learned by heart. So when does a token need its own query?
+other into "you are a tool". Two sentences can be learned by heart. So when does a token need its own query or key?
 
 ### When agreeing is not enough
 
@@ -838,11 +838,12 @@ figures.curves(drawn, lengths, title=title, xlabel="tokens N", ylabel="share", l
 # %% [markdown]
 r"""
 In the RNN as PyTorch makes it, the first of 20 tokens gets about a millionth of the gradient that the last but one
-gets. From a token with so small a gradient it can hardly learn. But how fast it fades depends on the start.
-With an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step (it
-**explodes**); with the gate open about a fifth is left. Chains have to be made with care, and the LSTM was invented
-for that (Hochreiter and Schmidhuber 1997; its forget gate came later, Gers et al. 2000). In self-attention the share
-stays near 1, because *any two tokens are one step apart*, and without positions all other tokens are treated alike,
+gets. From a token with so small a gradient it can hardly learn. But how fast it fades depends on the start. With
+an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step (it
+**explodes**); with the gate open about a fifth is left. Chains have to be made with care, and the LSTM was
+invented for that, though as PyTorch makes it the gradient fades even more than with the orthogonal matrix
+(Hochreiter and Schmidhuber 1997; its forget gate came later, Gers et al. 2000). In self-attention the share stays
+near 1, because *any two tokens are one step apart*, and without positions all other tokens are treated alike,
 whatever the weights. (More tokens do leave less for each of them, since all share the weights, but for the first
 no less than for its neighbour.)
 
@@ -1165,13 +1166,13 @@ r"""
   [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Two recurrent networks and one vector between them.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
   [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Attention on top of recurrence, one step earlier.
-- Hochreiter, Schmidhuber: [*Long Short-Term Memory*](https://doi.org/10.1162/neco.1997.9.8.1735), 1997. A state that is
-  added to, against fading gradients. The gate that forgets: Gers, Schmidhuber, Cummins, [*Learning to
+- Hochreiter, Schmidhuber: [*Long Short-Term Memory*](https://doi.org/10.1162/neco.1997.9.8.1735), 1997. A state
+  that is added to, against fading gradients. The gate that forgets: Gers, Schmidhuber, Cummins, [*Learning to
   Forget*](https://doi.org/10.1162/089976600300015015), 2000.
 - Kalchbrenner et al.: *Neural Machine Translation in Linear Time* (ByteNet), 2016,
-  [arXiv:1610.10099](https://arxiv.org/abs/1610.10099); Gehring et al.: *Convolutional Sequence to Sequence Learning*
-  (ConvS2S), 2017, [arXiv:1705.03122](https://arxiv.org/abs/1705.03122). Translators without recurrence or
-  self-attention.
+  [arXiv:1610.10099](https://arxiv.org/abs/1610.10099); Gehring et al.: *Convolutional Sequence to Sequence
+  Learning* (ConvS2S), 2017, [arXiv:1705.03122](https://arxiv.org/abs/1705.03122). Translators without recurrence
+  or self-attention.
 - Rush et al.: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/). The paper
   and running code, line by line.
 - Jain, Wallace: *Attention is not Explanation*, 2019, [arXiv:1902.10186](https://arxiv.org/abs/1902.10186), and

@@ -71,8 +71,8 @@ By hand, one hidden unit. Let it add *thing* and *pet* and subtract 2. *Dog* giv
 $2 - 1 - 2 = -1$, *saw* $-1 - 2 = -3$, and both *the* give $-2$. GELU turns the 1 of *dog* into 0.84, the -1
 of *cat* into -0.16, and the others into nearly nothing.
 
-Now let the second layer subtract what was found from *small*. *Dog* gets a *small* of -0.84, and hardly any
-other token changes. That is a fact about dogs that no embedding contained.
+Now let the second layer subtract what was found from *small*. *Dog* gets a *small* of -0.84, and the
+others change far less. That is a fact about dogs that no embedding contained.
 """
 
 # %%
@@ -128,8 +128,8 @@ def feed_forward(x, linear1, linear2):
 r"""
 **What goes wrong.**
 
-- *The activation after the second layer.* Then the network can hardly ever write a negative number. It can
-  add to a feature, but not subtract from it.
+- *The activation after the second layer.* Then the network can write nothing below GELU's lowest point,
+  which is close to zero. It can add to a feature, but hardly subtract from it.
 - *No activation between the layers.* Two linear layers in a row are one linear layer.
 - *The tanh form.* The difference is hard to see in one layer, as the cell below measures. It matters when you
   load weights that were trained with the other form.
@@ -565,11 +565,12 @@ figures.curves(alike, title=title, xlabel=xlabel, ylabel="mean cosine")
 
 # %% [markdown]
 r"""
-There it is. Attention averages, and averages of averages become alike. Without residuals, all tokens are nearly
-the same after four layers, and what comes later can hardly tell them apart again. With residuals, each token
-carries itself along. (Dong et al. 2021 prove how fast it happens if there is nothing but attention.)
+There it is. Without residuals, all tokens are nearly the same after four layers, and what comes later can hardly
+tell them apart again. Attention averages, and averages of averages become alike. (With neither norm nor residual,
+the biases of the networks would do it, too.) With residuals, each token carries itself along. (Dong et al. 2021
+prove how fast it happens if there is nothing but attention.)
 
-A residual on its own, then, has a gradient, and its tokens stay different. Is the *norm* not needed? Only
+A residual on its own, then, has a gradient, and its tokens stay more different. Is the *norm* not needed? Only
 training can tell. Take twelve layers, the task of section 3, a learning rate of 0.003, and three seeds for
 each of the four ways. Guessing among eight symbols has a loss of 2.08.
 """
@@ -616,15 +617,15 @@ for name, losses in slow.items():
 
 # %% [markdown]
 r"""
-Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. The two
-do different things. Without residuals there is next to nothing left to learn from, because the tokens are alike.
-Without norms a model can learn, but only in small steps. A likely reason: training changes what the lower layers
-add, so the upper layers get inputs of a different size than before. A norm hands every part an input of the size
-that it expects, and larger steps do less harm.
+Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. The two do
+different things. Without residuals there is next to nothing left to learn from, because the tokens are alike.
+Without norms in them, twelve layers can learn, but only in small steps. A likely reason: training changes what the
+lower layers add, so the upper layers get inputs of a different size than before. A norm hands every part an input
+of the size that it expects, and larger steps do less harm.
 
-All this holds for plain layers that start as PyTorch makes them. With attention changed so that tokens stay apart, and
-a start to match, deep Transformers have been trained without norms as fast as with them; with neither norms nor
-residuals they became as good, in about five times as many steps (He et al. 2023).
+All this holds for plain layers that start as PyTorch makes them. With attention changed so that tokens stay apart,
+and a start to match, deep Transformers have been trained without norms as fast as with them; with neither norms
+nor residuals they became as good, in about five times as many steps (He et al. 2023).
 
 ### The two orders
 
@@ -810,14 +811,14 @@ print("evaluation:          ", half.eval()(x[1]).tolist())
 
 # %% [markdown]
 r"""
-**Where does it stand?** The first Transformer drops from what each sublayer returns, *before* it is added, and from
-the sum of embeddings and positions at the bottom, with $p = 0.1$ (Vaswani et al. 2017, section 5.4). In a pre-norm
-layer:
+**Where does it stand?** The first Transformer drops from what each sublayer returns, *before* it is added, and
+from the sum of embeddings and positions at the bottom, with $p = 0.1$ in its base model (Vaswani et al. 2017,
+section 5.4). In a pre-norm layer:
 
 $$x + \operatorname{dropout}\bigl(\operatorname{attention}(\operatorname{LN}_1(x))\bigr)$$
 
-The residual line itself passes no dropout, so nothing that is already there gets lost. PyTorch's layers have two
-more places: the weights after softmax, and the hidden units of the network. Find all four:
+Within a layer, the residual line passes no dropout, so nothing that is already there gets lost. PyTorch's layers
+have two more places: the weights after softmax, and the hidden units of the network. Find all four:
 """
 
 # %%
@@ -928,7 +929,7 @@ With the residual, each token keeps what it was, and attention only adds to it; 
 what should change, and a fresh layer does little harm.
 
 In pre-norm there is nothing but additions between input and output, so signal and gradient have a clear path
-through any number of layers; the features grow a little with depth, and a last norm at the top takes care of
+through any number of layers; the features grow with depth, and a last norm at the top takes care of
 that. In post-norm every norm rescales the line itself. Such models train as well, but with many layers they
 need smaller steps, at least at first: a smaller learning rate, or a warm-up.
 ### END SOLUTION
@@ -1237,16 +1238,17 @@ r"""
 - Srivastava et al.: [*Dropout: A Simple Way to Prevent Neural Networks from
   Overfitting*](https://jmlr.org/papers/v15/srivastava14a.html), 2014. Section 6, in full.
 - Liu, Bauer, Manning: *Drop Dropout on Single-Epoch Language Model Pretraining*, 2025,
-  [arXiv:2505.24788](https://arxiv.org/abs/2505.24788). Why models that read each text once do without. T5 v1.1: [its
+  [arXiv:2505.24788](https://arxiv.org/abs/2505.24788). Why models that read each text once do without. T5 v1.1:
+  [its
   checkpoints](https://github.com/google-research/text-to-text-transfer-transformer/blob/main/released_checkpoints.md).
 - Shazeer: *GLU Variants Improve Transformer*, 2020, [arXiv:2002.05202](https://arxiv.org/abs/2002.05202). SwiGLU and
   its relatives, compared.
 - Hendrycks, Gimpel: *Gaussian Error Linear Units*, 2016,
   [arXiv:1606.08415](https://arxiv.org/abs/1606.08415). GELU as a gate that opens by chance, and the tanh form.
-- The models named above: Radford et al., *Improving Language Understanding by Generative Pre-Training*, 2018 (GPT);
-  Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Radford et al., *Language Models are
-  Unsupervised Multitask Learners*, 2019 (GPT-2); Brown
-  et al. 2020, [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Chowdhery et al. 2022,
+- The models named above: Radford et al., *Improving Language Understanding by Generative Pre-Training*, 2018
+  (GPT); Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Radford et al., *Language
+  Models are Unsupervised Multitask Learners*, 2019 (GPT-2); Brown et al. 2020,
+  [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Chowdhery et al. 2022,
   [arXiv:2204.02311](https://arxiv.org/abs/2204.02311); Touvron et al. 2023,
   [arXiv:2302.13971](https://arxiv.org/abs/2302.13971) (Llama) and
   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2).

@@ -2,9 +2,9 @@
 r"""
 # 07 Tell tokens where they are: who saw whom?
 
-*The dog saw the cat. The cat saw the dog.* Five tokens, the same five, and two different stories. Nothing
-that you have built in lessons 01 to 06 sees a difference between them. Lesson 01 noticed it first, where
-*the* occurs twice with the same numbers. Now we repair it.
+*The dog saw the cat. The cat saw the dog.* Five tokens, the same five, and two different stories. Attention
+without a mask, as you built it in lessons 01 and 02, sees no difference between them. Lesson 01 noticed it first,
+where *the* occurs twice with the same numbers. Now we repair it.
 
 In this lesson you will **build**
 
@@ -135,16 +135,16 @@ After 200 steps it still guesses on every seed, with one half for each answer. M
 layers would not help.
 
 The causal mask of lesson 03 breaks the symmetry a little, because token 0 sees one token and token 4 sees
-five. In section 7 you will measure how far a model gets with just that.
+five. In section 7 you will measure how far a single layer gets with just that.
 
-The position therefore has to enter through the numbers. There are three places to put it: **add** it to the
+The position therefore has to enter through the numbers. Three places are common: **add** it to the
 embedding (sections 2 and 3), **rotate** queries and keys by it (4 and 5), or **add** it to the scores (6).
 
 ## 2. How does one write a position as numbers?
 
 **The question.** Why not simply append the position itself, 0, 1, 2, ...? Because 2000 is huge compared with
-features of size one, and because a layer finds it hard to see that 7 and 8 are neighbours while 7 and 70 are
-not. How can small numbers describe every position so that no two positions look the same?
+features of size one, and because in a dot product 7 would agree more with 70 than with its neighbour 8. How can
+small numbers describe every position so that no two positions look the same?
 
 A clock can. Its hour hand tells morning from noon, and its minute hand tells 7:58 from 7:59. Wherever a hand
 points, the height of its tip is between -1 and 1. **Sinusoidal positions** give a token several clocks: each
@@ -476,7 +476,7 @@ r"""
   of `x`, but stands at position 1999.
 - *Rotated along the heads.* Queries are $(B, H, N, D)$. Angles of shape $(N, D/2)$ line up with the last two
   axes. If heads are split as $(B, N, H, D)$, you rotate by head instead of by token.
-- *A sign slip.* Then it is not a rotation. Test it by the lengths, which a rotation never changes.
+- *A sign slip in one sine.* Then it is not a rotation. Test it by the lengths, which a rotation never changes.
 - *The values are rotated, too.* Nothing rotates them back. The output would depend on where it was read.
 
 **See it run.** The score of *dog* and *cat*, three tokens apart, at four places in a text:
@@ -545,8 +545,8 @@ slow ones.
 
 ## 5. Which two features make a pair?
 
-**The question.** In the paper **neighbours** make a pair, features 0 and 1, then 2 and 3. But any two
-features can make a pair, if queries and keys agree. GPT-NeoX and the library Transformers pair feature $i$ with
+**The question.** In the paper **neighbours** make a pair, features 0 and 1, then 2 and 3. But any two features can
+make a pair, if queries and keys agree. GPT-NeoX and Llama in the library Transformers pair feature $i$ with
 feature $i + d_{\text{head}}/2$, one from each **half**. What happens to weights that were trained with the other
 layout?
 
@@ -554,10 +554,10 @@ layout?
 the order is 0, 2, 4, 1, 3, 5, so that the two of a pair are three places apart. Arrows lead each row from its
 place above to its place below](../images/rope_layouts.svg)
 
-Nothing complains, because all shapes are the same. But every feature is rotated with the wrong partner, by
-the wrong angle. The cure is to reorder the rows of $W_Q$ and $W_K$ once, so that partners end up where the
-code expects them. A score is a sum over features; if queries and keys are reordered in the same way, the sum
-is the same. By hand, for one head of six rows: which old row goes to which place?
+Nothing complains, because all shapes are the same. But every feature is rotated with the wrong partner, and nearly
+every one by the wrong angle. The cure is to reorder the rows of $W_Q$ and $W_K$ once, so that partners end up
+where the code expects them. A score is a sum over features; if queries and keys are reordered in the same way, the
+sum is the same. By hand, for one head of six rows: which old row goes to which place?
 """
 
 # %%
@@ -663,7 +663,7 @@ to a trained model.
 
 ## 6. What if distance simply costs something?
 
-**The question.** All encodings so far leave it to training to find out that near tokens matter more. Could we
+**The question.** The encodings so far leave it mostly to training to find out that near tokens matter more. Could we
 write that down directly?
 
 **ALiBi**, attention with linear biases, does. There are no positions in the embeddings, and nothing is rotated.
@@ -732,7 +732,7 @@ def alibi_bias(n_heads, n):
 r"""
 **What goes wrong.**
 
-- *The sign.* With a plus, distant tokens are favoured, and the first token always wins.
+- *The sign.* With a plus, distant tokens are favoured, and the first token gains most.
 - *The slopes of eight heads for any number.* $2^{-h}$ is right only for $H = 8$.
 - *Slopes from $h = 0$.* Then the first head has the slope 1.
 - *Multiplied instead of added.* A bias of 0 leaves a score as it is; a factor of 0 deletes it.
@@ -882,16 +882,30 @@ for encoding in ("ALiBi", "RoPE", "sinusoidal", "learned", "none"):
     mean = [sum(run) / 3 for run in zip(*percents[encoding])]
     print(f"{encoding:11s}", *(f"{n}: {value:.0f} %," for n, value in zip(lengths, mean)))
 options = {"xlabel": "tokens in the program (trained on 16)", "ylabel": "% right", "log_x": False}
-guessing = {"guessing": 100 / VALUES}
+
+
+def picked_blindly(n):
+    """Percent right if one of the values that a variable has had so far is picked at random."""
+    names, values, answers = unseen[n]
+    earlier = torch.ones(n, n, dtype=torch.bool).tril()
+    had = earlier & (names[:, :, None] == names[:, None]) & (values < VALUES)[:, None]
+    hits = had & (values[:, None] == answers[:, :, None])
+    share = hits.sum(dim=-1) / had.sum(dim=-1).clamp(min=1)
+    return 100 * share[:, -8:][answers[:, -8:] >= 0].mean().item()
+
+
+blind = [picked_blindly(n) for n in lengths]
+print("picked blindly,", *(f"{n}: {value:.0f} %," for n, value in zip(lengths, blind)))
 title = "Trained on 16 tokens, tested on up to 128"
-figures.curves(percents, lengths, title=title, reference=guessing, **options)
+figures.curves(percents, lengths, title=title, **options)
 
 # %% [markdown]
 r"""
 Thin lines are single runs, each from its own random start; the thick line is their mean. What the plot says:
 
-- **At 16 tokens, all four can do it**, and better than *none*. The last one has only the causal mask to go
-  by, and does better than chance, because a mask leaks a little order.
+- **At 16 tokens, all four can do it**, and better than *none*. The last one has only the causal mask. So it knows
+  what came before, but in a single layer not in which order: whoever picks one of a variable's values so far blindly
+  is right about as often, at every length (the last line of numbers).
 - **Learned positions fall at once.** Rows beyond 16 hold whatever they held at the start. A table of 16 rows
   would refuse.
 - **Sinusoids fall as well.** They have a row for every position, but the layers have never seen the new ones. (The
@@ -903,9 +917,9 @@ Thin lines are single runs, each from its own random start; the thick line is th
 
 This is a small task that rewards the latest value, so it suits ALiBi. A task in which a distant token matters more
 than a near one would not. Kazemnejad et al. (2023) compared sinusoids, T5's bias, ALiBi, RoPE and none on copying,
-sorting, arithmetic and reasoning, at up to twice the length of training. There *none* came out best, and ALiBi,
-RoPE and sinusoids did poorly, the opposite of our plot. (Their models also have more layers than our one.) So task and
-model decide, and one plot is not enough to choose by.
+sorting, arithmetic and reasoning, at up to twice the length of training. There *none* came out best, and ALiBi and
+RoPE did poorly, the opposite of our plot; sinusoids did poorly in both. (Their models also have more layers than
+our one.) So task and model decide, and one plot is not enough to choose by.
 
 **Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 rotates by 0.1 per position. In
 training the longest distance is 15, which is 1.5 radians, about a quarter turn. At distance 31 it is half a
@@ -957,7 +971,7 @@ its circle and now shows the rest.
 
 Squeezing positions is called **position interpolation**; with some further training it gave Llama a longer context
 (Chen et al. 2023). Last in each line is its rival, a **larger base**, which slows every pair but the first, and the
-slower ones more. On average it does as well as squeezing at 64 and 128 tokens, and costs a little more at 32.
+slower ones more. On average it does as well as squeezing at 64 and 128 tokens, and gains less at 32.
 (Llama 3 was trained with a larger base from the start: "In practice".)
 
 **And the forgotten conversion?** Run the three trained RoPE models in code that pairs halves, first as they
@@ -988,9 +1002,8 @@ print("one token, forgotten: the same output:", torch.allclose(home, away, atol=
 
 # %% [markdown]
 r"""
-There is no error, no warning, and no nonsense either. The model just gets worse. That is why the mistake is
-so hard to notice. If a model that you have converted is somewhat weaker than published, look at its
-layout first.
+There is no error and no warning. This model of one layer is left with little more than a blind pick; deep models may
+write nonsense. If a model that you have converted is worse than published, look at its layout first.
 """
 
 # %% [markdown]
@@ -1238,8 +1251,8 @@ r"""
 - **Squeezed positions.** Chen et al. brought Llama from 2048 to 32768 tokens with 1000 steps of further
   training. YaRN (Peng et al. 2023) squeezes slow pairs only, and leaves the fast ones, which tell neighbours
   apart, as they are.
-- **Two layouts.** Meta's own code for Llama pairs neighbours, by complex numbers; the library Transformers
-  pairs halves. Its conversion script contains a function that does what your `rope_to_halves` does.
+- **Two layouts.** Meta's own code for Llama pairs neighbours, by complex numbers; its counterpart in the library
+  Transformers pairs halves. The conversion script contains a function that does what your `rope_to_halves` does.
 - **ALiBi** is in BLOOM (176 billion parameters). For a number of heads that is not a power of two, its authors'
   code interpolates the slopes; this lesson asks you to refuse it.
 - **Other squeezes.** *NTK-aware* scaling enlarges the base instead of dividing the positions, and so hardly
@@ -1247,9 +1260,9 @@ r"""
   smoothly from one to the other.
 - **Partial RoPE** rotates only some of the features of a head (a quarter in Pythia), and leaves the others
   for content.
-- **None at all** (*NoPE*). Decoders without positions can learn order from the causal mask, as *none* began to do
-  (Kazemnejad et al. 2023). Command A mixes: three layers with RoPE and a window, then one with neither (Cohere
-  2025).
+- **None at all** (*NoPE*). Deeper decoders without positions can learn order from the causal mask; our single
+  layer cannot (Kazemnejad et al. 2023). Command A mixes: three layers with RoPE and a window, then one with
+  neither (Cohere 2025).
 """
 
 # %%
