@@ -199,7 +199,9 @@ def _message(reported: Finding, explanation: Explanation | None, hidden: bool) -
         example = "" if hidden else _example(reported, explanation)
         return _lines(explanation.observation, explanation.question, example)
     if hidden:
-        return _lines(_without_numbers(reported), reported.question)
+        # These questions ask about an entry, or a line, that is not shown.
+        question = "" if reported.level in (RUNS, NUMBERS) else reported.question
+        return _lines(_without_numbers(reported), question)
     return _lines(
         reported.observation, reported.question, f"With {reported.detail}." if reported.detail else ""
     )
@@ -217,6 +219,8 @@ def _example(reported: Finding, explanation: Explanation) -> str:
 
 
 def _without_numbers(reported: Finding) -> str:
+    if reported.level == RUNS and reported.step == "output":
+        return "In a hidden case your answer does not run to its end."
     return {
         "output": "In a hidden case your result is wrong.",
         "after": "In a hidden case your call changes an input.",

@@ -230,7 +230,7 @@ class _Reader:
             case ast.ClassDef(_, bases, keywords):
                 yield from ["a class with keywords"] if keywords else []
                 made_from = (one for one in bases if not self._is_base(one))
-                yield from (f"a class made from {ast.unparse(one)[:40]}" for one in made_from)
+                yield from (f"a subclass of {ast.unparse(one)[:40]}" for one in made_from)
 
     def _of_path(self, node: ast.AST, path: str, parent: ast.AST, is_place: bool) -> Iterator[str]:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):

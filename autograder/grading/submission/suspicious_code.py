@@ -25,11 +25,8 @@ from autograder.grading.submission.names_in_code import GRADER, names_in, paths_
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
 
-MOST_NAMES, LONGEST_NAME, LONGEST_LIST = (
-    4,
-    30,
-    40,
-)  # names, and characters: a problem is one line in the report
+# Names, and characters: a problem is one line in the report.
+MOST_NAMES, LONGEST_NAME, LONGEST_LIST = 4, 40, 40
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def test_the_graders_modules_are_seen(text, name):
         ("class T(torch.Tensor):\n    def __torch_function__(cls): pass", "__torch_function__"),
         ("class T(torch.Tensor):\n    __torch_function__ = f", "__torch_function__"),
         ("class T(x, metaclass=y): pass", "a class with keywords"),
-        ("class W(np.ndarray): pass", "a class made from np.ndarray"),
+        ("class W(np.ndarray): pass", "a subclass of np.ndarray"),
         ("from torch import *", "torch.*"),
         ("match torch:\n    case object(sys=s): pass", "torch as a value"),
         ("match x:\n    case object(gi_frame=s): pass", ".gi_frame"),
