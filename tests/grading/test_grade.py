@@ -181,7 +181,7 @@ def test_bad_requests(graded):
 
 
 def test_nothing_handed_in(empty_course):
-    with pytest.raises(UserError, match="nothing was handed in"):
+    with pytest.raises(UserError, match="nothing has been handed in"):
         grade(empty_course)
 
 
