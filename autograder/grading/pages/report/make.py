@@ -2,11 +2,11 @@
 
 import os
 from datetime import datetime
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup, escape
 
 from autograder.errors import UserError
 from autograder.files import write_whole
@@ -50,9 +50,9 @@ def _printable(value: Any) -> Any:
     return printable(value) if type(value) is str else value
 
 
-def _with_code(text: str) -> Markup:
+def _with_code(text: str) -> str:
     """Return text from any source as escaped HTML, in which `code` is marked up as code."""
-    return Markup(CODE.sub(r"<code>\1</code>", str(escape(printable(text)))))
+    return CODE.sub(r"<code>\1</code>", escape(printable(text)))
 
 
 def page_of(title: str, lessons: list[Lesson]) -> str:
