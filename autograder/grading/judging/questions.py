@@ -73,8 +73,8 @@ class Questions:
         if isinstance(reply, ProcessEnded):
             return unable_to_run(self.exercise, self._why_ended(reply))
         if not reply.callable:
-            is_broken = reply.found or (stopped is not None and stopped.type != "NotImplementedError")
-            missing = unable_to_run if is_broken else not_started
+            is_written = stopped is not None and stopped.in_cell and stopped.type != "NotImplementedError"
+            missing = unable_to_run if is_written and not reply.found else not_started
             return missing(self.exercise, self._why_missing(reply, stopped))
         return judge(self.exercise, self.cases, reply.records, self.hidden, self.expected, in_words, trail)
 

@@ -15,8 +15,9 @@ MISSING, NO_FUNCTION = Reply(False, False, "", []), Reply(True, False, "Tensor",
         (MISSING, None, NOT_STARTED),
         (MISSING, Stopped("NotImplementedError", ""), NOT_STARTED),
         (MISSING, Stopped("SyntaxError", "invalid syntax", in_cell=True), DOES_NOT_RUN),
-        (NO_FUNCTION, None, DOES_NOT_RUN),
+        (MISSING, Stopped("ModuleNotFoundError", "no such module"), NOT_STARTED),
+        (NO_FUNCTION, None, NOT_STARTED),
     ],
 )
-def test_what_was_written_and_stopped_is_not_called_not_started(reply, stopped, state):
+def test_an_answer_whose_cell_stopped_does_not_run_and_else_there_is_none(reply, stopped, state):
     assert Questions("loops.softmax").verdict(reply, stopped).state == state
