@@ -38,10 +38,14 @@ def html_of(verdict: Verdict) -> str:
     return html_card(colour, _headline(verdict), verdict.message.splitlines())
 
 
+def with_code(text: str) -> str:
+    """Return text as escaped HTML in which `code` is set as code."""
+    return CODE.sub(r"<code>\1</code>", html.escape(text))
+
+
 def html_card(colour: str, head: str, lines: Iterable[str]) -> str:
     """Return a card in HTML: a coloured edge, a bold heading, and lines in which `code` is set as code."""
-    told = (CODE.sub(r"<code>\1</code>", html.escape(line)) for line in lines)
-    body = "".join(f"<div>{line}</div>" for line in told)
+    body = "".join(f"<div>{with_code(line)}</div>" for line in lines)
     strong = f"<strong>{html.escape(head)}</strong>" if head else ""
     return (
         f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0; overflow-wrap: anywhere">'

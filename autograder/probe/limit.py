@@ -30,15 +30,15 @@ class OutOfTime(BaseException):
     """
 
 
-def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextManager[None]:
-    """Raise OutOfTime in the block when this process has computed for `seconds`, or after `waiting` (default:
-    PATIENCE times as many); and again every tenth of that if it is swallowed. An import in the block is completed
-    first: a half-imported module could not be used again in this process.
+def time_limit(seconds: float) -> AbstractContextManager[None]:
+    """Raise OutOfTime in the block when this process has computed for `seconds`, or after PATIENCE times as many on
+    the clock; and again every tenth of that if it is swallowed. An import in the block is completed first: a
+    half-imported module could not be used again in this process.
     """
     # subtle: on a busy machine a right answer waits for the processor, and must not run out of time for that.
     in_main = threading.current_thread() is threading.main_thread()
     limit = _ByTimers if HAS_TIMERS and in_main else _ByWatching
-    return limit(seconds, PATIENCE * seconds if waiting is None else waiting)
+    return limit(seconds, PATIENCE * seconds)
 
 
 # subtle: both are classes, not generators. contextlib's own code would run at the end of the block, and an

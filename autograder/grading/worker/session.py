@@ -192,7 +192,8 @@ class Session:
                 raise Ended("its code started too many processes")
             if used.memory > self._allowance.memory:
                 raise Ended("its code used too much memory")
-            self._computed = used.computed if self._computed is None else self._computed
+            if self._computed is None:
+                self._computed = used.computed
             if used.computed > self._computed + self._may_compute:
                 raise Ended(NOT_STOPPED, was_late=True)
 

@@ -2,7 +2,6 @@
 
 import os
 from datetime import datetime
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.gradebook.table import as_number
 from autograder.grading.pages.report import summary
 from autograder.grading.pages.report.data import Lesson, read_lessons
-from autograder.notebook.card import CODE
+from autograder.notebook.card import with_code
 from autograder.printable import printable
 
 SUMMARY = (
@@ -52,7 +51,7 @@ def _printable(value: Any) -> Any:
 
 def _with_code(text: str) -> str:
     """Return text from any source as escaped HTML, in which `code` is marked up as code."""
-    return CODE.sub(r"<code>\1</code>", escape(printable(text)))
+    return with_code(printable(text))
 
 
 def page_of(title: str, lessons: list[Lesson]) -> str:

@@ -26,6 +26,7 @@ from torch import Tensor
 
 from autograder.errors import place_of
 from autograder.faults import is_own_fault, trust_boundary
+from autograder.grading.sandbox.inside.privileges import lower_limit
 from autograder.grading.sandbox.inside.system import write_all
 from autograder.grading.worker.answer_graph import answer_graph
 from autograder.grading.worker.inside.shell import Shell
@@ -145,7 +146,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
         try:
             os.close(result)
             most = math.ceil(seconds)
-            resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+            lower_limit(resource.RLIMIT_CPU, most, most)
             write_all(write_end, work())
         finally:
             os._exit(0)
