@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from autograder.build import stale
 from autograder.build.lesson import KINDS, ROOT, Cell, Lesson, find_lessons, lesson_names, read_cells
 from autograder.build.make import build, executed_notebook
 from autograder.build.notebooks import as_text, reading_notebook, student_notebook, teacher_notebook
-from autograder.build.outputs import difference, differences, trained
+from autograder.build.outputs import difference, differences, text_of, trained
 from autograder.errors import UserError
+from autograder.exercises import all_exercises
 from autograder.marks import find_regions, replace_marks, without_regions
 
 # A PNG file with the description "a point".
@@ -253,6 +255,17 @@ def test_each_exercise_of_a_lesson_has_one_cell_for_its_answer(tmp_path, change,
 
 def test_the_committed_notebooks_are_current():
     assert build(None, check=True) == []
+
+
+def test_stored_progress_shows_the_points_that_exercises_have_now():
+    points = Counter()
+    for exercise in all_exercises():
+        points[exercise.lesson.replace("_", " ")] += exercise.points
+    stored = [stale.stored_notebook(lesson) for lesson in find_lessons(None)]
+    printed = "\n".join(text_of(cell) for notebook in stored for cell in notebook.cells if "outputs" in cell)
+    shown = re.findall(r"^(\d\d [a-z ]+): \d+ of (\d+) points", printed, flags=re.M)
+    assert len(shown) > len(stored)
+    assert not [(lesson, of) for lesson, of in shown if points[lesson] != int(of)]
 
 
 # Lines that the lessons' own experiments need too, and that reveal nothing of an answer.

@@ -155,7 +155,8 @@ def test_late_work_follows_due_date_extension_and_points_given_by_hand(course):
     nbgrader(course, "generate_feedback", FIRST)
     assert {row.penalty for row in scores_in(course)} == {None}
     assert total(course, "ada") == CHECKS + 3
-    assert "nothing of 'bo'" in autograder("extend", course, FIRST, "bo", "--days=2", cwd=course, fails=True)
+    told = autograder("extend", course, FIRST, "bo", "--days=2", cwd=course, fails=True)
+    assert f"'bo' has no graded submission for {FIRST} yet" in told
     autograder("extend", course, FIRST, "ada", "--days=0", cwd=course)
     autograder("grade", course, cwd=course)
     assert {row.penalty for row in scores_in(course)} == {CHECKS + 3}

@@ -20,6 +20,7 @@ from autograder.grading.judging.untrusted_records import ProcessEnded, Reply
 from autograder.grading.safe.outputs import Shown
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.limited import Broke
+from autograder.grading.submission.suspicious_code import some_of
 from autograder.grading.submission.unit import Step, Unit
 from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.grading.worker.answer_graph import case_to_draw
@@ -113,7 +114,7 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
         if find(name).rules != Rules() and verdict.points
     ]
     not_rerun = [find(name).name for name in run.not_rerun if name in earned]
-    notes = [NOT_RERUN.format(", ".join(not_rerun))] if not_rerun else []
+    notes = [NOT_RERUN.format(some_of(not_rerun))] if not_rerun else []
     run.result.review_note = unit.suspicion.text(earned, notes)
     return run.result
 

@@ -43,11 +43,11 @@ class SuspiciousNames:
         there is nothing to look at.
         """
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
-        said = [*reasons, f"reaches for {_some_of(names)}"] if names else reasons
+        said = [*reasons, f"reaches for {some_of(names)}"] if names else reasons
         return f"look at its code, which {' and '.join(said)}" if said else ""
 
 
-def _some_of(names: list[str]) -> str:
+def some_of(names: list[str]) -> str:
     """Return the first names, as many as fit, and the number of the rest."""
     shown = [shorten(name, LONGEST_NAME, placeholder="...") for name in names[:MOST_NAMES]]
     while len(shown) > 1 and len(", ".join(shown)) > LONGEST_LIST:
