@@ -4,8 +4,8 @@ r"""
 
 Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then both
 happen again, and again. GPT-3 stacks 96 layers of this form, each with its own parameters. But stack plain
-attention on plain attention, and after a few layers nothing is left, neither a difference between the tokens nor a
-gradient.
+attention on plain attention, and after twelve layers next to nothing is left of the differences between the tokens,
+or of the gradient.
 
 In this lesson you will **build**
 
@@ -131,8 +131,8 @@ r"""
 - *The activation after the second layer.* Then the network can write nothing below GELU's lowest point,
   which is close to zero. It can add to a feature, but hardly subtract from it.
 - *No activation between the layers.* Two linear layers in a row are one linear layer.
-- *The tanh form.* The difference is hard to see in one layer, as the cell below measures. It matters when you
-  load weights that were trained with the other form.
+- *The tanh form.* The difference is hard to see in one layer, as the cell below measures. If you load weights, use
+  the form that they were trained with.
 
 **See it run.** The dog detector as a network. It writes -1 times what it finds into *small*:
 """
@@ -650,7 +650,7 @@ r"""
 At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck at
 guessing, on every seed. So a deep post-norm model needs smaller steps, at least at first: a smaller learning rate,
 or a **warm-up**, in which the rate starts small and grows. Pre-norm models can be trained without one (Xiong et al.
-2020). Lesson 08 finds out where the difference comes from.
+2020). Lesson 08 looks for the reason.
 
 ## 5. A layer that attends to another text
 
@@ -754,7 +754,7 @@ r"""
 **What goes wrong.**
 
 - *Cross-attention attends to x again.* Replace the memory with zeros, and see whether the output moves.
-- *Roles swapped.* As many rows come out as the memory has tokens.
+- *Roles swapped.* As many rows come out of the attention as the memory has tokens.
 - *A causal mask on the memory.* Nothing in a complete sentence lies in the future.
 - *Padding tokens of the memory attended to, and real ones hidden.* The two mask conventions once more.
 - *Two norms for three sublayers*, or norms in another order: hidden as long as all are fresh.

@@ -213,8 +213,8 @@ def sinusoidal_positions(n, d_model):
 r"""
 **What goes wrong.**
 
-- *All sines first, then all cosines.* A model trained that way is as good, and many libraries do it. Weights
-  trained with the other order will misread every clock. Section 5 meets the same trap again.
+- *All sines first, then all cosines.* A model trained that way is as good, and the authors' own code (tensor2tensor)
+  does it. Weights trained with the other order will misread every clock. Section 5 meets the same trap again.
 - *The exponent twice.* The formula says $2i$, and `torch.arange(0, d_model, 2)` already counts 0, 2, 4. If
   you double it again, your clocks slow down twice as fast.
 - *Whole numbers in the exponent.* `steps // d_model` is zero for every pair, so all clocks run at the same
@@ -362,8 +362,9 @@ r"""
 **What goes wrong.**
 
 - *Positions along the wrong axis.* `len(x)` is the number of *sentences*. With as many sentences as tokens the
-  shapes fit, and every sentence gets one row for all of its tokens.
-- *The whole table is added.* This is right for sentences of full length, and an error for all others.
+  result is right by chance. With a single sentence all of its tokens get row 0, and nothing complains.
+- *The whole table is added.* This is right for sentences of full length, and an error for shorter ones of more than
+  one token.
 - *Wrapping around.* `positions % max_len` silences the error, but token 7 is told that it is the first.
 
 **See it run.** Train a table of seven rows on our two sentences of five tokens. Which rows have moved?
@@ -475,7 +476,8 @@ r"""
 - *Positions made up inside.* `torch.arange(N)` is right until a cache comes. Then the one new token is row 0
   of `x`, but stands at position 1999.
 - *Rotated along the heads.* Queries are $(B, H, N, D)$. Angles of shape $(N, D/2)$ line up with the last two
-  axes. If heads are split as $(B, N, H, D)$, you rotate by head instead of by token.
+  axes. If heads are split as $(B, N, H, D)$, there is an error, or, with as many heads as tokens, you rotate by head
+  instead of by token.
 - *A sign slip in one sine.* Then it is not a rotation. Test it by the lengths, which a rotation never changes.
 - *The values are rotated, too.* Nothing rotates them back. The output would depend on where it was read.
 

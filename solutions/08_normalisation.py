@@ -4,7 +4,7 @@ r"""
 
 In lesson 06 a norm was one line, borrowed from PyTorch, and it decided whether twelve layers learned at all.
 At a learning rate of 0.01 the layers with the norm in front learned, and the same layers with the norm at the
-end did not. Lesson 06 showed *that* it is so. This one takes the norm apart and shows *why*.
+end did not. Lesson 06 showed *that* it is so. This one takes the norm apart and looks for the reason.
 
 In this lesson you will **build**
 
@@ -140,8 +140,8 @@ r"""
   features every number is 13 % too small. With 4096 you do not notice, and that is worse.
 - *The axis of the mean is gone.* Without `keepdim=True`, a mean of shape $(4,)$ meets the features of a
   sentence of four tokens, and PyTorch says nothing.
-- *Epsilon outside the root.* For ordinary tokens there is no difference; for very small ones there is a large
-  one.
+- *Epsilon outside the root.* For ordinary tokens there is hardly any difference; for very small ones there is a
+  large one.
 - *The mean of the squares minus the square of the mean.* It is the same on paper. In float32 it is the
   difference of two large numbers that agree in all the digits that are kept:
 """
@@ -173,7 +173,7 @@ for factor in (1, 10, 100):
 r"""
 The output does not move, and the gradient shrinks by exactly that factor. Remember this: **a norm divides the
 gradient by the standard deviation of what it reads.** If the vector has grown, the same step changes it less.
-Both halves of section 4 follow from that.
+Section 4 comes back to that.
 
 ## 2. Is the mean needed?
 
@@ -462,8 +462,8 @@ unrelated to what is already there. For unrelated vectors it is the squares of t
   a share of 0.38.
 - *Post-norm* brings every sum back to size 1, so every step divides by $\sqrt{1 + 0.25^2} = 1.031$. After
   96 steps the input has been divided by $1.031^{96}$: a share of 0.054 is left.
-- *Without norms* the branch is as large as what it reads. Then each step *multiplies* the size, as
-  compound interest does: $1.031^{96} = 18.4$ times.
+- *Without norms* the branch grows with what it reads; let it write a quarter of that. Then each step *multiplies*
+  the size, as compound interest does: $1.031^{96} = 18.4$ times.
 """
 
 # %%
@@ -535,7 +535,7 @@ Pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 b
 size 3 by only a twelfth, so **late layers count less**. Large models suffer from that (Sun et al. 2025).
 At the start, GPT-2 keeps the stream from growing. The more branches there are, the less each fresh one writes.
 
-### Why that decides how you can train
+### What does that mean for training?
 
 Training nudges all weights at once. How far does the *output* of the whole stack move when every weight
 moves by about 5 %? (The output is normed at the end in both, so that the two can be compared.)
@@ -575,13 +575,13 @@ print(f"mean {sum(factors) / 12:.1f}, above 1 on {sum(factor > 1 for factor in f
 
 # %% [markdown]
 r"""
-In pre-norm each additional layer adds less, because it is a smaller part of a larger sum. In post-norm each
-layer changes what *all* norms after it see, and the changes keep growing. In a shallow stack there is hardly
-any difference. At 48 layers the same nudge moves the output farther in post-norm, 0.238 against 0.092 on
-average over these three seeds. The factor varies a lot from seed to seed, as the twelve show; on average it
-is about twice as far. A step that is right for a pre-norm model can then be too long for a post-norm one. (Liu et
-al. 2020 derive this. Xiong et al. 2020 see another cause, large gradients near the output of a new post-norm model; Liu
-et al. hold that gradients are not the root of it.)
+In pre-norm each additional layer adds less, because it is a smaller part of a larger sum. In post-norm the stream
+does not grow, so a late layer writes as large a part of it as an early one, and the changes keep growing. In a
+shallow stack there is hardly any difference. At 48 layers the same nudge moves the output farther in post-norm, 0.238
+against 0.092 on average over these three seeds. The factor varies a lot from seed to seed, as the twelve show; on
+average it is about twice as far. A step that is right for a pre-norm model can then be too long for a post-norm one.
+(Liu et al. 2020 derive this. Xiong et al. 2020 see another cause, large gradients near the output of a new post-norm
+model; Liu et al. hold that gradients are not the root of it.)
 
 ### Train them
 
@@ -652,7 +652,8 @@ all three, even after three times as many steps. With a rate about a third as la
 seed, and needs no warm-up for that. With the warm-up it can end at a larger rate, 0.005, at which a constant
 rate works on some seeds only ("How gentle must the first steps be?" at the end). So the order does not decide
 *whether* a model can learn but *how large a step* it can take, and a warm-up is one way to get to a larger
-one. On this task, that answers the question lesson 06 left open.
+one. The nudge points the same way, but at twelve layers it moves post-norm only a quarter farther, 0.086 against
+0.068. That is too little to explain by itself why post-norm fails at 0.01.
 
 What about the norm itself? Take the same pre-norm model, once with *your* `layer_norm` instead of PyTorch's,
 and once with `nn.RMSNorm`; three seeds each:
@@ -815,8 +816,8 @@ print(f"parameters: {before:,} and {after:,}: {before - after:,} gone, those of 
 
 # %% [markdown]
 r"""
-Nothing was lost but the parameters. That is why papers that look *into* models fold first. Then a layer's
-weights alone say what it reads (section "Read more").
+Nothing was lost but the parameters. That is why Elhage et al. (2021) fold before they look *into* a model. Then a
+layer's weights alone say what it reads (section "Read more").
 
 ## Explore
 
@@ -1062,8 +1063,8 @@ r"""
 - **Who has which.** The first Transformer and BERT: LayerNorm, post-norm. GPT-2 and GPT-3: LayerNorm,
   pre-norm. T5 and the Llama family: RMSNorm, pre-norm. Gemma 2 norms both what a branch reads and what it
   writes; OLMo 2 norms what it writes, and the queries and keys. Gemma 3 does both, and Qwen3 adds the norm of
-  queries and keys (**QK-norm**) to the pre-norm of the Llama family: each an RMSNorm. Post-norm has not died
-  out: with a stream that is scaled up, DeepNet trains a thousand layers of it (Wang et al. 2022).
+  queries and keys (**QK-norm**) to the pre-norm of the Llama family: each an RMSNorm. Post-norm can be deep, too:
+  with a stream that is scaled up, DeepNet trains a thousand layers of it (Wang et al. 2022).
 - **Quieter branches.** GPT-2 divides the fresh weights that write into the stream by the root of the number
   of residual steps. By the sum of section 4, 96 such branches together then write no more than one, and the
   stream grows to 1.03, not to 2.65.

@@ -80,8 +80,8 @@ predicts cat, the, saw, dog, the, eos. Grey arrows lead from each predicted toke
 right in the upper line, where it is read](../images/shifted_target.svg)
 
 Under a causal mask, all positions are predicted in a single call of the model. There are six questions and
-six answers, and no position can see its own answer. This is why a Transformer trains so much faster than a
-model that reads token after token.
+six answers, and no position can see its own answer. This is why a Transformer can be trained so much faster than a
+model that reads token after token (Vaswani et al. 2017, section 7).
 
 By hand, for the target *cat the saw dog the eos*: its ids are 3, 0, 2, 1, 0 and 5, and *bos* is 4. Put 4 in
 front, and drop the last one: 4, 3, 0, 2, 1, 0.
@@ -423,10 +423,10 @@ r"""
 - *No factor, or the factor after the positions.* The model still trains, and there is no error message.
   Copied weights do show it.
 - *Two tables, one used.* If both vocabularies are the same size, nothing complains.
-- *`batch_first` forgotten.* The layers then mistake sentences for tokens and vice versa, and every
-  shape still fits.
-- *A causal mask on the memory.* The first target token may then attend to one source token only. To write
-  backwards it needs the last one.
+- *`batch_first` forgotten.* The layers then mistake sentences for tokens and vice versa. In the encoder every shape
+  still fits. In the decoder the causal mask does not, unless there are as many sentences as tokens.
+- *A causal mask on the memory.* The first target token may then attend to one source token only. A model can still
+  learn to write backwards, since the encoder has mixed all source tokens, so the loss does not show the mistake.
 
 ### Three ways to trust it
 
@@ -906,11 +906,10 @@ tokens while it learns (scheduled sampling), or train on more varied data.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for all three with origin and mask. Half if one of the origins or one of the masks is wrong or
-missing.
+**1 point** for all three with origin and mask. Half for all three if origins or masks are wrong or missing.
 
-**1 point** for: inputs known in training and not in writing, and both shift and causal mask. Half for one
-of the two parts.
+**1 point** for: inputs known in training and not in writing, the shift, and the causal mask. Half for one or two
+of the three.
 
 **1 point** for: it reads what it never read in training, so that mistakes may pile up, or a reason why they need
 not (the source, recovery as measured in section 4); and one sensible remedy. Half for one of the two.
@@ -993,8 +992,8 @@ def beam_search(model, src, bos, eos, max_new, width):
     return beams[0][1][1:]
 ```
 
-Every token makes the sum smaller, so short targets win too often. The authors of the Transformer divided by a power
-of the length.
+Every token makes the sum smaller, so short targets win too often. The authors of the Transformer divided by a
+power of the length plus five, as Wu et al. (2016) had, [arXiv:1609.08144](https://arxiv.org/abs/1609.08144).
 
 </details>
 
@@ -1066,7 +1065,7 @@ r"""
 - **Padding in the target.** Targets of different lengths are padded as well. No real token sees that padding,
   because it comes later and the mask is causal, but the loss must leave these places out (`ignore_index` of
   `F.cross_entropy`; you build it in lesson 11).
-- **Where encoder-decoders live on.** Wherever a complete input is turned into another sequence: translation
+- **Where encoder-decoders live on.** Where a complete input is turned into another sequence: translation
   (NLLB, for 200 languages), speech to text (Whisper: the source is thirty seconds of sound), and T5, which
   treats every task as text to text.
 - **Where one half is enough.** BERT is only the encoder, for understanding. GPT is only the decoder, without

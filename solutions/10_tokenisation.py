@@ -310,7 +310,7 @@ r"""
 
 - *Counted only once.* Every merge changes which ids are neighbours, so each round must count again.
 - *Overlap.* In *aaa* the middle character may not be merged with both of its neighbours.
-- *No end.* In a text of one character there is no pair, and the maximum of nothing is an error.
+- *No end.* In a text of one byte there is no pair, and the maximum of nothing is an error.
 - *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256, so new ids would collide with the ids of
   characters. In UTF-8 it is two bytes, and every byte is below 256.
 
@@ -580,9 +580,9 @@ figures.table(table, list(SENTENCES), columns, "Three sentences in six languages
 r"""
 Every text comes back exactly, in every language, and nothing is unknown. But look at the price. German and Finnish
 take more tokens than English for the same three sentences, although German needs hardly more characters and Finnish
-fewer, because the merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and nearly every token
-is a byte. A Russian letter takes two bytes, a Hindi or Chinese character three. Chinese, which needs the fewest
-characters of the six, gets off more lightly than Hindi.
+fewer, because the merges fit them badly. In Russian, Hindi and Chinese no merge fits, and every token is a byte. A
+Russian letter takes two bytes, a Hindi or Chinese character three. Chinese, which needs the fewest characters of the
+six, gets off more lightly than Hindi.
 
 A model pays for that with every sentence. Less text fits into its context, writing takes more steps, and a
 customer who pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some
@@ -661,8 +661,8 @@ appears first in the text. Their library takes the one with the lower ids, and i
 different order. In every round their choice is a right one by your count, so these are two answers to the
 same question. On a text that neither has seen, both need about the same number of tokens.
 
-This is why a tokenizer's merges are stored in a file and belong to the model for ever. Train the tokenizer
-again with another tie rule, and the ids mean something else.
+So a tokenizer's merges have to be stored with the model. Train the tokenizer again with another tie rule, and the
+ids mean something else.
 
 ## 7. And what does the model see?
 
@@ -680,8 +680,8 @@ figures.table(x, names, [f"feature {k}" for k in range(4)], "One row per token")
 
 # %% [markdown]
 r"""
-In lesson 01 the rows were called *the*, *dog*, *saw*, and their features were written by hand. This is
-where such rows really come from.
+In lesson 01 the rows were called *the*, *dog*, *saw*, and their features were written by hand. In a model they come
+from such a table. Its numbers are random at first, as here, and training changes them.
 
 ## Explore
 
@@ -724,8 +724,7 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** With whole words, a word that is not in the table has no number: *catfish* and *bird*
 become the same `<unk>`, and the model cannot write them. With bytes every text can be written, but it is several
-times as long. Attention compares all pairs, so its cost grows with the square of that, and
-what is far apart in letters is hard to connect.
+times as long. Attention compares all pairs, so its cost grows with the square of that.
 
 Byte-pair encoding begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it,
 so there is an id for everything.
@@ -747,7 +746,7 @@ as many tokens, so the model sees less text in its window, needs more steps to w
 sequences get really long and attention is quadratic. BPE starts from the 256 bytes so the worst case is
 just bytes. Russian would be split into nearly single bytes, so less context fits and generation is slower."
 
-*One and a half points.* "Word vocabularies are too large. BPE can spell everything because it has all
+*One and a half points.* "A word vocabulary has no id for a new word. BPE can spell everything because it has all
 bytes. The Russian model is worse." (Half: nothing on bytes. One. Nothing: no reason.)
 
 *0 points.* "BPE is better because it is used by GPT. It has no unk because it knows all words."
@@ -857,7 +856,7 @@ compression as their reason for keeping the space, too (Radford et al. 2019, sec
 words begin with a space.
 
 **Special tokens.** A model needs tokens that no text can contain: one for the end of a document, others for
-the turns of a conversation. They get ids after all merges, and they are cut out *before* anything else. Write
+the turns of a conversation. Here they get ids after all merges, and they are cut out *before* anything else. Write
 `encode_special(text, merges, special)`, where `special` is a list of strings such as `"<|end|>"`. The first
 of them has the id `256 + len(merges)`. What would happen if you used it to encode what a *user* typed?
 """
@@ -986,11 +985,11 @@ r"""
   the word after it ("On your own"). So *the* with a space in front is a token.
 - **Other ways to choose pieces.** *WordPiece* (BERT) merges the pair whose parts occur together most often
   *relative to how frequent they are*; *Unigram* (T5, XLNet, ALBERT) starts from many pieces and removes those
-  without which the text becomes least unlikely. Before any of these, a tokenizer may *normalise* the text, so that
-  one character is always the same bytes (Unicode NFC).
+  whose removal lowers the probability of the text least. Before any of these, a tokenizer may *normalise* the text,
+  so that one character is always the same bytes (Unicode NFC).
 - **Trained once.** A tokenizer is trained before its model. As a rule its ids are not changed afterwards, because
   the rows of the embedding table go by them; new ids, such as special tokens, may be added at the end.
-- **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges.
+- **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids that no merge makes.
   No text that a user types may be encoded into them.
 - **Numbers.** With nothing but merges, as in GPT-2, a number is cut wherever its digits were frequent together, so
   that two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and
