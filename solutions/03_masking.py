@@ -626,7 +626,7 @@ r"""
 - *Or instead of and.* Then a query needs only one of two permissions.
 - *Rows instead of columns.* Padding hides what is attended *to*, the keys, which are the last axis. On the
   wrong axis, padding tokens may not attend, and every token may attend to padding.
-- *Fine for two sentences of five tokens, silently wrong for five of five.* Without the new axes, $(B, N)$
+- *An error for two sentences of five tokens, silently wrong for five of five.* Without the new axes, $(B, N)$
   lines up with $(N, N)$ as soon as $B = N$. Then the length of *sentence* 2 masks *row* 2 of every sentence.
   Test with different sizes, then with equal ones.
 
