@@ -716,8 +716,8 @@ independent terms add, so the dot product has mean 0 and variance $d_k$.
 
 A typical score is therefore as large as its standard deviation, $\sqrt{d_k}$. Among scores that far apart
 softmax gives nearly all weight to the largest one. There its derivative, $w_i(\delta_{ij} - w_j)$, is close
-to zero for every entry, so almost no gradient reaches queries and keys, and they learn slowly or not at
-all.
+to zero for every entry, so for most queries almost no gradient gets through. Queries and keys may then learn
+slowly or not at all.
 
 Dividing by $\sqrt{d_k}$ divides the variance by $d_k$, which brings it back to 1 at every width. Dividing
 by $d_k$ would leave the variance $1/d_k$: for wide vectors all scores would be nearly equal and attention
