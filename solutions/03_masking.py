@@ -533,7 +533,7 @@ facts_about_masking(examined)
 r"""
 Read it row by row:
 
-- **0** always leaks, $-100$ as soon as the real scores are low.
+- **0** leaks with ordinary scores, $-100$ as soon as the real scores are low.
 - **$-10^9$** does not leak here, and you will meet it in *The Annotated Transformer*. But float16 ends at 65,504,
   so there it is an error (`torch.finfo(scores.dtype).min` is a way out). What is more, a fully masked query
   silently gets the average of all that it must *not* attend to, here a third of each key. No `nan` warns you.
