@@ -21,7 +21,7 @@ call:
 At the end we try it on *saw*. It will fail, in a way that tells us what lesson 02 has to add.
 
 This is where the road leads. In lesson 20 a real language model, trained by others, answers you. It runs on
-code that you wrote part by part, starting with today's four functions.
+code that you wrote part by part, and the formula at its core is the one that you build today.
 
 **You need** Python, and a little PyTorch: what a tensor is, what `x[i]` and `x.shape` mean.
 
@@ -118,7 +118,7 @@ $$a \cdot b = |a| \, |b| \cos\theta$$
 
 The angle says *whether* two tokens agree, the lengths say *how much that counts*. We could divide by the
 lengths and keep only the angle (the **cosine similarity**). Attention keeps the lengths. A long key then has a large
-score with every query that points its way, and a short one, like *the*, a small score with any query.
+score with every query that points its way, and a short one, like *the*, a smaller score with the same query.
 Length gives training one more way to mark a token as important.
 """
 
@@ -263,7 +263,7 @@ print(f"dog against cat: {math.exp(3):.2f} / {math.exp(2):.2f} = {math.exp(3 - 2
 r"""
 Softmax looks at *differences* between scores, and at nothing else. Two things follow.
 
-- *Multiply* all scores by a number, and every lead grows by that factor, so the weights get sharper. Section 4
+- *Multiply* all scores by a number above 1, and every lead grows by that factor, so the weights get sharper. Section 4
   builds on that.
 - *Add* a number to all scores, and no lead changes, so the weights stay the same.
 
@@ -441,17 +441,17 @@ r"""
 
 Look at what softmax does to the same row of scores when they are multiplied first:
 
-![Bar charts of the weights of dog for four factors. Times 0.1: nearly equal weights. Times 0.5: 0.68 for
-dog and 0.25 for cat. Times 1: 0.88 for dog and 0.12 for cat. Times 3: dog takes
+![Bar charts of the weights of dog for four factors. Times 0.1: dog leads, and every token has a share. Times
+0.5: 0.68 for dog and 0.25 for cat. Times 1: 0.88 for dog and 0.12 for cat. Times 3: dog takes
 all](../images/softmax_scale.svg)
 
-Small scores give an almost plain average. Large scores make softmax pick one winner. We say that it
-**saturates**. Then the weights hardly move when the scores move a little, so the gradient is nearly zero, and
-what does not move cannot learn.
+The smaller the scores, the closer the output is to a plain average. Large scores make softmax pick one winner. We
+say that it **saturates**. Then the weights hardly move when the scores move a little, so the gradient is nearly
+zero, and what does not move cannot learn.
 
-How large are scores, then? Call the width of queries and keys $d_k$, and let their entries be random, with mean 0
-and variance 1. By hand for $d_k = 2$: let every entry be 1 or -1, each with the same chance. Then each of the
-two products $q_1 k_1$ and $q_2 k_2$ is also 1 or -1, and their sum is 2, 0, 0 or -2. The mean is 0 and the
+How large are scores, then? Call the width of queries and keys $d_k$, and let their entries be random and independent,
+with mean 0 and variance 1. By hand for $d_k = 2$: let every entry be 1 or -1, each with the same chance. Then each of
+the two products $q_1 k_1$ and $q_2 k_2$ is also 1 or -1, and their sum is 2, 0, 0 or -2. The mean is 0 and the
 variance is (4 + 0 + 0 + 4) / 4 = 2.
 """
 
@@ -676,7 +676,7 @@ for five tokens?
 
 <details><summary>The answer</summary>
 
-25 times, once for each pair of five. Twice the tokens, four times the boxes.
+25 times, once for each pair of five. Twice the tokens, four times the runs.
 
 </details>
 """
@@ -716,8 +716,8 @@ independent terms add, so the dot product has mean 0 and variance $d_k$.
 
 A typical score is therefore as large as its standard deviation, $\sqrt{d_k}$. Among scores that far apart
 softmax gives nearly all weight to the largest one. There its derivative, $w_i(\delta_{ij} - w_j)$, is close
-to zero for every entry, so almost no gradient reaches queries and keys, and they learn slowly or not at
-all.
+to zero for every entry, so for most queries almost no gradient gets through. Queries and keys may then learn
+slowly or not at all.
 
 Dividing by $\sqrt{d_k}$ divides the variance by $d_k$, which brings it back to 1 at every width. Dividing
 by $d_k$ would leave the variance $1/d_k$: for wide vectors all scores would be nearly equal and attention

@@ -958,9 +958,9 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** A recurrent network reads in order, so it knows the order. Self-attention treats the tokens
 as a set. Exchange *dog* and *cat*, and every token's output is the same as before, only at another position.
-(The cell with two sentences shows it for *dog*.) Position has to be added to the embeddings. A recurrent
-network also keeps a state of fixed size, however long the text is, while attention has to keep all keys and
-values.
+(The cell with two sentences shows it for *dog*.) The order has to come in from somewhere else (lesson 07). A
+recurrent network also keeps a state of fixed size, however long the text is, while attention has to keep all keys
+and values.
 
 In the chain, information from the first of $N$ tokens passes $N - 1$ steps before it meets the last, and so does
 the gradient on its way back; unless the chain is made with care, it fades or explodes. In attention any two tokens
@@ -1173,8 +1173,8 @@ r"""
   [arXiv:1610.10099](https://arxiv.org/abs/1610.10099); Gehring et al.: *Convolutional Sequence to Sequence
   Learning* (ConvS2S), 2017, [arXiv:1705.03122](https://arxiv.org/abs/1705.03122). Translators without recurrence
   or self-attention.
-- Rush et al.: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/). The paper
-  and running code, line by line.
+- Rush, Huang et al.: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/). The
+  paper and running code, line by line.
 - Jain, Wallace: *Attention is not Explanation*, 2019, [arXiv:1902.10186](https://arxiv.org/abs/1902.10186), and
   the reply of Wiegreffe, Pinter: *Attention is not not Explanation*, 2019,
   [arXiv:1908.04626](https://arxiv.org/abs/1908.04626). What weights can tell you about a model. Read both.

@@ -533,7 +533,7 @@ facts_about_masking(examined)
 r"""
 Read it row by row:
 
-- **0** always leaks, $-100$ as soon as the real scores are low.
+- **0** leaks with ordinary scores, $-100$ as soon as the real scores are low.
 - **$-10^9$** does not leak here, and you will meet it in *The Annotated Transformer*. But float16 ends at 65,504,
   so there it is an error (`torch.finfo(scores.dtype).min` is a way out). What is more, a fully masked query
   silently gets the average of all that it must *not* attend to, here a third of each key. No `nan` warns you.
@@ -626,7 +626,7 @@ r"""
 - *Or instead of and.* Then a query needs only one of two permissions.
 - *Rows instead of columns.* Padding hides what is attended *to*, the keys, which are the last axis. On the
   wrong axis, padding tokens may not attend, and every token may attend to padding.
-- *Fine for two sentences of five tokens, silently wrong for five of five.* Without the new axes, $(B, N)$
+- *An error for two sentences of five tokens, silently wrong for five of five.* Without the new axes, $(B, N)$
   lines up with $(N, N)$ as soon as $B = N$. Then the length of *sentence* 2 masks *row* 2 of every sentence.
   Test with different sizes, then with equal ones.
 
@@ -1152,10 +1152,10 @@ off_by_one = {
     "one too many": lambda n: causal_mask(n + 1)[1:, :n],
     "one too few": lambda n: causal_mask(n).tril(-1),
 }
-broken = {name: [trained(mask, seed=s)[1] for s in range(3)] for name, mask in off_by_one.items()}
+broken = {name: [trained(mask, seed=s)[1] for s in range(5)] for name, mask in off_by_one.items()}
 parts = {"first half": slice(HALF), "after the middle": HALF, "the rest": slice(HALF + 1, 12)}
 for name, seeds in broken.items():
-    print(f"{name}: mean losses, three seeds")
+    print(f"{name}: mean losses, five seeds")
     for part, of in parts.items():
         print(f"  {part:16s}", *(f"{losses[of].mean().item():.2f}" for losses in seeds))
 
@@ -1168,9 +1168,10 @@ row is leak enough.
 
 *One too few*: the first half costs the loss of guessing, as before, and most of the second half costs nothing.
 Did you write 2.08 for the symbol right after the middle? No query may attend to the position where that symbol
-is. But it costs much less than guessing, on every seed, because the *query* is made of that very symbol. What
-the model attends to depends on the query, and where it attends shows in the output. So a mask hides a token's
-key and value, but not its query. (The first row is fully masked, gets zeros, and does no harm.)
+is. But on four of the five seeds it costs much less than guessing, because the *query* is made of that very symbol.
+What the model attends to depends on the query, and where it attends shows in the output. (On the other one, the model
+has not found that out yet.) So a mask hides a token's key and value, but not its query. (The first row is fully masked,
+gets zeros, and does no harm.)
 
 </details>
 

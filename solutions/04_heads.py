@@ -2,9 +2,8 @@
 r"""
 # 04 Split attention into heads: can a token ask several questions at once?
 
-*Saw* has two companions, *dog* and *cat*. One attention gives it one average of the two, and in an average
-they can no longer be told apart. So let *saw* ask twice, each time with its own query. Each question
-gets a **head**.
+*Saw* has two companions, *dog* and *cat*. One attention gives it one average of the two, in which they
+are hard to tell apart. So let *saw* ask twice, each time with its own query. Each question gets a **head**.
 
 In this lesson you will **build**
 
@@ -82,7 +81,7 @@ print(f"saw gets: thing {output[2, 0]:.2f}, pet {output[2, 2].abs():.2f}")
 # %% [markdown]
 r"""
 Things, and nothing about pets at all! *Dog* has *pet* 1, *cat* has $-1$, and half of each makes 0. *Saw* now
-knows that there were two things, but not that they were a dog and a cat. One softmax makes one average, and an
+knows that there were things, but not that they were a dog and a cat. One softmax makes one average, and an
 average forgets.
 
 Now two questions, each with a query and keys of width 2. By hand:
@@ -286,8 +285,8 @@ d_{\text{head}})$, you get the right shape and torn tokens:
 token i, head 0 has its features 0 and 1, head 1 its features 2 and 3. Torn: head 0 holds all of the and dog
 and half of saw, one half below the other, and head 1 the rest](../images/split_trap.svg)
 
-Torn like that, *dog* would look for keys among halves of itself. There is no error, and a network even learns
-something with it. You notice it only by following one token. Do its numbers stay together?
+Torn like that, half of *dog* would look for keys among halves of tokens. There is no error, and a network even
+learns something with it. To notice it, follow one token. Do its numbers stay together?
 
 ### Exercise: `split_heads`
 
@@ -561,8 +560,9 @@ to k_proj, rows 8 to 11 to v_proj. The biases of a fresh module are all zero](..
 By hand: with $d_{\text{model}} = 4$ the stack has 12 rows. Rows 0 to 3 make queries, 4 to 7 keys, 8 to 11
 values. The bias is split into the same three parts. `out_proj` is built like yours.
 
-**A fresh module has biases of zero**, as the cell has printed. If you forget to copy them, you will not notice
-until the module has been trained. So put random numbers into all parameters *before* you compare.
+**PyTorch's fresh module has biases of zero**, as the cell has printed. If yours are zero as well because you left
+them out, you will not notice until PyTorch's module has been trained. So put random numbers into all its parameters
+*before* you compare.
 
 **The formula.** For the part `q_proj` (and likewise for `k_proj` and `v_proj`, further down the stack):
 
@@ -614,7 +614,7 @@ def copy_weights(source, target):
 r"""
 **What goes wrong.**
 
-- *Biases forgotten.* A fresh module hides it (see above).
+- *Biases left at zero.* A fresh source hides it (see above).
 - *The thirds in another order.* If you rename the thirds of a fresh random matrix, training shows no
   difference; with trained weights from elsewhere everything is wrong.
 - *Assigned instead of copied.* `mine.out_proj = theirs.out_proj` makes *one* layer with two owners. Train
@@ -659,7 +659,8 @@ print("  ... and a causal mask:       ", differ(causal) < 1e-5)
 
 # %% [markdown]
 r"""
-Biases forgotten, and still True. Remember this line. It is a test that passes for the wrong reason.
+Biases forgotten (here, set to zero), and still True. Remember this line. It is a test that passes for the wrong
+reason.
 
 ### The second way: train both
 
@@ -905,8 +906,9 @@ for n_heads, name in ((2, "two heads"), (1, "one head")):
 # %% [markdown]
 r"""
 On every seed the two heads have divided the work, without being told to. (Which of the two takes which question
-is chance, because before training nothing tells them apart. A head that attends to the token before is not just
-a toy, either. Such heads are found in real language models. See *induction heads* below.)
+is chance, because before training nothing tells them apart; on seeds 3 and 4 it is the other way round. A head that
+attends to the token before is not just a toy, either. Such heads are found in real language models. See *induction
+heads* below.)
 
 The single head has to put both tokens into one average. How can it still tell which of them was where? A
 mixture of *a* and *c* looks the same whether *a* or *c* was first, unless the values say where they come from.
@@ -1184,8 +1186,7 @@ Three to six sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** All tokens of all sentences go through the same four layers. Nothing in the module
-belongs to a position, so it takes any length, and without something added to the embeddings it does not know
-the order.
+belongs to a position, so it takes any length, and by itself it does not know the order.
 
 Heads do not share. Head $h$ has $d_{\text{head}}$ rows of `q_proj`, `k_proj` and `v_proj` for itself, from row
 $h \cdot d_{\text{head}}$ on, which lets heads ask different questions. Queries, keys and values do not share
@@ -1408,9 +1409,9 @@ What do you expect?
 
 Three heads had nearly everything right after two hundred steps, on every seed. With two heads it depended on
 the seed. Some came close, and one stayed at about three quarters. A single head stayed there on all three. The
-width of 96 did not help it. At the usual learning rate two of three seeds hardly learned anything, and at a
-third of that rate one. A code for two tokens can be found, as in section 5, but here no run found one for
-three. For three things, three softmaxes are worth more than width.
+width of 96 did not help it. At the usual learning rate two of three seeds learned nothing but the first
+token, and at a third of that rate one. A code for two tokens can be found, as in section 5, but here no run found
+one for three. For three things, three softmaxes are worth more than width.
 
 </details>
 """
@@ -1426,9 +1427,9 @@ r"""
   128: 16,384 features between split and merge (Raffel et al. 2020).
 - **One layer for three.** Like PyTorch, GPT-2's code keeps queries, keys and values in one stacked matrix. When
   you load weights from elsewhere, find out the order of the stack, and whether weights are transposed.
-- **Many heads can go.** In trained translators most heads can be switched off with little loss; the ones
-  that matter have jobs that people can name, such as attending to a neighbour (Voita et al. 2019; Michel et
-  al. 2019).
+- **Many heads can go.** In a trained translator most heads can be switched off one at a time with little loss, but
+  not most of them at once (Michel et al. 2019). With further training most heads of the encoder can go; those that
+  stay longest have jobs that people can name, such as attending to a neighbour (Voita et al. 2019).
 """
 
 # %%

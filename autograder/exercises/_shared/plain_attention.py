@@ -57,7 +57,7 @@ WEIGHTS = (
          "The columns of your weights sum to one; the rows should.",
          "What should the weights of one query sum to, and over which axis?"),
     edit("SDPA-19 softmax twice", {SOFTMAX: f"torch.softmax({SOFTMAX}, dim=-1)"},
-         "Your weights are almost equal, whatever the scores.",
+         "Your weights stay within a factor of e of each other, whatever the scores.",
          "How many times is a score exponentiated on its way to the output?"),
     edit("SDPA-31 no softmax", {SOFTMAX: "scores"},
          "Your weights are the raw scores: some are negative, and the rows do not sum to one.",
