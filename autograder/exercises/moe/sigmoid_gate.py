@@ -103,7 +103,7 @@ EXERCISE = Exercise(
              "Your weights are a softmax of the chosen logits.",
              "Which numbers does the docstring divide by their sum?"),
         edit("MOE-213 a softmax of the scores", {WEIGHTS: "scale * torch.softmax(chosen, dim=-1)"},
-             "Your weights are almost equal, whatever the scores.",
+             "The weights of one token stay within a factor of e of each other, whatever the scores.",
              "How does the docstring normalise the chosen scores?"),
         edit("MOE-215 not divided by the sum", {WEIGHTS: "scale * chosen"},
              "The weights of a token do not add up to the scale.",

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
              "The weights of a token sum to less than one.",
              "Should the softmax run over the logits of all experts or of the chosen ones?"),
         edit("MOE-23 softmax twice", {SOFTMAX: f"torch.softmax({OF_ALL}.gather(-1, experts), dim=-1)"},
-             "Your weights are almost equal, whatever the logits.",
+             "The weights of one token stay within a factor of e of each other, whatever the logits.",
              "How many times do your logits go through a softmax?"),
         edit("MOE-23", {SOFTMAX: f"torch.softmax({SOFTMAX}, dim=-1)"}),
         edit("MOE-25 the smallest logits", {TOP: "logits.topk(k, dim=-1, largest=False)"},
