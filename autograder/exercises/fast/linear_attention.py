@@ -175,7 +175,7 @@ EXERCISE = Exercise(
         "axes in front": NEEDS["axes in front"],
         "several tokens": ("Your answer is wrong only when there are several tokens.",
                            "Which keys and values are in the sums of the second token?"),
-        "": ("Even a single token, whose weight is always 1, comes out wrong.",
+        "": ("Your answer is wrong even for a single token, whose weight is always 1.",
              "What are the numerator and the denominator for a single token?"),
     },
     hints=(

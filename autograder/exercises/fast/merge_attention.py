@@ -155,7 +155,8 @@ EXERCISE = Exercise(
              "A query without any keys comes out as NaN.", "What is -inf minus -inf?"),
         edit("FLA-43 zeros, but NaN on the way back", {NO_KEYS: "largest", SAFE: TOTAL, OUT: f"({OUT}).nan_to_num()"},
              "The values are right, but the gradient of a query without any keys is NaN.",
-             "You replace the NaN after it has occurred. What does the gradient meet in the backward pass?"),
+             "You replace the NaN after it has occurred. What is the gradient of the step that produced "
+             "the NaN?"),
         edit("FLA-45 an empty set counts half", {SHARE_A: "torch.where(empty, 0.5, grown_a / total)", SHARE_B:
              "torch.where(empty, 0.5, grown_b / total)"},
              "The values are right, but where no set has a key, a gradient flows into both.",
@@ -189,7 +190,8 @@ EXERCISE = Exercise(
                   "What is exp(-inf), and what is -inf minus -inf?"),
         "axes in front": ("Your answer is wrong only for a batch of several rows of queries.",
                           "Which axes do your steps use, counted from the end?"),
-        "": ("Even a single query comes out wrong.", "Which share of the common sum belongs to each set?"),
+        "": ("Your answer is wrong even for a single query.",
+             "Which share of the common sum belongs to each set?"),
     },
     hints=(
         "A logsumexp is the logarithm of the number that an output was divided by. So exp(lse_a) and "

@@ -214,7 +214,8 @@ EXERCISE = Exercise(
         edit("the inner product of one block", {AT_SCORES: "weights * (at_weights - (weights * at_weights).sum(dim=-1, "
                                                 "keepdim=True)) * scale"},
              "You take the inner product over the keys of one block.",
-             "Over which keys do the weights of a query sum to 1, and which two given tensors know about all of them?"),
+             "Over which keys do the weights of a query sum to 1, and which two given tensors cover all of "
+             "them?"),
         edit("the inner product without the weight", {AT_SCORES: "(weights * at_weights - inner) * scale"},
              "You do not multiply the inner product by the weight.",
              "If a weight is 0, what should the gradient of its score be?"),

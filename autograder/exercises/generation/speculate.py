@@ -161,7 +161,7 @@ EXERCISE = Exercise(
              "You return the distribution of the position after the rejected token.",
              "For which position is the next token drawn?"),
         edit("SPEC-33 shares by a softmax", {LAST: "return n, torch.softmax(rest, dim=-1)"},
-             "You give probability to tokens for which nothing remains.",
+             "You give some probability to tokens for which nothing remains of p - q.",
              "What probability does a softmax give to a 0?"),
         edit("SPEC-35 the rejected token alone is taken out", {REST: "target_probs[n].index_fill(0, draft[n], 0.0)"},
              "You remove only the rejected token from the large model's distribution.",
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
                  "How often should such a token be accepted?"),
         "several": ("Your answer is wrong only when the draft has several tokens.",
                     "Which row and which u belong to the second token?"),
-        "": ("Even a draft of one token that should be accepted comes out wrong.",
+        "": ("Your answer is wrong even for a draft of one token that should be accepted.",
              "Which ratio do you compare with u?"),
     },
     hints=(

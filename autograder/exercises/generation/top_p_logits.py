@@ -166,7 +166,7 @@ EXERCISE = Exercise(
                     "Which probabilities do you add up, and which token is the last one needed?"),
         "samples": ("Your answer is wrong only for a batch of several rows.",
                     "Should every row have its own cut-off?"),
-        "": ("Even a row where one token is enough comes out wrong.",
+        "": ("Your answer is wrong even for a row where one token is enough.",
              "Which token survives, and what happens to the others?"),
     },
     hints=(

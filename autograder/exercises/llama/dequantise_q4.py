@@ -151,7 +151,7 @@ EXERCISE = Exercise(
                   "Byte 4 + j holds two codes; which two values of the block do they belong to?"),
         "none": ("Your answer is wrong only when there are no blocks.",
                  "What is the shape of the result for zero blocks?"),
-        "": ("Even a block of equal codes without a minimum comes out wrong.",
+        "": ("Your answer is wrong even for a block of equal codes without a minimum.",
              "What is in bytes 0 and 1, and how do you extract a code from a byte?"),
     },
     hints=(

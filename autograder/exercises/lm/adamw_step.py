@@ -153,7 +153,7 @@ EXERCISE = Exercise(
         edit("OPT-13 decay through the gradient", {"    mean = betas": "    gradient = gradient + weight_decay * "
              "parameter\n    mean = betas", DECAYED: "parameter"},
              "Your weight decay goes through the averages, as in Adam with an L2 penalty.",
-             "What does the W in AdamW keep separate from the gradient?"),
+             "What does AdamW keep separate from the gradient?"),
         edit("OPT-15 no decay", {DECAYED: "parameter"},
              "Your parameters do not decay.", "Which line uses weight_decay?"),
         edit("OPT-17 decay without the rate", {"lr * weight_decay": "weight_decay"},
@@ -192,7 +192,7 @@ EXERCISE = Exercise(
                                                 "mean_now = mean / (1 - betas[0] ** step)":
                                                 "mean_now = mean / (1 - betas[1] ** step)",
                                                 SQUARE_NOW: "square / (1 - betas[0] ** step)"},
-             "Your mean forgets as slowly as the square should.",
+             "Your running mean changes as slowly as the running square should.",
              "Which of the two betas belongs to the mean?"),
         edit("OPT-35 uphill", {"decayed - lr": "decayed + lr"},
              "Your step goes up the gradient.", "In which direction does the loss fall?"),
@@ -227,7 +227,7 @@ EXERCISE = Exercise(
              "Your results are in the wrong order.", "In which order does the docstring list the three?"),
         edit("OPT-59 the averages of before come back", {LAST: "return moved, old_mean, old_square",
              "    mean = betas": "    old_mean, old_square = mean.clone(), square.clone()\n    mean = betas"},
-             "You return the averages that you were given.",
+             "You return the averages that were passed in.",
              "What does the next step need to know about this gradient?"),
         edit("OPT-61 the same mean for all entries", {MOVED: MOVED.replace("square_now", "square_now.mean()")},
              "You divide all entries by one number.", "Should every entry have its own step length?"),

@@ -85,7 +85,7 @@ EXERCISE = Exercise(
                                           "rejected).sum().item(), 1)"},
              "You divide by the number of pairs without ties.", "How many pairs are there?"),
         edit("DPO-87 no reference", {CHOSEN: "policy_chosen", REJECTED: "policy_rejected"},
-             "You count how often the chosen answer is more likely, whatever the reference.",
+             "You count how often the chosen answer is more likely, whatever the reference says.",
              "Is the implicit reward a probability, or how much that probability has grown?"),
         edit("DPO-89 chosen and rejected exchanged", {RIGHT: "chosen < rejected"},
              "You count the pairs that are wrong.", "Which answer should have the greater reward?"),
