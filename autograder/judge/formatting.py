@@ -96,7 +96,7 @@ def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
 
 
 def _axes(exercise: Exercise, name: str) -> list[str]:
-    """Return the letters of an argument's axes, without leading ones of any number ("...")."""
+    """Return the letters of an argument's axes, without a leading "..."."""
     axes = exercise.shapes.get(name, "").split()
     return axes[1:] if axes[:1] == ["..."] else axes
 

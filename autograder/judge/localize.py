@@ -21,7 +21,7 @@ SMALL = 1e-3
 
 SINGLE_ASPECT = {
     FULLY_MASKED: (
-        "Only queries that may attend to nothing go wrong.",
+        "Your result is wrong only for queries that may attend to nothing.",
         "What should such a query return?",
     ),
     STABILITY: (
@@ -29,7 +29,7 @@ SINGLE_ASPECT = {
         "Which step works only while its numbers are small?",
     ),
     DTYPES: (
-        "Only float64 inputs go wrong.",
+        "Your result is wrong only for float64 inputs.",
         "Which step does not keep float64?",
     ),
 }
@@ -123,4 +123,4 @@ def few_families(cases: list[Case], findings: list[Finding]) -> tuple[str, str] 
         return None
     quoted = " and ".join(f'"{family}"' for family in wrong)
     kinds = "one kind" if len(wrong) == 1 else "two kinds"
-    return f"Only inputs of {kinds} go wrong: {quoted}.", "What is special about these inputs?"
+    return f"Your result is wrong only for {kinds} of input: {quoted}.", "What is special about these inputs?"

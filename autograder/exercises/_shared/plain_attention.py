@@ -15,7 +15,7 @@ MIX = "output = weights @ v"
 
 SCALES = (
     edit("SDPA-01 no scale", {SCALE: "pass"},
-         "Your scores are too large, and the error grows with the width of the vectors.",
+         "Your scores are too large, and more so the wider the vectors.",
          "What happens to the size of a dot product as the vectors get wider?"),
     edit("SDPA-03 multiplied by the root of the width", {"scores / math.sqrt(": "scores * math.sqrt("},
          "Your weights are too sharp, and the error grows with the width of the vectors.",

@@ -257,7 +257,7 @@ EXERCISE = Exercise(
              "You fill finished rows with 0, whatever `pad` is.", "Which id should fill a finished row?"),
         edit("the stop is kept in its row",
              {RUNNING: "before = running\n            " + RUNNING, FILLED: "torch.where(before, token, pad)[:, None]"},
-             "You keep the stop in its row, which should be filled with `pad` from there on.",
+             "You keep the stop in its row; from the stop on, the row should be filled with `pad`.",
              "From which position on is a finished row filled with `pad`?"),
         edit("the stop is kept in its row",
              {RUNNING: "before = running\n            " + RUNNING, FILLED: "torch.where(before, token, pad)[:, None]",
@@ -453,7 +453,7 @@ EXERCISE = Exercise(
         "torch.where picks for each row the chosen token or `pad`, and the same Booleans are the new column "
         "of the mask.",
         "In outline: switch gradients off and repeat n_new times: call the model, give the last position's "
-        "logits to `choose`, update which rows are running, append the tokens of these to their lists, and "
-        "end if none is left. Otherwise append a column to ids, mask and positions.",
+        "logits to `choose`, update which rows are running, append the tokens of the running rows to their "
+        "lists, and stop if no row is running. Otherwise append a column to ids, mask and positions.",
     ),
 )

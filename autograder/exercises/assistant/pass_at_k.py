@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 3, STABILITY: 1, ENDS: 1, REFUSALS: 1},
     mistakes=(
         edit("drawn with replacement", {NONE: "(1 - right / n) ** k"},
-             "You draw with replacement: each answer may come again.",
+             "You draw with replacement: the same answer can be drawn again.",
              "After one wrong answer has been drawn, how many answers are left, and how many of them are "
              "wrong?"),
         edit("the share of right answers", {LAST: "return right / n"},
@@ -178,9 +178,9 @@ EXERCISE = Exercise(
     needs={
         "ends": ("Your answer is wrong only when the chance is exactly 0 or 1.",
                  "What should the result be if no answer is right, and what if fewer than k are wrong?"),
-        "many": ("Your answer is wrong only for many answers.",
+        "many": ("Your result is wrong only for a large n.",
                  "How large do your numbers become, and how exact are they?"),
-        "digits": ("Your answer is wrong only for many answers, or beyond the fifth digit.",
+        "digits": ("Your result is wrong only for a large n, or beyond the fifth digit.",
                    "Which of your numbers are in float32, and how many digits does it hold?"),
         "several": ("Your answer is wrong only when several answers are drawn.",
                     "After one wrong answer has been drawn, how many answers are left, and how many of "
@@ -191,9 +191,9 @@ EXERCISE = Exercise(
     hints=(
         "Take four answers a, b, c, d, of which a and b are right. List the six pairs. In how many of them "
         "is none right?",
-        "Count the opposite: in how many ways can k answers be drawn that are all wrong, and in how many "
-        "ways at all? `math.comb` counts them in integers of any size, and dividing two such integers "
-        "with `/` gives the nearest float.",
+        "Count the opposite: in how many ways can you draw k answers that are all wrong, and in how many "
+        "ways any k answers? `math.comb` counts them in integers of any size, and dividing two such "
+        "integers with `/` gives the nearest float.",
         "In outline: raise ValueError for impossible numbers; count the ways to draw k of the wrong answers "
         "and the ways to draw k of all; return one minus the ratio.",
     ),

@@ -172,8 +172,8 @@ EXERCISE = Exercise(
     hints=(
         "There are two sublayers: self-attention, and a feed-forward network with ReLU. Each one's output is "
         "added to its input, and the sum goes through that sublayer's own norm.",
-        "True in `padding` means a real token; in nn.MultiheadAttention's own masks True means *blocked*. Its "
-        "argument key_padding_mask takes a mask of the keys, (B, N).",
+        "True in `padding` means a real token; in nn.MultiheadAttention's own masks True means *blocked*. "
+        "The module's argument key_padding_mask takes a mask of the keys, (B, N).",
         "In outline: self-attention under the padding mask, add, norm1; linear1, ReLU, linear2, add, norm2. The "
         "shape is (B, N, d_model) throughout.",
     ),

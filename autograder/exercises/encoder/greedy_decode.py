@@ -235,8 +235,8 @@ EXERCISE = Exercise(
         "those logits predict the next token?",
         "Some sentences end before others. How do you keep track of finished rows, and what do you append to them "
         "afterwards? A Boolean tensor (B,) and `torch.where` help.",
-        "In outline: without recording gradients, repeat at most max_new times: call the model on what is written "
-        "so far, take the logits at the last position, (B, V), choose the likeliest tokens, (B,), put eos into "
-        "finished rows, append; stop when all rows have ended. Return everything after bos.",
+        "In outline: without recording gradients, repeat at most max_new times: call the model on the "
+        "tokens so far, take the logits at the last position, (B, V), choose the likeliest tokens, (B,), "
+        "put eos into finished rows, append; stop when all rows have ended. Return everything after bos.",
     ),
 )

@@ -179,8 +179,8 @@ EXERCISE = Exercise(
              "What are the numerator and the denominator for a single token?"),
     },
     hints=(
-        "Without an exponential, (q k^T) v equals q (k^T v). The product k^T v does not involve the "
-        "query, so it can be summed from token to token.",
+        "Without an exponential, (q k^T) v equals q (k^T v). The product k^T v does not involve the query, "
+        "so it can be accumulated from token to token.",
         "Keep two running sums with `cumsum` over the token axis: one of the D x E matrices phi(k)^T v, "
         "and one of the vectors phi(k). Giving k a new last axis and v a new second-last one makes all "
         "the matrices at once.",

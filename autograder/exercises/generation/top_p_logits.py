@@ -176,7 +176,7 @@ EXERCISE = Exercise(
         "sum of their probabilities, less each token's own, gives the sums before it. `scatter` with "
         "those indices writes a mask back to the original order.",
         "In outline: return early for p of 1 or more, sort stably in decreasing order, take the softmax "
-        "and the sums before each token, mark those that have reached p except the first, move the mask "
-        "back to the original order, and fill with -inf.",
+        "and the sums before each token, mark the tokens, except the first, whose sum has reached p, move "
+        "the mask back to the original order, and fill with -inf.",
     ),
 )

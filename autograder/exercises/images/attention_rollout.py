@@ -151,8 +151,8 @@ EXERCISE = Exercise(
     hints=(
         "In one layer half of a token comes from itself, through the residual connection, and half from "
         "attention. This is one (N, N) matrix: half the mean of the heads plus half the identity.",
-        "Two layers one after the other are a matrix product, which adds up all paths through the tokens "
-        "in between. The later layer goes on the left.",
+        "Two layers in a row correspond to a matrix product, which adds up all paths through the tokens in "
+        "between. The later layer goes on the left.",
         "In outline: start with the identity; for each layer, average the heads over axis 1, mix the result "
         "half and half with the identity, and multiply the product so far by it from the left.",
     ),

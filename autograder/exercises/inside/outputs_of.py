@@ -168,7 +168,7 @@ EXERCISE = Exercise(
              "You return a list.", "How can the caller find the output of a certain part?"),
     ),
     needs=HOOK_NEEDS | {
-        "clean": ("The outputs are right, but the model has changed afterwards.",
+        "clean": ("The outputs are right, but your call leaves the model changed.",
                   "What have you added to the model, and where do you remove it?"),
         "flow": ("The outputs are right, but no gradient flows back through them.",
                  "Which step detaches an output or switches gradients off?"),

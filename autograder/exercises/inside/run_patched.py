@@ -161,7 +161,7 @@ EXERCISE = Exercise(
              "What does the docstring say about such a part?"),
     ),
     needs=HOOK_NEEDS | {
-        "clean": ("The output is right, but the model has changed afterwards.",
+        "clean": ("The output is right, but your call leaves the model changed.",
                   "What have you added to the model, and where do you remove it?"),
         "pairs": ("Your answer is wrong only for a part that returns two things.",
                   "Should such a part return the tensor or a pair that contains it?"),

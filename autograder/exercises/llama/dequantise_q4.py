@@ -159,7 +159,7 @@ EXERCISE = Exercise(
         "sixteen holds two codes.",
         "The byte 0xA7 holds the codes 7 and 10: `& 15` keeps the low four bits, `>> 4` shifts the high "
         "four down. `view` with a dtype reads two neighbouring bytes as one float16 without computing "
-        "anything; it wants contiguous memory.",
+        "anything; it needs contiguous memory.",
         "In outline: read the first four bytes of each block as two float16 numbers and convert them to "
         "float32, as columns (n, 1). Get the low and the high codes, (n, 16) each, concatenate them to "
         "(n, 32), multiply by the scale, and add the minimum.",

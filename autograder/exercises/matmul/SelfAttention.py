@@ -132,7 +132,7 @@ EXERCISE = Exercise(
                           "the next?"),
         "several tokens": ("Your result is right for a single token, so the values are right; with several "
                            "tokens the weights are wrong.",
-                           "What happens to a score, step by step, until it is a weight?"),
+                           "Which steps turn a score into a weight?"),
     },
     hints=(
         "A module owns what is learned, here three matrices. Assign each one to an attribute of `self` as an "

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
                      "What do you divide by when all features are equal?"),
         "large mean": ("Your result is right except for numbers around 10,000.",
                        "Which step subtracts two large numbers?"),
-        "epsilon": ("Your result is right except for rows that hardly vary, or with another epsilon.",
+        "epsilon": ("Your result is right except for rows that hardly vary and for other values of epsilon.",
                     "Where does epsilon belong in the formula, and what is its default?"),
         "scaled": ("Your result is right for weight 1 and bias 0, and wrong for others.",
                    "In which order does the formula apply the weight and the bias?"),

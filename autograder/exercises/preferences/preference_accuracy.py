@@ -107,8 +107,9 @@ EXERCISE = Exercise(
              "You count the chosen answers whose probability has grown at all.",
              "What is the chosen answer's reward compared with?"),
         edit("DPO-117 gained and lost", {RIGHT: "(chosen > 0) & (rejected < 0)"},
-             "You count a pair only if the chosen answer has gained and the rejected one has lost.",
-             "Is a pair right when both answers have gained, the chosen one more?"),
+             "You count a pair only if the chosen answer has become more likely and the rejected one less "
+             "likely.",
+             "Is a pair right when both answers have become more likely, the chosen one by more?"),
         edit("DPO-103 the mean probability", {LAST: "torch.sigmoid(0.1 * (chosen - rejected)).double().mean().item()"},
              "You average probabilities.", "Can a pair be partly right?"),
         edit("DPO-105 the margin", {LAST: "(chosen - rejected).double().mean().item()"},

@@ -133,7 +133,7 @@ class Session:
 
     def rerun(self, asked: list[dict]) -> list | None:
         """Return the results of programs on packed cases, each {"programs", "cases"}; None if they could not
-        be run. Raises Ended. To be called before any code of the submission has run in this process.
+        be run. Raises Ended. Call this before any code of the submission has run in this process.
         """
         request = {"do": "rerun", "asked": asked}
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")
