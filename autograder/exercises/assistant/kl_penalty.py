@@ -1,4 +1,4 @@
-"""How far a policy has moved from its reference, estimated from the tokens that it wrote (Schulman 2020)."""
+"""The distance of a policy from its reference, estimated from the tokens that it wrote (Schulman 2020)."""
 
 import math
 

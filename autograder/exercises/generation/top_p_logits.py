@@ -1,4 +1,4 @@
-"""As few of the likeliest tokens as are needed to reach a probability of p (Holtzman et al. 2020)."""
+"""The smallest set of likeliest tokens that reaches a probability of p (Holtzman et al. 2020)."""
 
 import torch
 

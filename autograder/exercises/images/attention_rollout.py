@@ -1,4 +1,4 @@
-"""From which patches a model's output comes, layer by layer (Abnar and Zuidema 2020)."""
+"""The patches that a model's output comes from, traced layer by layer (Abnar and Zuidema 2020)."""
 
 import torch
 

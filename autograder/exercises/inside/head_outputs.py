@@ -1,4 +1,4 @@
-"""What each head adds to the residual stream (Elhage et al. 2021)."""
+"""The contribution of each head to the residual stream (Elhage et al. 2021)."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""How much a head attends to the token that followed an earlier occurrence of the current one (Olsson et al.
+"""The attention of a head to the token that followed an earlier occurrence of the current one (Olsson et al.
 2022).
 """
 

@@ -1,4 +1,4 @@
-"""How much each part of a hidden state adds to one logit, or to a difference of two (Elhage et al. 2021)."""
+"""The contribution of each part of a hidden state to one logit, or to a difference of two (Elhage et al. 2021)."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What each layer would say if it were the last (nostalgebraist 2020)."""
+"""The logits of each layer, as if it were the last (nostalgebraist 2020)."""
 
 import torch
 from torch import nn  # noqa: F401 (the mistakes use it)

@@ -1,4 +1,4 @@
-"""How surprised a model is by the tokens that actually follow: the mean of -log p."""
+"""The surprise of a model at the tokens that actually follow: the mean of -log p."""
 
 import torch
 import torch.nn.functional as F

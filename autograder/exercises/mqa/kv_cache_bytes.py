@@ -1,4 +1,4 @@
-"""How many bytes a key/value cache takes."""
+"""The size of a key/value cache, in bytes."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How often a policy prefers what people preferred, by the reward that is implicit in it."""
+"""The share of pairs in which a policy prefers what people preferred, by its implicit reward."""
 
 import torch
 

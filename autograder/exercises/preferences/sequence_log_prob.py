@@ -1,4 +1,4 @@
-"""How likely a model finds an answer: the logarithms of its tokens' probabilities, added up."""
+"""The log-probability of an answer under a model: the sum over its tokens."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""How much better than its group: rewards of answers to one question, compared (Shao et al. 2024)."""
+"""Advantages within a group: rewards of answers to one question, compared (Shao et al. 2024)."""
 
 import torch
 

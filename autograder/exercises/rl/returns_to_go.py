@@ -1,4 +1,4 @@
-"""What is still to come: at each step the sum of this and all later rewards."""
+"""Returns to go: at each step the sum of this and all later rewards."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""How often each pair of neighbours occurs."""
+"""The number of times that each pair of neighbours occurs."""
 
 from collections import Counter
 from itertools import pairwise
