@@ -89,8 +89,8 @@ def _part(exercise: Exercise, unused: list[str]) -> str:
 def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
     """Return the message of the need shared by all failing cases and missing from some passing one.
 
-    If several needs qualify, the one that the fewest cases have is the most specific. The words say that such
-    cases go wrong, so at most a few may pass, by luck. The words under "" are for answers that are wrong in
+    If several needs qualify, the one that the fewest cases have is the most specific. The message says that
+    such cases go wrong, so only a few of them may pass, by luck. The words under "" are for answers that are wrong in
     all cases without a need.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}

@@ -79,7 +79,7 @@ def make(folder: Path, text: str, name: str = "90_small") -> Lesson:
 
 
 def copy_of(lesson: Lesson, folder: Path, text: str = SMALL) -> Lesson:
-    """Return a copy of a built lesson, with this text for its source, before its student notebook is made."""
+    """Return a copy of a built lesson with this text as its source and no student notebook yet."""
     copy = make(folder, text, lesson.name)
     for name in (lesson.executed.name, "built.json"):
         shutil.copy(lesson.executed.with_name(name), copy.executed.parent)
@@ -233,7 +233,10 @@ def test_a_mistake_in_a_source_is_told_with_lesson_and_cell(tmp_path, case):
     "change, words",
     [
         (lambda text: text + f"\n# %% exercise: loops.softmax\n{ANSWER}", "is in the lesson twice"),
-        (lambda text: text.replace("# %% exercise: loops.softmax", "# %%"), "a SOLUTION region does not belong"),
+        (
+            lambda text: text.replace("# %% exercise: loops.softmax", "# %%"),
+            "a SOLUTION region does not belong",
+        ),
         (lambda text: text + "\n# %% check: loops.softmax\ncheck(softmax)\n", "remove this cell"),
         (
             lambda text: re.sub(r"# %% exercise: loops.softmax\n.*?(?=# %%)", "", text, flags=re.S),

@@ -143,7 +143,7 @@ EXERCISE = Exercise(
              "With u = 0 you accept a token that the large model never writes.", "Is 0 less than 0?"),
         edit("SPEC-21 only what is likelier is accepted", {CHECK: "if ratio < 1:"},
              "Your result does not depend on u.",
-             "How often should a token be accepted if the large model finds it half as likely?"),
+             "How often should a token be accepted if the large model finds it half as likely as the small one does?"),
         edit("SPEC-23 one u for all", {"u[n]": "u[0]"},
              "You compare every token with the first u.", "Which u belongs to the second token?"),
         edit("SPEC-25 the row before the last after all tokens", {ALL: "return n, target_probs[n - 1]\n"},

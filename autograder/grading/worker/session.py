@@ -107,7 +107,7 @@ class Session:
         self._ends.close()
 
     def cell(self, source: str, limits: Limits | None = None) -> list[dict]:
-        """Return the outputs of a cell, as sent. Raises Ended."""
+        """Return the outputs of a cell as the process sent them. Raises Ended."""
         seconds = limits.whole if limits else self._allowance.cell
         outputs = self._ask({"do": "cell", "source": source}, seconds).get("outputs")
         return outputs if isinstance(outputs, list) else []

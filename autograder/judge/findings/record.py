@@ -32,7 +32,7 @@ Shapes = Mapping[str, list[int]]
 
 
 def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
-    """Yield every fault of a record, each searched for only when the caller asks for it."""
+    """Yield the faults of a record, searching for each only when the caller asks for the next one."""
     if record["status"] == "skipped":
         observation = "An earlier call ran out of time, so this one was skipped."
         yield context.finding(RUNS, observation, "Which loop never ends?", detail="")
