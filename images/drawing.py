@@ -1,4 +1,4 @@
-"""What the drawings of several lessons share: arrows, boxes, squares, cells with text."""
+"""Shared by the drawings of several lessons: arrows, boxes, squares, cells with text."""
 
 from collections.abc import Sequence
 

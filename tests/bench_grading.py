@@ -82,8 +82,8 @@ def make_stock(folder: Path) -> None:
 
 
 def stock_side_by_side(folder: Path, processes: int) -> float:
-    """Return the wall time of stock commands in parallel, each for a share of the students, by the last digit
-    of their numbers.
+    """Return the wall time of stock commands that run in parallel, each for the students whose numbers end in
+    certain digits.
     """
     make_stock(folder)
     start = time.perf_counter()

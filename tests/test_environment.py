@@ -105,7 +105,7 @@ def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
 
 
 def left_over(lock: dict[str, str]) -> set[str]:
-    """Return locked names that nothing requires, with any Python."""
+    """Return locked names that nothing requires under any version of Python."""
     return lock.keys() - set().union(*(closure(lock, python)[1] for python in PYTHONS))
 
 

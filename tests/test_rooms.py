@@ -1,4 +1,4 @@
-"""The rooms of the package import from each other one way only. (Those of grading:
+"""The folders of the package import from each other one way only. (Those of grading:
 tests/grading/test_rooms.py.)"""
 
 import ast
@@ -107,7 +107,7 @@ NEEDS = {
 
 
 def room_of(parts: tuple[str, ...]) -> str:
-    """Return the room of a module from its path below `autograder`; "" for the package's own names."""
+    """Return the folder of a module from its path below `autograder`; "" for the package's own names."""
     return ".".join(parts[:2]) if ".".join(parts[:2]) in NEEDS else parts[0] if parts else ""
 
 
@@ -119,7 +119,7 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 def imported(path: Path) -> set[str]:
-    """Return the rooms that a module imports from, including within its functions, but not for types only."""
+    """Return the folders that a module imports from, including within its functions, but not for types only."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)

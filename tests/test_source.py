@@ -34,7 +34,7 @@ def wrapped_docstrings(source: str) -> list[str]:
 
 
 def docstrings_without_a_verb(source: str) -> list[str]:
-    """Return the docstrings of functions, properties and fixtures aside, that do not begin with a verb."""
+    """Return the docstrings of functions, except properties and fixtures, that do not begin with a verb."""
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     texts = [ast.get_docstring(node) for node in functions if not _is_named_like_a_value(node)]
     return [text for text in texts if text and NO_VERB.match(text)]

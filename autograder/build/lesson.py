@@ -171,7 +171,7 @@ def _check_marks(kind: str, text: str) -> None:
     for missing in sorted(wanted - found):
         raise SourceError(f"the marks ### BEGIN {missing} and ### END {missing} are missing")
     for stray in sorted(found - wanted):
-        raise SourceError(f"a {stray} region has no place in this kind of cell")
+        raise SourceError(f"a {stray} region does not belong in this kind of cell")
 
 
 def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:

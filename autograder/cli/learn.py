@@ -19,7 +19,7 @@ def add_to(commands: Any) -> None:
     """Add the commands of this module."""
     command = add_command(commands, "lab", _lab, "open JupyterLab on your own copy of the notebooks")
     command.epilog = "More arguments are JupyterLab's, for instance --no-browser or --port=8889."
-    text = "your folder, made if it is not there (default: attention-by-hand in this folder)"
+    text = "your folder, created if it does not exist (default: attention-by-hand in this folder)"
     command.add_argument("folder", metavar="DIR", nargs="?", type=Path, help=text)
     text = "make a Python file for each lesson instead, to work in an editor"
     command.add_argument("--as-files", action="store_true", help=text)
@@ -27,13 +27,13 @@ def add_to(commands: Any) -> None:
 
     command = add_command(commands, "check", check, "judge answers in Python files")
     command.usage = "%(prog)s --watch FILE"
-    text = "judge all answers in this .py file, at each save, until you stop it"
+    text = "judge all answers in this .py file each time it is saved, until you press Ctrl-C"
     command.add_argument("--watch", metavar="FILE", type=Path, help=text)
 
     command = add_command(commands, "exercises", _exercises, "list every exercise of the course")
     command.add_argument("--json", action="store_true", help="print one JSON list")
 
-    text = "say what works on this machine, and what to do about the rest"
+    text = "report what works on this machine, and how to fix what does not"
     add_command(commands, "doctor", _doctor, text)
 
     add_command(commands, "model", _model, "fetch the real model of lessons 20 to 23, once")
@@ -126,5 +126,5 @@ def _doctor(arguments: Namespace) -> int:
             found += (teachers := doctor.examine())
             print("\n" + format_findings("For teachers", teachers, "Grading works here."))
         else:
-            print("\nFor teachers\nGrading needs Linux, in whose sandbox students' code runs.")
+            print("\nFor teachers\nGrading needs Linux, because it runs students' code in a sandbox.")
     return 1 if any(finding.state == MISSING for finding in found) else 0

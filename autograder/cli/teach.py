@@ -68,10 +68,10 @@ def _add_course(commands: Any) -> None:
         help="also lessons of your own, from this folder",
     )
     command.add_argument(
-        "--id", metavar="ID", help="its name in an exchange (default: a name that no other course has)"
+        "--id", metavar="ID", help="the course's id in an nbgrader exchange (default: a unique one)"
     )
     command.add_argument(
-        "--like", metavar="COURSE", type=Path, help="with the lessons of that course as you changed them"
+        "--like", metavar="COURSE", type=Path, help="start from the lessons of that course, with your changes"
     )
     command.add_argument(
         "--update",
@@ -109,7 +109,10 @@ def _add_grade(commands: Any) -> None:
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
     where = command.add_mutually_exclusive_group()
     where.add_argument(
-        "--workers", metavar="N", type=_positive, help="how many at a time (default: all cores)"
+        "--workers",
+        metavar="N",
+        type=_positive,
+        help="how many submissions to grade at a time (default: all cores)",
     )
     where.add_argument(
         "--cluster", metavar="ADDRESS", help="run on the Dask cluster whose scheduler has this address"
@@ -125,7 +128,7 @@ def _add_grade(commands: Any) -> None:
 def _add_extend(commands: Any) -> None:
     command = add_command(commands, "extend", _extend, "give one student more time for a lesson")
     command.epilog = (
-        "Works once their submission is graded; a penalty for late work changes with it. "
+        "The submission must have been graded; a penalty for late work changes with it. "
         "`--days 0` takes the extension back."
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
@@ -147,10 +150,12 @@ def _add_report(commands: Any) -> None:
 def _add_feedback_zip(commands: Any) -> None:
     text = "pack feedback pages in the names that Canvas or Moodle takes back"
     command = add_command(commands, "feedback-zip", _feedback_zip, text)
-    command.epilog = "Exit status: 0 if everyone's page is in the zip, 1 if not (those without are named)."
+    command.epilog = (
+        "Exit status: 0 if everyone's page is in the zip, 1 if not (students without a page are named)."
+    )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking")
-    text = "from which the lesson was collected: canvas or moodle"
+    text = "the system from which the lesson was collected: canvas or moodle"
     command.add_argument("system", metavar="SYSTEM", choices=("canvas", "moodle"), help=text)
 
 
@@ -199,7 +204,11 @@ def _add_gradescope(commands: Any) -> None:
         default=Path("autograder.zip"),
         help="default: %(default)s",
     )
-    command.add_argument("--torch-index", metavar="URL", help="where pip finds PyTorch without GPU libraries")
+    command.add_argument(
+        "--torch-index",
+        metavar="URL",
+        help="the package index from which pip gets PyTorch without GPU libraries",
+    )
 
 
 def _needs_fork(what: str, instead: str) -> None:

@@ -29,7 +29,7 @@ from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.grading.worker.fork_server import ForkServer
 from autograder.imports import quick_imports
 
-GO_ON = "Grade again and it goes on from here."
+GO_ON = "Grade again to go on from here."
 
 
 def grade(
@@ -56,7 +56,7 @@ def grade(
     if sandboxed and cluster is None and (why := why_no_sandbox()):
         raise UserError(
             f"students' code is not run without a sandbox, and {why} "
-            "On a machine with nothing to lose: --unsafe-no-sandbox."
+            "On a machine with nothing to lose, add --unsafe-no-sandbox."
         )
     api = open_course(folder)
     with _one_clear_line(folder):

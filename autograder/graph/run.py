@@ -21,7 +21,7 @@ from autograder.graph.untouched import copied, undisturbed
 
 _UNSEEN = (
     "The steps to its result cannot be seen: they are not PyTorch calls made here "
-    "(TorchScript, another thread, a result that was kept)."
+    "(TorchScript, another thread, or a cached result)."
 )
 
 

@@ -1,4 +1,4 @@
-"""What the tracer writes down: one Step for each operation, how its arguments are read, and what it is as
+"""The tracer's record: one Step for each operation, how its arguments are read, and what it is as
 mathematics.
 
 product      matmul, einsum, linear, ...

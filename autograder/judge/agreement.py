@@ -18,8 +18,8 @@ FEWEST = 2
 def agreement(
     cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
-    """Return (share, cases): the cases in which both answers do the same, and their share of the cases in
-    `either`, those in which either answer is wrong.
+    """Return (share, cases): `cases` are those in which both answers do the same, `share` is their share of
+    `either`, the cases in which at least one of the answers is wrong.
     """
     same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
     # subtle: the tolerance of same_record follows the largest number of a tensor, so of two numbers within it

@@ -102,7 +102,7 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
 
 
 def _left_over(answer: WrongAnswer) -> Explanation | None:
-    """Explain a right result that changes at the second call: that also makes the later cases wrong."""
+    """Explain a right result that changes at the second call: such a change also makes the later cases wrong."""
     wrong = {finding.case for finding in answer.findings if finding.step == "output"}
     again = [one for one in answer.findings if one.step == "again" and one.case not in wrong]
     return Explanation(None, again[0].observation, again[0].question) if again and wrong else None

@@ -86,7 +86,7 @@ def format_shape(shape: Iterable[int]) -> str:
 
 
 def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
-    """Return the sizes by the letters of the exercise's `shapes`, from a case's arguments."""
+    """Map the letters of the exercise's `shapes` to sizes, read from a case's arguments."""
     sizes: dict[str, int] = {}
     for name, value in arguments_of(exercise, case):
         axes = _axes(exercise, argument_of(name))
@@ -96,7 +96,7 @@ def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
 
 
 def _axes(exercise: Exercise, name: str) -> list[str]:
-    """Return the letters of an argument's axes, without leading ones of any number ("...")."""
+    """Return the letters of an argument's axes, without a leading "..."."""
     axes = exercise.shapes.get(name, "").split()
     return axes[1:] if axes[:1] == ["..."] else axes
 
@@ -213,8 +213,8 @@ def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
 
 
 def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, str]:
-    """Return two numbers with the fewest of these digits at which they differ; if they never differ, with the
-    fewest of all.
+    """Return two numbers as text, with the first of these counts of digits at which they differ; if they never
+    differ, with the first count.
     """
     pairs = [(f"{one:.{count}g}", f"{other:.{count}g}") for count in digits]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

@@ -21,7 +21,7 @@ SMALL = 1e-3
 
 SINGLE_ASPECT = {
     FULLY_MASKED: (
-        "Only queries that may attend to nothing go wrong.",
+        "Your result is wrong only for queries that may attend to nothing.",
         "What should such a query return?",
     ),
     STABILITY: (
@@ -29,7 +29,7 @@ SINGLE_ASPECT = {
         "Which step works only while its numbers are small?",
     ),
     DTYPES: (
-        "Only float64 inputs go wrong.",
+        "Your result is wrong only for float64 inputs.",
         "Which step does not keep float64?",
     ),
 }
@@ -89,8 +89,8 @@ def _part(exercise: Exercise, unused: list[str]) -> str:
 def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
     """Return the message of the need shared by all failing cases and missing from some passing one.
 
-    If several needs qualify, the one that the fewest cases have is the most specific. The words say that such
-    cases go wrong, so at most a few may pass, by luck. The words under "" are for answers that are wrong in
+    If several needs qualify, the one that the fewest cases have is the most specific. The message says that
+    such cases go wrong, so only a few of them may pass, by luck. The words under "" are for answers that are wrong in
     all cases without a need.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
@@ -123,4 +123,4 @@ def few_families(cases: list[Case], findings: list[Finding]) -> tuple[str, str] 
         return None
     quoted = " and ".join(f'"{family}"' for family in wrong)
     kinds = "one kind" if len(wrong) == 1 else "two kinds"
-    return f"Only inputs of {kinds} go wrong: {quoted}.", "What is special about these inputs?"
+    return f"Your result is wrong only for {kinds} of input: {quoted}.", "What is special about these inputs?"

@@ -180,7 +180,7 @@ def _refuse_unknown(exercise: Exercise) -> None:
         raise UserError(f'{exercise.id}: loops are "required" or "forbidden", and not {rules.loops!r}.')
     for group in rules.forbidden:
         if group not in groups:
-            raise UserError(f"{exercise.id}: {group!r} cannot be forbidden; what can: {', '.join(groups)}.")
+            raise UserError(f"{exercise.id}: {group!r} cannot be forbidden; choose from {', '.join(groups)}.")
 
 
 def suspects(exercise: Exercise) -> tuple[str, ...]:

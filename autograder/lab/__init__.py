@@ -3,7 +3,7 @@
 folder    the copy: made, brought up to date, and never overwritten where the learner has worked in it
 start     the page that it opens with: what is done and what is next
 settings/ for this JupyterLab only: no news from the network, nbgrader's panels, which are for teachers, hidden, and
-          a side bar that shows every file name whole; other uses of Jupyter on this machine keep their settings
+          a side bar that shows every file name in full; other uses of Jupyter on this machine keep their settings
 """
 
 import os

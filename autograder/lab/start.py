@@ -27,8 +27,8 @@ def text_of(parts: list[Part]) -> str:
     return (
         f"# Attention by Hand\n\n**{comes}** {sum(map(_left, parts))} minutes of exercises are left.\n\n"
         f"| | lesson | points | minutes left |\n|---|---|--:|--:|\n{rows}\n\n"
-        "✓ done, ◐ begun, ○ not begun: as it was when you opened JupyterLab. "
-        "In a notebook, `progress()` shows how it is now.\n"
+        "✓ done, ◐ begun, ○ not begun, as of when you opened JupyterLab. "
+        "In a notebook, `progress()` shows the current state.\n"
     )
 
 

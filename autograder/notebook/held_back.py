@@ -49,8 +49,8 @@ def _nowhere(descriptor: int) -> Iterator[None]:
 
 @contextmanager
 def shown_if_it_takes_long() -> Iterator[Callable[[str], None]]:
-    """Yield a function to be called with what the check is doing now. After SECONDS this is shown; it disappears
-    when the block ends.
+    """Yield a function that takes a description of what the check is doing. After SECONDS the latest one is
+    shown; it disappears when the block ends.
     """
     start, shown = time.monotonic(), Shown()
 

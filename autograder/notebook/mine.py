@@ -99,7 +99,7 @@ class Mine:
     def table(self, *exercises: str) -> Table:
         """Return a table of these parts that shows which are the learner's own: those that `mine` returned,
         and those of this notebook that passed their latest check. An answer defined again since then is
-        checked again, and a sentence names it if it fails. A sentence also names a part that is right now, but
+        checked again, and a sentence names it if it fails. A sentence also names a part that is right by now, but
         was not when `mine` was called.
         """
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
@@ -110,8 +110,8 @@ class Mine:
         if exercise.id in self._given:
             if not self._given[exercise.id] and self._answer(exercise) is not None:
                 print(
-                    f"Your {exercise.name} {_of(exercise)} is right now. To use it, run the cell again that "
-                    "asks `mine` for it."
+                    f"Your {exercise.name} {_of(exercise)} is now right. To use it, run the cell "
+                    "with `mine` again."
                 )
             return self._given[exercise.id]
         return recall().get(exercise.id, ("", 0.0))[0] == RIGHT and _is_still_right(exercise)
@@ -145,7 +145,7 @@ def _is_still_right(exercise: Exercise) -> bool:
     remember(verdict, answer=answer)
     if not verdict.passed:
         print(
-            f"Your {exercise.name} has changed since its latest check, which it does not pass now: run "
+            f"Your {exercise.name} has changed since its last check and does not pass any more: run "
             f"check({exercise.name}) to see why."
         )
     return verdict.passed

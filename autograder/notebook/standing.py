@@ -1,4 +1,4 @@
-"""Where a learner is, with each exercise and in each lesson or notebook."""
+"""A learner's standing, in each exercise and in each lesson or notebook."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""What people see, in a real browser: Playwright drives the Chromium that is installed."""
+"""The pages as people see them, in a real browser: Playwright drives the Chromium that is installed."""

@@ -81,7 +81,7 @@ def make(folder: Path, text: str, name: str = "90_small") -> Lesson:
 
 
 def copy_of(lesson: Lesson, folder: Path, text: str = SMALL) -> Lesson:
-    """Return a copy of a built lesson, with this text for its source, before its student notebook is made."""
+    """Return a copy of a built lesson with this text as its source and no student notebook yet."""
     copy = make(folder, text, lesson.name)
     for name in (lesson.executed.name, "built.json"):
         shutil.copy(lesson.executed.with_name(name), copy.executed.parent)
@@ -193,7 +193,7 @@ BAD = {
     "unknown exercise": (f"# %% exercise: loops.sofmax\n{ANSWER}", "cell 1", "loops.softmax"),
     "other lesson": (f"# %% exercise: loops.softmax\n{ANSWER}", "cell 1", "belongs to lesson 01_attention"),
     "no marks": ("# %% exercise: loops.softmax\nx = 1\n", "cell 1", "BEGIN SOLUTION"),
-    "stray marks": (f"# %%\n{ANSWER}", "cell 1", "has no place in this kind of cell"),
+    "stray marks": (f"# %%\n{ANSWER}", "cell 1", "does not belong in this kind of cell"),
     "open marks": ("# %% exercise: a.b\n### BEGIN SOLUTION\nx = 1\n", "cell 1", "never closed"),
     "an end alone": ("# %% exercise: a.b\n### END SOLUTION\n", "cell 1", "END SOLUTION"),
     "a mark in a line": (
@@ -235,7 +235,10 @@ def test_a_mistake_in_a_source_is_told_with_lesson_and_cell(tmp_path, case):
     "change, words",
     [
         (lambda text: text + f"\n# %% exercise: loops.softmax\n{ANSWER}", "is in the lesson twice"),
-        (lambda text: text.replace("# %% exercise: loops.softmax", "# %%"), "a SOLUTION region has no place"),
+        (
+            lambda text: text.replace("# %% exercise: loops.softmax", "# %%"),
+            "a SOLUTION region does not belong",
+        ),
         (lambda text: text + "\n# %% check: loops.softmax\ncheck(softmax)\n", "remove this cell"),
         (
             lambda text: re.sub(r"# %% exercise: loops.softmax\n.*?(?=# %%)", "", text, flags=re.S),

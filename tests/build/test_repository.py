@@ -1,4 +1,4 @@
-"""What depends on the course's public address: badges, and the command that installs on Colab."""
+"""Everything that depends on the course's public address: badges, and the command that installs on Colab."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""What an earlier bundle recorded is reused exactly as long as it would come out the same."""
+"""The records of an earlier bundle are reused exactly as long as they would come out the same."""
 
 import os
 import subprocess

@@ -76,7 +76,7 @@ IN_A_LESSON = {
     ),
     "an explorer": ("# %% explore\n", "# %%\n", "no cell for an explorer"),
     "progress": ("\nprogress()\n", "\nprint()\n", "last cell is not progress()"),
-    "one title": ("## On your own", "# On your own", "does not have one title"),
+    "one title": ("## On your own", "# On your own", "must have exactly one title"),
     "a level": ("### Exercise: `", "#### Exercise: `", "skips a level"),
     "the closing sections": (
         "## In practice",

@@ -76,7 +76,7 @@ REFUSED = {
             "import DTYPES": "import Rules, DTYPES",
             "    standard=": '    rules=Rules(forbidden=("softmax",)),\n    standard=',
         },
-        "'softmax' cannot be forbidden; what can: a matrix product, ",
+        "'softmax' cannot be forbidden; choose from a matrix product, ",
     ),
     "loops of another kind": (
         {

@@ -1,4 +1,4 @@
-"""Where an instructor's own exercises are found, and how they get to another machine."""
+"""An instructor's own exercises: where they are found, and how they get to another machine."""
 
 import pytest
 

@@ -217,7 +217,7 @@ def test_a_full_disk_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
         try:
             grade(ran)
         except UserError as error:
-            assert "No space left on device" in str(error) and "goes on from here" in str(error)
+            assert "No space left on device" in str(error) and "Grade again to go on" in str(error)
             os._exit(7)
 
     assert in_a_child(work) == 7
@@ -244,7 +244,7 @@ def test_a_full_disk_under_the_gradebook_is_told_and_loses_no_grade(ran, undistu
                 grade(ran)
                 break
             except UserError as error:
-                assert "database or disk is full" in str(error) and "goes on from here" in str(error)
+                assert "database or disk is full" in str(error) and "Grade again to go on" in str(error)
         shutil.rmtree(ran / ".grading" / FIRST, ignore_errors=True)
         point += 1
     assert point > 5

@@ -113,7 +113,7 @@ def test_a_change_comes_into_the_course_and_is_graded_again(course):
     autograder("grade", "my_course", cwd=folder)
     file.write_text(file.read_text().replace("VALUES: 4", "VALUES: 9"))
     said = autograder("course", "my_course", "--update", "--with", "my_lessons", cwd=folder)
-    assert f"{OWN}: " in said and "1 have handed in" in said and f"{FIRST}: as it was" in said
+    assert f"{OWN}: " in said and "1 have handed in" in said and f"{FIRST}: unchanged" in said
     assert "# My own words" in source.read_text(encoding="utf-8")
     said = autograder("grade", "my_course", OWN, cwd=folder)
     assert points(said, "right") == 10

@@ -210,7 +210,7 @@ def test_a_course_without_its_gradebook_says_so_and_how_to_go_on(course):
         )
     (course / "gradebook.db").unlink()
     for command in (partial(collect, archives=[archive]), grade, partial(grade, lesson=FIRST), report):
-        with pytest.raises(UserError, match=r"gradebook.db. is missing or knows no lesson"):
+        with pytest.raises(UserError, match=r"gradebook.db. is missing or contains no lesson"):
             command(course)
     nbgrader(course, "generate_assignment", FIRST, "--force")
     assert collect(course, [archive])

@@ -1,4 +1,4 @@
-"""Where no sandbox can be made, `check` and `demo` do without one and say so."""
+"""`check` and `demo` do without a sandbox where none can be made, and say so."""
 
 import socket
 

@@ -127,7 +127,7 @@ def test_a_name_that_nn_module_needs_is_told(exercise_id, name):
             setattr(self, name, True)
 
     message = verdict(exercise_id, Answer).message
-    assert message.startswith(f"`self.{name}` takes the place of nn.Module's own `{name}`."), message
+    assert message.startswith(f"`self.{name}` replaces nn.Module's own `{name}`."), message
 
 
 def test_wider_heads_are_not_called_wrong_where_most_of_them_are_right():

@@ -53,13 +53,13 @@ CASES = [
     (
         "matmul.SelfAttention",
         "forward without self",
-        "is `self` there?",
+        "Is `self` the first parameter",
         ATTENTION.format(forward="    def forward(x):\n        return x"),
     ),
     (
         "heads.SelfAttentionHead",
         "forward without self, but a mask",
-        "is `self` there?",
+        "Is `self` the first parameter",
         HEAD.format(forward="    def forward(x, mask=None):\n        return x.shape"),
     ),
     ("loops.softmax", "rounded", "rounded to two decimals", SHARES.format("return shares.round(decimals=2)")),

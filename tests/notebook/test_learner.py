@@ -1,4 +1,4 @@
-"""What happens to learners at work: changed settings, stale code, displays, results instead of functions."""
+"""Learners at work: changed settings, stale code, displays, results instead of functions."""
 
 import nbformat
 import pytest

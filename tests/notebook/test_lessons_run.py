@@ -32,7 +32,7 @@ def solved(lesson):
 
 
 def about(number):
-    """Mark a test as about one lesson, so that it shares a run with the others about it."""
+    """Mark a test as about one lesson, so that it shares a run with that lesson's other tests."""
     return pytest.mark.parametrize("lesson", [LESSONS[number - 1]])
 
 

@@ -140,7 +140,7 @@ def test_the_table_tells_what_is_in_use_and_what_would_be_if_it_were_asked_for_a
     write(HELPERS)
     assert own(EXERCISE, ready_made) is ready_made and not is_own()
     write(HELPERS, RIGHT)
-    assert not is_own() and "is right now. To use it, run the cell again" in capsys.readouterr().out
+    assert not is_own() and "is now right. To use it, run the cell" in capsys.readouterr().out
     own(EXERCISE, ready_made)
     write(HELPERS, RIGHT.replace("dim=1).clamp", "dim=0).clamp"))
     assert is_own() and capsys.readouterr().out == ""
@@ -170,7 +170,7 @@ def test_the_table_checks_again_what_was_defined_again_after_its_check(own, caps
     capsys.readouterr()
     run(RIGHT.replace("dim=1).clamp", "dim=0).clamp"))
     assert not is_own() and recall()[EXERCISE][0] != "right"
-    assert "Your masked_mean has changed since its latest check" in capsys.readouterr().out
+    assert "Your masked_mean has changed since its last check" in capsys.readouterr().out
     run(RIGHT)
     check(names["masked_mean"])
     run("masked_mean = 3")

@@ -1,4 +1,4 @@
-"""What a case can hold and ask: arguments of every kind, scripts of several calls, recorded calls, new modules."""
+"""The contents of a case: arguments of every kind, scripts of several calls, recorded calls, new modules."""
 
 import pytest
 import torch

@@ -97,7 +97,7 @@ def test_a_ring_while_the_limit_is_taken_away_does_not_leave_it_half_done():
 
 
 def test_a_module_that_is_being_imported_is_imported_whole(way, tmp_path, monkeypatch):
-    """Let the limit ring in the middle of a nested import."""
+    """Let the limit fire in the middle of a nested import."""
     (tmp_path / "outer_one.py").write_text("import inner_one\nwhole = True\n")
     (tmp_path / "inner_one.py").write_text("import ringing\nringing.ring()\nwhole = True\n")
     monkeypatch.syspath_prepend(tmp_path)

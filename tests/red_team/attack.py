@@ -36,7 +36,7 @@ class Attack:
     write     writes the folder of the submission
     points    what its answers deserve
     problem   words that the table of grades must hold, "" where it is graded as usual, None for either
-    form      whether its numbers are right and the way to them is not: it earns nothing, or the table says "look at
+    form      whether its numbers are right but made in a forbidden way: it earns nothing, or the table says "look at
               its code"
     """
 
@@ -97,7 +97,7 @@ def checks(content: dict) -> list[dict]:
 
 
 def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Return an attack of wrong answers except for these (by the number of the answer cell), and perhaps a
+    """Return an attack whose answers are wrong except for these (by the number of the answer cell), and perhaps a
     cell that is run before them.
     """
 
@@ -114,12 +114,12 @@ def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **
 
 
 def by_cell(name: str, tries: str, code: str, **more) -> Attack:
-    """Return an attack of wrong answers and a cell that is run before them."""
+    """Return an attack with wrong answers and a cell that is run before them."""
     return by_code(name, tries, {}, code, **more)
 
 
 def by_answer(name: str, tries: str, code: str, **more) -> Attack:
-    """Return an attack of wrong answers, with this code (a whole cell) for `softmax`."""
+    """Return an attack whose answers are wrong, with this code (a whole cell) for `softmax`."""
     return by_code(name, tries, {1: code}, **more)
 
 

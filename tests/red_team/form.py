@@ -19,7 +19,7 @@ LOOK = "look at its code"
 
 
 def by_cells(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Return an attack of wrong answers except for these, which may use PyTorch, and perhaps a cell before
+    """Return an attack whose answers are wrong except for these, which may use PyTorch, and perhaps a cell before
     them.
     """
     return by_code(

@@ -46,7 +46,7 @@ def prove(name: str, root: Path = ROOT) -> list[str]:
 
 
 def faults_of_lesson(lesson: Lesson) -> list[str]:
-    """Return what is wrong with the text and the cells of a lesson; its exercises are not looked at."""
+    """Return what is wrong with the text and the cells of a lesson, without its exercises."""
     return faults_by(LESSON_RULES, LessonSubject(lesson))
 
 

@@ -40,7 +40,7 @@ def _hints(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def _steps(line: str) -> list[str]:
-    """Return the line, what it assigns and what it returns, if they are more than a name or a simple call."""
+    """Return the line, and the values that it assigns and returns, except short ones such as a name."""
     parts = (line, line.partition(" = ")[2], line.removeprefix("return "))
     return [part for part in parts if len(part) > 12]
 

@@ -57,7 +57,7 @@ def _imports(subject: LessonSubject) -> Iterator[str]:
     if shared != sorted(shared, key=IMPORTS.index):
         yield f"its first code cell imports in a different order from the other lessons: {', '.join(IMPORTS)}."
     if own != sorted(own) or lines[len(plain) :] != own:
-        yield "the lines `from autograder.notebook...` end its first code cell, in alphabetical order."
+        yield "the lines `from autograder.notebook...` must end its first code cell, in alphabetical order."
     if len(lines) > IMPORTED:
         yield f"its first code cell has {len(lines)} lines; at most {IMPORTED} are allowed."
 
@@ -81,7 +81,7 @@ def _parts(subject: LessonSubject) -> Iterator[str]:
     order = [cell.name for cell in subject.of_kind("exercise")]
     expected = [exercise.id for exercise in subject.exercises]
     if order != expected:
-        yield f"its exercises come as {', '.join(order)}; by their numbers they are {', '.join(expected)}."
+        yield f"its exercises are in the order {', '.join(order)}; by their numbers it should be {', '.join(expected)}."
     for kind, what in (("written", "a written question"), ("explore", "an explorer")):
         if not subject.of_kind(kind):
             yield f"it has no cell for {what}, with the title {kind}."
@@ -95,7 +95,7 @@ def _parts(subject: LessonSubject) -> Iterator[str]:
 def _headings(subject: LessonSubject) -> Iterator[str]:
     levels = [level for level, _ in subject.headings]
     if levels[:1] != [1] or levels.count(1) != 1:
-        yield "it does not have one title (#) alone, at its top."
+        yield "it must have exactly one title (#), at its top."
     for (before, text), (level, heading) in pairwise(subject.headings):
         if level > before + 1:
             yield f'the heading "{heading}" skips a level after "{text}".'
@@ -106,7 +106,7 @@ def _headings(subject: LessonSubject) -> Iterator[str]:
     if numbers != list(range(1, len(numbers) + 1)):
         yield f"the numbers of its sections are {', '.join(map(str, numbers))}."
     for line in re.findall(r".*\S #{2,4} .*|.*[.?!] \d\. [A-Z].*|.*[.?!] - [*A-Z].*|.*\. -$", subject.prose):
-        yield f'a heading, a point or a numbered point does not begin its line: "{line[:WIDTH]}".'
+        yield f'a heading or a list item does not begin its line: "{line[:WIDTH]}".'
 
 
 @adds_to(LESSON_RULES, f"for each exercise a section with these, in order: {'; '.join(IDEA)}")
@@ -138,7 +138,7 @@ def _figures(subject: LessonSubject) -> Iterator[str]:
         begun = re.findall(r"^[^\s#)].*", cell.text, re.M) if cell.is_code else []
         for line in begun[:-1]:
             if line.startswith("figures."):
-                yield f"nobody sees {line}, because more code follows it: let it end its cell."
+                yield f"nobody sees {line}, because more code follows it: make it the last line of its cell."
 
 
 @adds_to(

@@ -101,4 +101,5 @@ def _still(code: str) -> str:
     call = next(call for call in calls if getattr(call.func, "id", "") == "explore")
     names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords if word.arg]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    return f"```{{note}}\nThis is a still picture. In the exercise notebook you change {listed}, and it follows.\n```"
+    still = f"This is a still picture. In the exercise notebook you change {listed}, and the picture follows."
+    return f"```{{note}}\n{still}\n```"

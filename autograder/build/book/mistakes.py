@@ -13,7 +13,7 @@ from autograder.schema.mistake import Mistake
 
 FEW = 3
 NO_BREAK = "\u00a0"
-HEAD = "| What is seen | What to ask yourself |\n|---|---|\n"
+HEAD = "| What you see | What to ask yourself |\n|---|---|\n"
 
 
 def mistake_pages(lessons: list[Lesson]) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""What several exercises share: tables of mistakes, and makers of inputs."""
+"""Shared by several exercises: tables of mistakes, and makers of inputs."""

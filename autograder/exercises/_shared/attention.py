@@ -117,8 +117,8 @@ MASK_USE = (
     edit("MSK-09", {FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)", CLEANED: SOFTMAX}),
     edit("MSK-35 zeros, but NaN on the way back", {CLEANED: SOFTMAX, MIX: "(weights @ v).nan_to_num()"},
          "The values are right, but the gradient of a query that may attend to nothing is NaN.",
-         "You replace the NaN after it has occurred. In the backward pass, what does the gradient meet in the "
-         "step that gave it?"),
+         "You replace the NaN after it has occurred. What is the gradient of the step that produced the "
+         "NaN?"),
     edit("MSK-35", {FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)"}),
     edit("MSK-105 an empty row sees everything", {"~mask": "~(mask | ~mask.any(dim=-1, keepdim=True))"},
          "In your result, a query that may attend to nothing attends to every key.",
@@ -170,7 +170,7 @@ UNASKED = ({GIVEN: "if True:", "~mask": f"~({PAST} & (True if mask is None else 
            {"~mask": f"~{PAST}"})
 CAUSAL_UNASKED = (
     edit("MSK-85 causal without being asked", UNASKED[0],
-         "Your answer hides the future whatever the mask.",
+         "Your answer hides future tokens whatever the mask is.",
          "What should decide which keys a query may attend to?"),
     *(edit("MSK-85", edits) for edits in UNASKED[1:]),
 )

@@ -282,23 +282,24 @@ MASK_NEEDS = {
              "What happens in your code to the score of a key that the mask blocks?"),
     "no mask": ("Your result is right with a mask, and wrong without one.",
                 "Which keys may a query attend to when no mask is given?"),
-    "long": ("Short sentences come out right; a long one does not.",
+    "long": ("Your result is right for short sentences, and wrong for long ones.",
              "Does a number in your code limit the length of a sentence?"),
-    "several tokens": ("A single token comes out right, so its value is right; with several tokens the weights "
-                       "are wrong.",
-                       "What happens to a score, step by step, until it is a weight?"),
-    "": ("Even a single token, whose only weight is one, comes out wrong.",
+    "several tokens": ("Your result is right for a single token, so its value is right; with several "
+                       "tokens the weights are wrong.",
+                       "Which steps turn a score into a weight?"),
+    "": ("Your answer is wrong even for a single token, whose only weight is one.",
          "Through which steps does its value pass on the way to the output?"),
 }
 KEPT_NEEDS = {
     "no mask after a mask": ("Your result is right without a mask, but no longer after a call with one.",
                              "What does your module keep from one call to the next?"),
     "other weights": ("Your result is right with a module's first weights, and wrong after they have changed.",
-                      "What does your module keep from one call to the next that was computed from the weights?"),
+                      "Which value, computed from the weights, does your module keep from one call to the "
+                      "next?"),
 }
 HEADS_NEEDS = {
-    "several of both": ("Your result is right for one head, and for a single token; with several of both it is "
-                        "wrong.",
+    "several of both": ("Your result is right for one head and for a single token, and wrong for several "
+                        "heads and tokens together.",
                         "Which step needs to know how many heads there are, and how wide each is?"),
     "several heads": ("Your result is right for one head; with several heads, even a single token comes out wrong.",
                       "Which features belong to which head?"),

@@ -29,9 +29,9 @@ FILTERS = (
          "You return log-probabilities.", "Which numbers should the survivors keep?"),
     edit("SAM-157", {LAST: f"torch.log_softmax({LAST}, dim=-1)"}),
     edit("SAM-29 the mask itself", {LAST: "~dropped"},
-         "You return a Boolean mask.", "Which number should a token keep that survives?"),
+         "You return a Boolean mask.", "Which logit should a surviving token keep?"),
     edit("SAM-31 one value for the survivors", {LAST: "torch.zeros_like(logits).masked_fill(dropped, -torch.inf)"},
-         "You give all tokens that survive the same logit.",
+         "You give all surviving tokens the same logit.",
          "Should the differences between the surviving logits change?"),
 )
 

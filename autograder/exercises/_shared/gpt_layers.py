@@ -73,7 +73,7 @@ STACK = (
          "Which value of dropout does the exercise ask for?"),
     edit("GPT-25 attends over the samples", {"batch_first=True, ": ""},
          "Your layers treat the batch axis as the token axis.",
-         "Which axis do PyTorch's layers take for the tokens by default?"),
+         "By default, which axis do PyTorch's layers treat as the token axis?"),
     edit("GPT-57 a norm before the layers", {LOOP: f"x = F.layer_norm(x, x.shape[-1:])\n        {LOOP}"},
          "You normalise the tokens before the first layer.",
          "Should the first layer read the embeddings as they are, or normalised?"),
@@ -83,7 +83,7 @@ STACK = (
 )
 NEEDS = {
     "layers": ("Your answer is wrong only with several layers.",
-               "What should the second layer read, and what may it see?"),
+               "Does the second layer read the output of the first, under the same mask?"),
     "heads": ("Your answer is wrong only with several heads.",
               "Which part of your model takes the number of heads?"),
 }

@@ -29,7 +29,7 @@ HEADS = (
          "Follow token 0. In which step does one of its numbers move to another token?"),
     edit("MHA-01", {CUT: "t.reshape(len(t), self.n_heads, t.shape[1], -1)", MERGE: IN_MEMORY_ORDER}),
     edit("MHA-03 view after a transpose", {MERGE: "output.transpose(1, 2).view(len(x), x.shape[1], -1)"},
-         "Your call stops, because a transposed tensor cannot be viewed in that shape.",
+         "Your answer stops with an error, because a transposed tensor cannot be viewed in that shape.",
          "Which function reshapes a tensor whatever the order of its storage?"),
     edit("MHA-05 scale from the model's width", {SCALE: "/ math.sqrt(x.shape[-1])"},
          "Your scale is computed from the width of the model, not from that of a head.",

@@ -124,13 +124,14 @@ _HOOK_MISTAKES = (
      "You pass only the first input to the model.",
      "What does the star in `*inputs` mean, in the signature and in a call?"),
     ("only the top", {"model.named_modules()": "model.named_children()"},
-     "You do not find parts that are inside other parts.", "Does named_children list the parts of parts?"),
+     "You do not find parts that are inside other parts.",
+     "Does named_children also list parts inside other parts?"),
 )
 HOOK_NEEDS = {
     "refused": ("Your answer is wrong only for a name that no part has.",
                 "Which error should you raise, and may the model run before that?"),
     "raises": ("Your answer is wrong only when the model raises an error.",
-               "Which lines also run after an error?"),
+               "Which of your lines still run after an error?"),
     "itself": ("Your answer is wrong only when the model itself is named.",
                "Which name does named_modules give to the model itself?"),
     "inputs": ("Your answer is wrong only for a model with two inputs.",

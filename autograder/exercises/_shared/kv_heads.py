@@ -133,7 +133,7 @@ SHARED_HEADS = (
     edit("HEAD-15", {PRODUCT: "q @ k.detach().transpose(-2, -1)", MIX: "weights @ v.detach()"}),
     edit("MQA-05 only the keys are shared", {VALUES_MADE: "self.v_proj = nn.Linear(d_model, d_model) or ("},
          "Your values have one head for every query head; your keys do not.",
-         "Which of the two should the query heads share: keys, values, or both?"),
+         "What should the query heads share: keys, values, or both?"),
     edit("MQA-13 the mask is folded in another order than the heads", {"~mask": f"~{FOLDED}"},
          "Your result is right without a mask; with one, rows use the mask of another token.",
          "After you fold heads and tokens into one axis, which token is row 7?"),

@@ -16,7 +16,7 @@ FOUND, NEW = "tuple(ids[i : i + 2]) == pair", "merged.append(new_id)"
 
 MERGING = (
     edit("BPE-41 pairs overlap", {"i += 2": "i += 1"},
-         "You use a number again that has already been merged.",
+         "You reuse a number that has already been merged.",
          "Where should the search go on after a merge?"),
     edit("BPE-45 one place only", {FOUND: f"{FOUND} and new_id not in merged"},
          "You merge only the first occurrence of the pair.", "What should happen when the pair occurs again?"),

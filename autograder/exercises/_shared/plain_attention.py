@@ -18,11 +18,11 @@ SCALES = (
          "Your scores are too large, and more so the wider the vectors.",
          "What happens to the size of a dot product as the vectors get wider?"),
     edit("SDPA-03 multiplied by the root of the width", {"scores / math.sqrt(": "scores * math.sqrt("},
-         "Your weights are too sharp, and more so the wider the vectors.",
+         "Your weights are too sharp, and the error grows with the width of the vectors.",
          "Should wider vectors make attention sharper?"),
     edit("SDPA-05 scale from the width of the values", {SCALE: "scores = scores / math.sqrt(v.shape[-1])"},
          "Your scale is computed from the width of the values.",
-         "The scale offsets the size of the dot products. Which vectors are multiplied in them?"),
+         "The scale offsets the size of the dot products. Which vectors do the dot products multiply?"),
     edit("SDPA-13 a fixed scale", {SCALE: "scores = scores / 8"},
          "Your scale does not change with the width of the inputs.",
          "Where does the number that you divide by come from?"),
@@ -31,7 +31,7 @@ SCALES = (
          "Your scale is right for the widths 1, 4, 9 and 16, and wrong for those in between.",
          "Print the number that you divide by for vectors of width 6. Is it an integer?"),
     edit("SDPA-35 divided by the width itself", {"/ math.sqrt(q.shape[-1])": "/ q.shape[-1]"},
-         "Your weights are too flat, and more so the wider the vectors.",
+         "Your weights are too flat, and the error grows with the width of the vectors.",
          "When the width is four times as large, by what factor does the standard deviation of a dot product grow?"),
     edit("SDPA-37 scale from the number of keys", {SCALE: "scores = scores / math.sqrt(k.shape[-2])"},
          "Your scale is computed from the number of keys.",
@@ -88,7 +88,7 @@ FIXED_AXIS = (
 MIXES = (
     edit("SDPA-15 mixes the keys", {MIX: "output = weights @ k"},
          "Your output is a weighted sum of the keys.",
-         "Which of the three tensors holds what is passed on?"),
+         "Which of the three inputs should the weights be applied to?"),
     edit("SDPA-23 returns the weights", {MIX: "output = weights"},
          "You return the weights.",
          "Which step is left between the weights and the output?"),
@@ -104,20 +104,20 @@ LOOPS = (
          "Which of them does your code use?"),
     edit("LOOP-35 overwrites instead of adding up", {"= output[i] + ": "= "},
          "Each of your results holds only the last term of its sum.",
-         "What happens to the earlier terms when the last one arrives?"),
+         "What happens to the earlier terms when the last one is written?"),
 )
 ATTENTION = SCALES + PRODUCTS + WEIGHTS + FIXED_AXIS + MIXES
 
 MANY_TOKENS = {
-    "many tokens": ("Short inputs come out right; long ones do not.",
+    "many tokens": ("Your result is right for short inputs, and wrong for long ones.",
                     "Does a number in your code limit how many tokens there may be?"),
 }
 A_BATCH = MANY_TOKENS | {
-    "axes in front": ("One sentence comes out right; a batch does not.",
+    "axes in front": ("Your result is right for one sentence, and wrong for a batch.",
                       "Which axes do your steps use, counted from the end?"),
 }
 NEEDS = A_BATCH | {
-    "heads": ("A batch comes out right; a batch with heads does not.",
+    "heads": ("Your result is right for a batch, and wrong for a batch with heads.",
               "Which axes do your steps use, counted from the end?"),
 }
 

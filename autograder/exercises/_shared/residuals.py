@@ -104,7 +104,7 @@ SHARED = (
          "Which line changes the mode of a module?"),
     edit("PRN-15 the stream is cut off", {"x + branch": "x.detach() + branch"},
          "The values are right, but the gradient reaches x only through the modules.",
-         "Which path should the gradient take to x besides the modules?"),
+         "By which path besides the modules should the gradient reach x?"),
     edit("PRN-17 the branch is cut off", {"x + branch": "x + branch.detach()"},
          "The values are right, but no gradient reaches the sublayer.",
          "Which step cuts the sublayer's output off from the sublayer?"),
@@ -113,7 +113,8 @@ SHARED = (
     edit("PRN-21 the stream is added twice", {"x + branch": "x + x + branch"},
          "You add the stream once too often.", "How many times does x enter the sum?"),
     edit("PRN-23 a product instead of a sum", {"x + branch": "x * branch"},
-         "You multiply the stream by the branch.", "If the sublayer returned zeros, what should be left of x?"),
+         "You multiply the stream by the branch.",
+         "If the sublayer returned zeros, what should the output be?"),
     edit("PRN-25 a difference instead of a sum", {"x + branch": "x - branch"},
          "You subtract the branch from the stream.", "What does the formula do with the two?"),
 )

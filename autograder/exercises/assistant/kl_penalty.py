@@ -1,4 +1,4 @@
-"""How far a policy has moved from its reference, estimated from the tokens that it wrote (Schulman 2020)."""
+"""The distance of a policy from its reference, estimated from the tokens that it wrote (Schulman 2020)."""
 
 import math
 
@@ -121,7 +121,7 @@ EXERCISE = Exercise(
              "Which two further terms does the formula have?"),
         edit("the difference alone", {PENALTIES: "d"}),
         edit("half the square", {PENALTIES: "d.square() / 2"},
-             "Your penalty is half the square of d, which comes close only where d is small.",
+             "Your penalty is half the square of d, which is close to the formula only where d is small.",
              "What does the formula do to d?"),
         edit("the size of the difference", {PENALTIES: "d.abs()"},
              "Your penalty is the absolute value of d.", "What does the formula do to d?"),
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
         edit("a mask that multiplies", {ONLY: " * mask"}),
         edit("masked at the end alone", {ONLY: "", LAST: f"penalties{ONLY}.{LAST[10:]}"},
              "The values are right, but a NaN where the mask is False gets into the gradient.",
-             "What torch.where leaves out gets the gradient 0. Which step multiplies that 0 by NaN?"),
+             "Entries that torch.where leaves out get the gradient 0. Which step multiplies that 0 by NaN?"),
         edit("nothing divided by nothing", {LAST: "penalties.sum() / mask.sum()"},
              "When no token counts, your penalty is NaN.", "How many tokens do you divide by then?"),
         edit("nothing divided by nothing", {LAST: "penalties[mask].mean()"}),

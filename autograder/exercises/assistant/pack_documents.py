@@ -163,7 +163,8 @@ EXERCISE = Exercise(
              "After the call, the caller's documents end with a separator.",
              "Which line changes a list that was passed in?"),
         edit("any length is taken", {REFUSE: "if False:"},
-             "A length below 1 raises no ValueError.", "How many tokens must a row hold at least?"),
+             "A length below 1 raises no ValueError.",
+             "What is the smallest number of tokens that a row can hold?"),
         edit("any length is taken", {REFUSE: "if length == 0:"}),
         edit("any length is taken", {REFUSE: "if length < 0:"}),
         edit("any length is taken", {REFUSE: "if length < 1 and documents:"}),
@@ -227,8 +228,8 @@ EXERCISE = Exercise(
         "the number of its document. Then cut both lists after every fourth token.",
         "Build two flat Python lists that grow together: one of the tokens, and one of the numbers. "
         "The integer division `//` says how many whole rows there are.",
-        "In outline: refuse a length below 1. For each document with its number, add its tokens and the "
-        "separator to one list, and the number once for each of them to the other. Keep as many entries as "
-        "whole rows need, and reshape both to (rows, length).",
+        "In outline: refuse a length below 1. For each document, add its tokens and the separator to one "
+        "list, and its number, once for each of them, to the other. Keep as many entries as whole rows "
+        "need, and reshape both to (rows, length).",
     ),
 )

@@ -186,9 +186,9 @@ EXERCISE = Exercise(
         "Below them write the mask, and below that the position of each token within its own prompt.",
         "The length of a prompt says how much padding it needs; its ids say nothing about that. In Python, "
         "[pad] * 3 is a list of three, and + joins two lists into a new one.",
-        "In outline: raise ValueError if a prompt is missing. Find the longest length, put the missing "
-        "padding before each prompt, and make one tensor. For the positions, subtract each row's amount of "
-        "padding from 0, 1, 2, ...; the mask is True where that is not negative, and negative positions "
-        "become 0.",
+        "In outline: raise ValueError if there are no prompts or one of them is empty. Find the longest "
+        "length, put the padding that each prompt needs before it, and make one tensor. For the positions, "
+        "subtract each row's amount of padding from 0, 1, 2, ...; the mask is True where the difference is "
+        "not negative, and negative positions become 0.",
     ),
 )

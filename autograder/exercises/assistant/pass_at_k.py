@@ -80,8 +80,9 @@ EXERCISE = Exercise(
     aspects={VALUES: 3, STABILITY: 1, ENDS: 1, REFUSALS: 1},
     mistakes=(
         edit("drawn with replacement", {NONE: "(1 - right / n) ** k"},
-             "You draw with replacement: each answer may come again.",
-             "When a wrong answer has been drawn, how many wrong ones are left, of how many?"),
+             "You draw with replacement: the same answer can be drawn again.",
+             "After one wrong answer has been drawn, how many answers are left, and how many of them are "
+             "wrong?"),
         edit("the share of right answers", {LAST: "return right / n"},
              "Your chance does not depend on k.",
              "Does the chance rise or fall when two answers are drawn instead of one?"),
@@ -95,11 +96,11 @@ EXERCISE = Exercise(
              "You return the chance that none of the answers is right.", "Which chance is one minus that?"),
         edit("all are right", {NONE: "1 - math.comb(right, k) / math.comb(n, k)"},
              "You return the chance that all answers drawn are right.",
-             "At least one is right: what is the opposite of that?"),
+             'What is the opposite of "at least one is right"?'),
         edit("all are right", {LAST: "return math.comb(right, k) / math.comb(n, k)"}),
         edit("one of those drawn is not right", {NONE: "math.comb(right, k) / math.comb(n, k)"},
              "You return the chance that at least one answer is wrong.",
-             "From which answers are k drawn if none is right?"),
+             "If none of the answers drawn is right, which answers were they drawn from?"),
         edit("exactly one is right", {LAST: "return right * math.comb(n - right, k - 1) / math.comb(n, k)"},
              "You return the chance that exactly one answer is right.", "Do two right answers count as well?"),
         edit("ordered draws over unordered ones", {NONE: "math.perm(n - right, k) / math.comb(n, k)"},
@@ -177,21 +178,22 @@ EXERCISE = Exercise(
     needs={
         "ends": ("Your answer is wrong only when the chance is exactly 0 or 1.",
                  "What should the result be if no answer is right, and what if fewer than k are wrong?"),
-        "many": ("Your answer is wrong only for many answers.",
+        "many": ("Your result is wrong only for a large n.",
                  "How large do your numbers become, and how exact are they?"),
-        "digits": ("Your answer is wrong only for many answers, or beyond the fifth digit.",
+        "digits": ("Your result is wrong only for a large n, or beyond the fifth digit.",
                    "Which of your numbers are in float32, and how many digits does it hold?"),
         "several": ("Your answer is wrong only when several answers are drawn.",
-                    "When a wrong answer has been drawn, how many wrong ones are left, of how many?"),
+                    "After one wrong answer has been drawn, how many answers are left, and how many of "
+                    "them are wrong?"),
         "": ("Even for a single answer your chance is wrong.",
              "Three of ten answers are right. What is the chance of one?"),
     },
     hints=(
         "Take four answers a, b, c, d, of which a and b are right. List the six pairs. In how many of them "
         "is none right?",
-        "Count the opposite: in how many ways can k answers be drawn that are all wrong, and in how many "
-        "ways at all? `math.comb` counts them in integers of any size, and dividing two such integers "
-        "with `/` gives the nearest float.",
+        "Count the opposite: in how many ways can you draw k answers that are all wrong, and in how many "
+        "ways any k answers? `math.comb` counts them in integers of any size, and dividing two such "
+        "integers with `/` gives the nearest float.",
         "In outline: raise ValueError for impossible numbers; count the ways to draw k of the wrong answers "
         "and the ways to draw k of all; return one minus the ratio.",
     ),

@@ -195,7 +195,8 @@ EXERCISE = Exercise(
              "Ten of ten answers are right. May the true share be one in a hundred?"),
         edit("no answers are taken", {REFUSE: "if not 0 <= right <= n:", SHARE: "right / max(n, 1)",
              SPREAD: "z * z / max(n, 1)"},
-             "Where n is 0, no ValueError is raised.", "What is the share of right answers among none?"),
+             "An n of 0 raises no ValueError.",
+             "What is the share of right answers when there are no answers?"),
         edit("any number of right answers is taken", {REFUSE: "if n < 1:",
              MARGIN: "abs(spread * (share * (1 - share) + spread / 4)) ** 0.5"},
              "Neither a `right` above n nor a negative one raises a ValueError.",
@@ -214,17 +215,18 @@ EXERCISE = Exercise(
         "ends": ("Your answer is wrong only when none or all of the answers are right.",
                  "Which bound is exactly 0 or 1 then, and where is the other one?"),
         "z": ("Your answer is wrong only when z is not 1.96.", "Which line uses z?"),
-        "many": ("Your answer is wrong only for very many answers.", "How many digits do your numbers have?"),
+        "many": ("Your result is wrong only for a very large n.", "How many digits do your numbers have?"),
         "unequal": ("Your answer is wrong only when the answers are not half right and half wrong.",
                     "Where does the formula use p, and where 1 - p?"),
         "": ("Even when half of the answers are right, your interval is wrong.",
              "What are the centre and the margin for p = 1/2?"),
     },
     hints=(
-        "Compute it by hand for n = 4, two of them right, and z = 2: then p = 1/2 and z^2/n = 1, and "
-        "only halves and a root are left.",
+        "Compute the interval by hand for n = 4, two of them right, and z = 2: then p = 1/2 and z^2/n = 1, "
+        "and only halves and a root are left.",
         "z^2/n occurs in every part of the formula: give it a name. Use `math.sqrt`, whose result is a "
-        "Python float. The bounds 0 and 1 must be exact, and rounding can make a difference of two floats miss them.",
+        "Python float. The bounds 0 and 1 must be exact, but a difference of two rounded floats can miss "
+        "them.",
         "In outline: raise ValueError for impossible numbers; compute the share, z^2/n, the centre and the "
         "margin; divide centre minus margin and centre plus margin by 1 + z^2/n; return 0.0 as the lower "
         "bound if none is right, and 1.0 as the upper bound if all are.",

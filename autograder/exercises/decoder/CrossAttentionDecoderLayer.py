@@ -128,13 +128,13 @@ EXERCISE = Exercise(
         edit("MSK-25", {PADDING: ZEROED}),
         edit("EDL-11 no residual around the cross-attention", {SECOND: "self.norm2(gathered)"},
              "The output of the cross-attention replaces the stream.",
-             "If the output of the cross-attention were zero, what should be left of the stream?"),
+             "If the cross-attention returned zeros, what should the stream be after it?"),
         edit("EDL-25 no residual around the self-attention", {FIRST: "self.norm1(attended)"},
              "The output of the self-attention replaces the stream.",
-             "If the output of the self-attention were zero, what should be left of x?"),
+             "If the self-attention returned zeros, what should the stream be after it?"),
         edit("EDL-27 no residual around the feed-forward network", {LAST: "self.norm3(self.linear2(inner))"},
              "The output of the feed-forward network replaces the stream.",
-             "If the output of the feed-forward network were zero, what should be left of the stream?"),
+             "If the feed-forward network returned zeros, what should the stream be after it?"),
         edit("XATT-07 the residual taken from the memory", {SECOND: "self.norm2(memory + gathered)"},
              "The output of the cross-attention is added to the memory.", "Which tensor does this layer update?"),
         edit("EDL-09 memory before self", MEMORY_FIRST,
@@ -198,7 +198,7 @@ EXERCISE = Exercise(
         "In the cross-attention the queries come from x, and the keys and values from the memory. So it returns "
         "one row for each token of x.",
         "True in memory_mask means *may be attended to*; in nn.MultiheadAttention's own masks True means "
-        "*blocked*. Its argument key_padding_mask takes a mask of the keys, (B, M).",
+        "*blocked*. The module's argument key_padding_mask takes a mask of the keys, (B, M).",
         "In outline: causal self-attention, add, norm1; cross-attention with the memory, add, norm2; linear1, "
         "ReLU, linear2, add, norm3. The shape is (B, N, d_model) throughout.",
     ),

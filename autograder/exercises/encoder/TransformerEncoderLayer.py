@@ -126,7 +126,7 @@ EXERCISE = Exercise(
              "Your tokens attend to padding as they do to any other token.", "Which line uses `padding`?"),
         edit("ENC-13 padding is zeroed instead of blocked",
              {BLOCKED: "blocked = None\n        x = x if padding is None else x * padding[..., None]"},
-             "Your padding is a token of zeros, and still gets some weight.",
+             "You replace padded tokens with zeros, but they still get some weight.",
              "How much weight does softmax give to a score of 0?"),
         edit("ENC-15 padding is added instead of blocking", {"~padding": "(~padding).to(x.dtype)"},
              "Padded tokens still get some weight.", "What does nn.MultiheadAttention do with a mask of floats?"),
@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         edit("EDL-27", {LAST: "self.norm2(self.linear2(inner))"}),
         edit("ENC-19 no residual at all", {FIRST: "self.norm1(attended)", LAST: "self.norm2(self.linear2(inner))"},
              "Neither of your sublayers has a residual connection around it.",
-             "If a sublayer returned zeros, what should be left of x?"),
+             "If a sublayer returned zeros, what should the output be?"),
         edit("DEC-03", {ATTEND: ATTEND.replace("x, x, x", "*[self.norm1(x)] * 3"), FIRST: "x + attended",
               INNER: "F.relu(self.linear1(self.norm2(x)))", LAST: "x + self.linear2(inner)"}),
         edit("DEC-47", {FIRST: "x + self.norm1(attended)", LAST: "x + self.norm2(self.linear2(inner))"}),
@@ -172,8 +172,8 @@ EXERCISE = Exercise(
     hints=(
         "There are two sublayers: self-attention, and a feed-forward network with ReLU. Each one's output is "
         "added to its input, and the sum goes through that sublayer's own norm.",
-        "True in `padding` means a real token; in nn.MultiheadAttention's own masks True means *blocked*. Its "
-        "argument key_padding_mask takes a mask of the keys, (B, N).",
+        "True in `padding` means a real token; in nn.MultiheadAttention's own masks True means *blocked*. "
+        "The module's argument key_padding_mask takes a mask of the keys, (B, N).",
         "In outline: self-attention under the padding mask, add, norm1; linear1, ReLU, linear2, add, norm2. The "
         "shape is (B, N, d_model) throughout.",
     ),

@@ -179,7 +179,7 @@ EXERCISE = Exercise(
              "A model that is passed in training mode is in evaluation mode during or after your call.",
              "What does the exercise say about the model's mode?"),
         edit("GRD-23 one call too many", {LAST: "model(src, target)\n    return target[:, 1:]"},
-             "You call the model once more after everything is written.",
+             "You call the model once more after the last token is written.",
              "How many calls are needed for that many tokens?"),
         edit("GRD-23",
              {"            if done.all():\n                break\n": "", "            logits = model": "            "
@@ -214,7 +214,8 @@ EXERCISE = Exercise(
              "Which rows should the model receive in every step?"),
     ),
     needs={
-        "ties": ("Your result is right when one token is the likeliest, and wrong when several are.",
+        "ties": ("Your result is right when one token is the most likely, and wrong when several are "
+                 "equally likely.",
                  "Of equally likely tokens, which id does the exercise take?"),
         "negative": ("Your result is right when the largest logit is above 0, and wrong when all are below.",
                      "Which number does your search for the largest logit start from?"),
@@ -222,7 +223,7 @@ EXERCISE = Exercise(
                  "What should a finished row contain while the others go on?"),
         "all": ("Your result is right when some sentence never ends, and wrong when all have ended.",
                 "When should the loop stop?"),
-        "long": ("Short translations come out right; a long one does not.",
+        "long": ("Your result is right for short translations, and wrong for long ones.",
                  "Does a number in your code limit the length of a translation?"),
         "modes": ("Your result is right except for a model that behaves differently in training and in evaluation.",
                   "What does the exercise say about the model's mode?"),
@@ -234,8 +235,8 @@ EXERCISE = Exercise(
         "those logits predict the next token?",
         "Some sentences end before others. How do you keep track of finished rows, and what do you append to them "
         "afterwards? A Boolean tensor (B,) and `torch.where` help.",
-        "In outline: without recording gradients, repeat at most max_new times: call the model on what is written "
-        "so far, take the logits at the last position, (B, V), choose the likeliest tokens, (B,), put eos into "
-        "finished rows, append; stop when all rows have ended. Return everything after bos.",
+        "In outline: without recording gradients, repeat at most max_new times: call the model on the "
+        "tokens so far, take the logits at the last position, (B, V), choose the likeliest tokens, (B,), "
+        "put eos into finished rows, append; stop when all rows have ended. Return everything after bos.",
     ),
 )

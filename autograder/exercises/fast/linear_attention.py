@@ -175,12 +175,12 @@ EXERCISE = Exercise(
         "axes in front": NEEDS["axes in front"],
         "several tokens": ("Your answer is wrong only when there are several tokens.",
                            "Which keys and values are in the sums of the second token?"),
-        "": ("Even a single token, whose weight is always 1, comes out wrong.",
+        "": ("Your answer is wrong even for a single token, whose weight is always 1.",
              "What are the numerator and the denominator for a single token?"),
     },
     hints=(
-        "Without an exponential, (q k^T) v equals q (k^T v). The product k^T v does not involve the "
-        "query, so it can be summed from token to token.",
+        "Without an exponential, (q k^T) v equals q (k^T v). The product k^T v does not involve the query, "
+        "so it can be accumulated from token to token.",
         "Keep two running sums with `cumsum` over the token axis: one of the D x E matrices phi(k)^T v, "
         "and one of the vectors phi(k). Giving k a new last axis and v a new second-last one makes all "
         "the matrices at once.",

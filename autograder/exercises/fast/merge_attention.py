@@ -141,7 +141,7 @@ EXERCISE = Exercise(
              "For scores in the hundreds your result is NaN or infinite.", "What is exp(1000) in float32?"),
         edit("exp of the numbers as they come", {LARGEST: "torch.zeros_like(lse_a)"},
              "You exponentiate without subtracting the maximum, so you get NaN for scores in the hundreds "
-             "and where no set has a key.",
+             "and where neither set has a key.",
              "What is exp(1000) in float32, and what is 0 / 0?"),
         edit("FLA-39 the maximum of all queries", {LARGEST: "torch.maximum(lse_a, lse_b).amax().expand_as(lse_a)",
              "largest == -torch.inf": "torch.maximum(lse_a, lse_b) == -torch.inf"},
@@ -155,11 +155,12 @@ EXERCISE = Exercise(
              "A query without any keys comes out as NaN.", "What is -inf minus -inf?"),
         edit("FLA-43 zeros, but NaN on the way back", {NO_KEYS: "largest", SAFE: TOTAL, OUT: f"({OUT}).nan_to_num()"},
              "The values are right, but the gradient of a query without any keys is NaN.",
-             "You replace the NaN after it has occurred. What does the gradient meet in the backward pass?"),
+             "You replace the NaN after it has occurred. What is the gradient of the step that produced "
+             "the NaN?"),
         edit("FLA-45 an empty set counts half", {SHARE_A: "torch.where(empty, 0.5, grown_a / total)", SHARE_B:
              "torch.where(empty, 0.5, grown_b / total)"},
-             "The values are right, but where no set has a key, a gradient flows into both.",
-             "What is the share of a set without keys when the other has none either?"),
+             "The values are right, but where neither set has a key, a gradient flows into both.",
+             "What is each set's share when neither of them has a key?"),
         edit("FLA-47 an empty sum for a number", {".masked_fill(empty, -torch.inf)": ""},
              "For a query without any keys your logsumexp is finite.",
              "What is the logarithm of an empty sum?"),
@@ -189,15 +190,16 @@ EXERCISE = Exercise(
                   "What is exp(-inf), and what is -inf minus -inf?"),
         "axes in front": ("Your answer is wrong only for a batch of several rows of queries.",
                           "Which axes do your steps use, counted from the end?"),
-        "": ("Even a single query comes out wrong.", "Which share of the common sum belongs to each set?"),
+        "": ("Your answer is wrong even for a single query.",
+             "Which share of the common sum belongs to each set?"),
     },
     hints=(
         "A logsumexp is the logarithm of the number that an output was divided by. So exp(lse_a) and "
         "exp(lse_b) are the weights of the two sets; divided by their sum, they are the shares of the two "
         "outputs.",
         "Only the difference of the two matters for the shares, so subtract the larger one, or their "
-        "logaddexp, before you exponentiate. Where both are -inf, put in a harmless number first, so that "
-        "no NaN ever occurs.",
+        "logaddexp, before you exponentiate. Where both are -inf, replace them with a finite number first, "
+        "so that no NaN ever occurs.",
         "In outline: mark the queries without any keys and replace their logsumexps by 0, take logaddexp "
         "of both, exponentiate the differences to get the two shares (0 for the marked queries), weight "
         "and add the outputs, and set the marked logsumexps to -inf.",

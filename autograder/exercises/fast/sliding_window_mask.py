@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         "long": ("Your answer is wrong only for long sentences.",
                  "Does a number in your code limit the length?"),
         "narrow": ("Your answer is wrong only when the window is shorter than the sentence.",
-                   "Which is the first token that the last one no longer sees?"),
+                   "What is the first token that the last one no longer sees?"),
         "": ("Your answer is wrong even when the window holds the whole sentence.",
              "For four tokens and a window of nine, which entries are True?"),
     },

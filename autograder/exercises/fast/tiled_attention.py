@@ -234,7 +234,7 @@ EXERCISE = Exercise(
         "several tokens": ("Your answer is wrong only when there are several keys, so it must be the "
                            "weights that are wrong.",
                            "How does a score become a weight?"),
-        "": ("Even a single key, whose weight is always 1, comes out wrong.",
+        "": ("Your answer is wrong even for a single key, whose weight is always 1.",
              "What do you divide by at the end?"),
     },
     hints=(

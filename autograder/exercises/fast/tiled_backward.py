@@ -214,7 +214,8 @@ EXERCISE = Exercise(
         edit("the inner product of one block", {AT_SCORES: "weights * (at_weights - (weights * at_weights).sum(dim=-1, "
                                                 "keepdim=True)) * scale"},
              "You take the inner product over the keys of one block.",
-             "Over which keys do the weights of a query sum to 1, and which two given tensors know about all of them?"),
+             "Over which keys do the weights of a query sum to 1, and which two given tensors cover all of "
+             "them?"),
         edit("the inner product without the weight", {AT_SCORES: "(weights * at_weights - inner) * scale"},
              "You do not multiply the inner product by the weight.",
              "If a weight is 0, what should the gradient of its score be?"),
@@ -249,10 +250,11 @@ EXERCISE = Exercise(
         edit("FLA-85", {"if causal:": "if False:"}),
         edit("FLA-87", {"if causal:": "if k.shape[-2] == q.shape[-2]:"}),
         edit("the triangle begins at the upper left", {NEWEST: ""},
-             "With keys that came before the first query, your triangle begins at the first key.",
+             "With keys that came before the first query, the triangle of your mask begins at the first "
+             "key.",
              "Of three queries and seven keys, how many keys may the first query see?"),
         edit("the triangle is moved the wrong way", {NEWEST: " - k.shape[-2] + q.shape[-2]"},
-             "With keys that came before the first query, your triangle moves the wrong way.",
+             "With keys that came before the first query, the triangle of your mask moves the wrong way.",
              "Of three queries and seven keys, how many keys may the first query see?"),
         edit("hidden weights are multiplied by zero", {
              "scores = scores.masked_fill(key > newest, -torch.inf)": "hidden = key > newest",
@@ -305,9 +307,9 @@ EXERCISE = Exercise(
     hints=(
         "Within a block, compute the weights a second time: exp of score minus logsumexp. The gradient of the "
         "values is then a product of transposed weights and the gradient of the output, as for any matrix product.",
-        "The gradient of a softmax row is the weight times (its own gradient minus the weighted mean of all). That "
-        "mean runs over all blocks, but it equals the dot product of the output and its gradient: one number per "
-        "query, before the loop begins.",
+        "The gradient of a score is its weight times (the weight's gradient minus the weighted mean of all "
+        "gradients in its row). That mean runs over all blocks, but it equals the dot product of the "
+        "output and its gradient: one number per query, before the loop begins.",
         "In outline: compute the dot products once. For each block: the scaled scores (hide keys after i + M - N if "
         "causal), the weights, the gradient with respect to the weights (gradient of the output times transposed "
         "values), and the gradient with respect to the scores (here the dot products are subtracted), times the scale. "

@@ -141,7 +141,7 @@ EXERCISE = Exercise(
              "You take a step after every batch.", "How often should the optimiser take a step?"),
         edit("ACC-11", {STEP: "", BACK: BACK + "    " + STEP + "    " + ZERO}),
         edit("ACC-13 only the last batch is learned", {ZERO: "", LOOP: LOOP + "    " + ZERO},
-             "At your step, only the gradient of the last batch is left.",
+             "When you take the step, only the gradient of the last batch is left.",
              "How often do you clear the gradients, and when?"),
         edit("ACC-15 old gradients count", {ZERO: ""},
              "Your step includes gradients from earlier steps.", "What is in .grad before the first batch?"),

@@ -91,7 +91,8 @@ EXERCISE = Exercise(
                    "Which scale belongs to each code of a row?"),
         "rows": ("Your answer is wrong only for a matrix of several rows.",
                  "Which scales belong to the second row?"),
-        "": ("Even a matrix of one block comes out wrong.", "How does a code become a weight again?"),
+        "": ("Your answer is wrong even for a matrix of one block.",
+             "How does a code become a weight again?"),
     },
     hints=(
         "Suppose that a row has six codes and two scales. Then a block has three codes: the first scale "

@@ -148,7 +148,8 @@ EXERCISE = Exercise(
              "The weight of your new layer is not a parameter, but computed from the old ones.",
              "What would an optimiser find in the new layer's parameters()?"),
         edit("LORA-59 three layers instead of one", {LAST: "return lambda x: linear(x) + scale * up(down(x))"},
-             "You combine the three layers without merging them.", "How many layers should be left?"),
+             "You combine the three layers without merging them.",
+             "How many layers should there be in the end?"),
         edit("LORA-61 float32 whatever was given", {"dtype=weight.dtype, ": "",
              WEIGHT: f"({WEIGHT}).float()", BIAS: "merged.bias.data = linear.bias.detach().float()"},
              "A float64 layer comes back as float32.", "Which dtype should the new layer have?"),
@@ -180,8 +181,8 @@ EXERCISE = Exercise(
         "The input goes through `down` first, so its weight is on the right of the product. With "
         "nn.Linear's (out, in) weights, up's (d_out, rank) times down's (rank, d_in) has the same shape "
         "as the weight of `linear`.",
-        "In outline: make a new nn.Linear with the sizes, dtype and device of the old one, and a bias "
-        "only if there is one. Set its weight to the old one plus the scaled product, and its bias to a "
-        "copy; detach all of them, so that it shares nothing.",
+        "In outline: make a new nn.Linear with the sizes, dtype and device of the old one, and a bias only "
+        "if there is one. Set its weight to the old one plus the scaled product, and its bias to a copy; "
+        "detach all of them, so that the new layer shares nothing with the old ones.",
     ),
 )

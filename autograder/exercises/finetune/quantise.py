@@ -116,7 +116,7 @@ EXERCISE = Exercise(
              "Which code should the largest entry of a block get?"),
         edit("BLK-07", {"/ 7": "/ 8", CODES: CODES + ".clamp(-8, 7)"}),
         edit("BLK-09 eight bits", {"/ 7": "/ 127"},
-             "Your codes go up to 127.", "Which is the largest code according to the docstring?"),
+             "Your codes go up to 127.", "What is the largest code according to the docstring?"),
         edit("BLK-11 cut off instead of rounded", {CODES: "torch.trunc(runs / divisors[:, :, None])"},
              "You truncate the codes towards zero.", "Which integer is nearest to 2.8?"),
         edit("BLK-11", {CODES: "(runs / divisors[:, :, None])"}),
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
                    "Which entries share a scale, and where is it in the result?"),
         "rows": ("Your answer is wrong only for a matrix of several rows.",
                  "Do different rows share a scale?"),
-        "": ("Even a matrix of one block comes out wrong.",
+        "": ("Your answer is wrong even for a matrix of one block.",
              "Which entry determines the scale, and which code does it get?"),
     },
     hints=(

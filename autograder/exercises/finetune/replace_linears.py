@@ -214,7 +214,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("REP-01 only the top is searched", {"model.named_modules()": "model.named_children()"},
              "You replace only layers that are direct children of the model.",
-             "Does named_children list the parts of parts?"),
+             "Does named_children also list parts inside other parts?"),
         edit("REP-03 ends of names", {FOUND: "any(path.endswith(name) for name in names)"},
              "You replace a layer whose name merely ends with one of `names`.",
              "Is `my_q_proj` the same name as `q_proj`?"),
@@ -250,7 +250,7 @@ EXERCISE = Exercise(
              "How often should `make` be called for each layer?"),
         edit("REP-21 the count is missing", {LAST: "return None"},
              "You do not return the number of replaced layers.",
-             "What does the docstring say that the function returns?"),
+             "According to the docstring, what does the function return?"),
         edit("REP-23 the number of names", {LAST: "return len(names)"},
              "You return the number of names.", "How many layers did you replace?"),
         edit("REP-25 no layer, and no error", {REFUSE: "if False:"},
@@ -297,8 +297,8 @@ EXERCISE = Exercise(
         "`named_modules` gives every part with its path. In `layers.1.attention.q_proj` the layer's own "
         "name is q_proj, and it is an attribute of the module with the path layers.1.attention.",
         "Make the list of layers before you change anything, because the new parts may contain linear "
-        "layers themselves. Freeze the model after that and before you call `make`, so that only what "
-        "`make` adds learns. `get_submodule` finds a parent, `setattr` puts in the new part.",
+        "layers themselves. Freeze the model after that and before you call `make`, so that only the parts "
+        "that `make` adds are trained. `get_submodule` finds a parent, `setattr` puts in the new part.",
         "In outline: collect (path, layer) for every nn.Linear whose last name is in `names`, raise "
         "ValueError if there are none, freeze the model, replace each layer on its parent by what `make` "
         "returns for it, and return how many there were.",

@@ -1,2 +1,2 @@
-"""How a language model writes: a cache, a choice among tokens, and a draft to check."""
+"""Generation with a language model: a cache, a choice among tokens, and a draft to check."""
 LESSON = "12_generation"

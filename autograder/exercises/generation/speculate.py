@@ -143,7 +143,7 @@ EXERCISE = Exercise(
              "With u = 0 you accept a token that the large model never writes.", "Is 0 less than 0?"),
         edit("SPEC-21 only what is likelier is accepted", {CHECK: "if ratio < 1:"},
              "Your result does not depend on u.",
-             "How often should a token be accepted if the large model finds it half as likely?"),
+             "How often should a token be accepted if the large model finds it half as likely as the small one does?"),
         edit("SPEC-23 one u for all", {"u[n]": "u[0]"},
              "You compare every token with the first u.", "Which u belongs to the second token?"),
         edit("SPEC-25 the row before the last after all tokens", {ALL: "return n, target_probs[n - 1]\n"},
@@ -161,7 +161,7 @@ EXERCISE = Exercise(
              "You return the distribution of the position after the rejected token.",
              "For which position is the next token drawn?"),
         edit("SPEC-33 shares by a softmax", {LAST: "return n, torch.softmax(rest, dim=-1)"},
-             "You give probability to tokens for which nothing remains.",
+             "You give some probability to tokens for which nothing remains of p - q.",
              "What probability does a softmax give to a 0?"),
         edit("SPEC-35 the rejected token alone is taken out", {REST: "target_probs[n].index_fill(0, draft[n], 0.0)"},
              "You remove only the rejected token from the large model's distribution.",
@@ -187,12 +187,12 @@ EXERCISE = Exercise(
                  "How often should such a token be accepted?"),
         "several": ("Your answer is wrong only when the draft has several tokens.",
                     "Which row and which u belong to the second token?"),
-        "": ("Even a draft of one token that should be accepted comes out wrong.",
+        "": ("Your answer is wrong even for a draft of one token that should be accepted.",
              "Which ratio do you compare with u?"),
     },
     hints=(
-        "Suppose that the small model writes a token with probability 0.5, and the large one would with "
-        "0.2. Accepting it in 0.2 / 0.5 of the cases leaves exactly 0.2.",
+        "Suppose that the small model writes a token with probability 0.5, and the large one with "
+        "probability 0.2. Accepting it in 0.2 / 0.5 of the cases leaves exactly 0.2.",
         "Go through the draft until a token is rejected. The next draw must make up for the tokens that "
         "the small model proposes too rarely: those whose p - q is positive.",
         "In outline: loop over the draft. At the first token whose u is not below p / q, return its index "

@@ -1,4 +1,4 @@
-"""As few of the likeliest tokens as are needed to reach a probability of p (Holtzman et al. 2020)."""
+"""The smallest set of likeliest tokens that reaches a probability of p (Holtzman et al. 2020)."""
 
 import torch
 
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
                     "Which probabilities do you add up, and which token is the last one needed?"),
         "samples": ("Your answer is wrong only for a batch of several rows.",
                     "Should every row have its own cut-off?"),
-        "": ("Even a row where one token is enough comes out wrong.",
+        "": ("Your answer is wrong even for a row where one token is enough.",
              "Which token survives, and what happens to the others?"),
     },
     hints=(
@@ -176,7 +176,7 @@ EXERCISE = Exercise(
         "sum of their probabilities, less each token's own, gives the sums before it. `scatter` with "
         "those indices writes a mask back to the original order.",
         "In outline: return early for p of 1 or more, sort stably in decreasing order, take the softmax "
-        "and the sums before each token, mark those that have reached p except the first, move the mask "
-        "back to the original order, and fill with -inf.",
+        "and the sums before each token, mark the tokens, except the first, whose sum has reached p, move "
+        "the mask back to the original order, and fill with -inf.",
     ),
 )

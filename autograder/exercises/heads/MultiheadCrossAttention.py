@@ -123,8 +123,8 @@ EXERCISE = Exercise(
     needs=attention_cases.KEPT_NEEDS | attention_cases.HEADS_NEEDS | attention_cases.MASK_NEEDS,
     invariants=(samples_apart("causal", "causal, another second sample"), shares_sum_to_one("values all one")),
     hints=(
-        "The queries come from the sequence that asks, the keys and values from the one that is attended to. So "
-        "one of the three projections reads x, and the other two read the context.",
+        "The queries come from the sequence that attends, the keys and values from the one that is "
+        "attended to. So one of the three projections reads x, and the other two read the context.",
         "x has N tokens and the context M, and the two may differ. Which of your reshapes need N, and which M?",
         "In outline: split the heads as before, which gives queries (B, H, N, d_head), and keys and values (B, H, "
         "M, d_head); the scores are (B, H, N, M); the rest is as in self-attention.",

@@ -139,7 +139,7 @@ EXERCISE = Exercise(
              "Which comes first within a patch: all of one channel, or all of one pixel?"),
         edit("VIT-25", {PATCHES: "pieces.permute(0, 2, 4, 1, 5, 3).flatten(3).flatten(1, 2)"},
              "Rows and columns are swapped within your patches.",
-             "Which is the second number of a patch: the pixel to the right, or the one below?"),
+             "What is the second number of a patch: the pixel to the right, or the one below?"),
         edit("VIT-01 memory read in order", {PATCHES: "images.reshape(len(images), -1, self.patch_proj.in_features)"},
              "Each of your rows holds pixels that lie one after the other in memory.",
              "If one patch of the image is white, how many rows of your result change?"),
@@ -172,7 +172,7 @@ EXERCISE = Exercise(
                     "Which patch is number 1, and which position embedding does it get?"),
         "channels": ("Your answer is wrong only when there are several channels.",
                      "Within a patch, which pixel comes after the last one of the first channel?"),
-        "": ("Even an image of one pixel comes out wrong.",
+        "": ("Your answer is wrong even for an image of one pixel.",
              "Which two tokens are there, and which of them is read?"),
     },
     hints=(

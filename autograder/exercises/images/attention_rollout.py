@@ -1,4 +1,4 @@
-"""From which patches a model's output comes, layer by layer (Abnar and Zuidema 2020)."""
+"""The patches that a model's output comes from, traced layer by layer (Abnar and Zuidema 2020)."""
 
 import torch
 
@@ -76,7 +76,7 @@ EXERCISE = Exercise(
              "You leave out the residual connections.",
              "How does a token reach the next layer without attention?"),
         edit("ROLL-05 the identity in full", {MIXED: "layer.mean(dim=1) + same"},
-             "Your rows double with every layer.",
+             "The sums of your rows double with every layer.",
              "Which share of a token comes from attention, and which from itself?"),
         edit("ROLL-35 another share", {MIXED: "0.5 * layer.mean(dim=1) + same"},
              "Your two shares do not add up to one.",
@@ -145,13 +145,14 @@ EXERCISE = Exercise(
                    "How do you combine two layers, and in which order?"),
         "tokens": ("Your answer is wrong only when there are several tokens.",
                    "Which share of a token comes from attention, and which from itself?"),
-        "": ("Even one token, one layer and one head come out wrong.", "What is 0.5 * 1 + 0.5 * 1?"),
+        "": ("Your answer is wrong even for one token, one layer and one head.",
+             "What is 0.5 * 1 + 0.5 * 1?"),
     },
     hints=(
         "In one layer half of a token comes from itself, through the residual connection, and half from "
         "attention. This is one (N, N) matrix: half the mean of the heads plus half the identity.",
-        "Two layers one after the other are a matrix product, which adds up all paths through the tokens "
-        "in between. The later layer goes on the left.",
+        "Two layers in a row correspond to a matrix product, which adds up all paths through the tokens in "
+        "between. The later layer goes on the left.",
         "In outline: start with the identity; for each layer, average the heads over axis 1, mix the result "
         "half and half with the identity, and multiply the product so far by it from the left.",
     ),

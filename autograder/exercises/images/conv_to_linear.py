@@ -126,7 +126,7 @@ EXERCISE = Exercise(
              "Which axis of a convolution's weight belongs to the outputs?"),
         edit("VIT-73", {WEIGHT: "conv.weight.flatten(1).T"}),
         edit("VIT-75 memory is shared", {SET_WEIGHT: SHARED_WEIGHT, SET_BIAS: SHARED_BIAS},
-             "Your layer and the convolution share memory.",
+             "Your layer and the convolution share storage.",
              "Should the convolution change when the new layer is trained?"),
         edit("VIT-75", {SET_WEIGHT: SHARED_WEIGHT}),
         edit("VIT-75", {SET_BIAS: SHARED_BIAS}),
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
                     "Which weights and which bias belong to each output?"),
         "pixels": ("Your answer is wrong only for patches of more than one pixel.",
                    "Which weight of the kernel is multiplied by which number of a patch?"),
-        "": ("Even one pixel, one channel and one output come out wrong.",
+        "": ("Your answer is wrong even for one pixel, one channel and one output.",
              "What is the pixel multiplied by, and what is added?"),
     },
     hints=(

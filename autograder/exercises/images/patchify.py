@@ -86,7 +86,7 @@ EXERCISE = Exercise(
                  "Which patch is number 1 when the image has two rows and two columns of patches?"),
         "channels": ("Your answer is wrong only when there are several channels.",
                      "Within a patch, which pixel comes after the last one of the first channel?"),
-        "": ("Even one channel and one row of patches come out wrong.",
+        "": ("Your answer is wrong even for one channel and one row of patches.",
              "Which pixels are in the second patch, and in which order?"),
     },
     hints=(

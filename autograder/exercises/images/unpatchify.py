@@ -71,7 +71,7 @@ EXERCISE = Exercise(
                  "Where in the image is the first patch of the second row?"),
         "channels": ("Your answer is wrong only when there are several channels.",
                      "Within a patch, which number is the first pixel of the second channel?"),
-        "": ("Even one channel and one row of patches come out wrong.",
+        "": ("Your answer is wrong even for one channel and one row of patches.",
              "Where does each number of the second patch belong?"),
     },
     hints=(

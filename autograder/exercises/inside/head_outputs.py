@@ -1,4 +1,4 @@
-"""What each head adds to the residual stream (Elhage et al. 2021)."""
+"""The contribution of each head to the residual stream (Elhage et al. 2021)."""
 
 import torch
 import torch.nn.functional as F
@@ -110,7 +110,8 @@ EXERCISE = Exercise(
                   "Which features belong to one head, and which columns of the weight?"),
         "heads": ("Your answer is wrong only with several heads.",
                   "Which part of the product belongs to each head?"),
-        "": ("Even a single head comes out wrong.", "What should the only head's output be equal to?"),
+        "": ("Your answer is wrong even for a single head.",
+             "What should the only head's output be equal to?"),
     },
     hints=(
         "out_proj(mixed) is a sum over the features of `mixed`. Each head owns d_head neighbouring "

@@ -1,4 +1,4 @@
-"""How much a head attends to the token that followed an earlier occurrence of the current one (Olsson et al.
+"""The attention of a head to the token that followed an earlier occurrence of the current one (Olsson et al.
 2022).
 """
 
@@ -68,7 +68,8 @@ EXERCISE = Exercise(
              "Your keys are the positions of the same token, not the ones after it.",
              "In A B C A, which key should the second A attend to?"),
         edit("IND-03 two tokens on", {KEYS: "queries - period + 2"},
-             "Your keys are two positions after the same token.", "Which token followed it the last time?"),
+             "Your keys are two positions after the same token.",
+             "Which token came right after the earlier occurrence?"),
         edit("IND-05 the token before", {KEYS: "queries - 1"},
              "Your keys are the tokens just before the queries.",
              "How far back is the same token in a block that repeats?"),
@@ -77,7 +78,7 @@ EXERCISE = Exercise(
         edit("IND-09 a query is left out", {QUERIES: "torch.arange(min(period + 1, weights.shape[-1] - 1), "
              "weights.shape[-1]"},
              "You leave out the first query of the second block.",
-             "Which is the first token that has occurred before?"),
+             "What is the first token that has occurred before?"),
         edit("IND-11 only the second block", {QUERIES: "torch.arange(period, min(2 * period, weights.shape[-1])"},
              "You include only the second block.", "Have the tokens of a third block occurred before?"),
         edit("IND-13 all queries", {QUERIES: "torch.arange(0, weights.shape[-1]"},
@@ -115,7 +116,7 @@ EXERCISE = Exercise(
                     "Which queries count, and which axes does the mean run over?"),
         "samples": ("Your answer is wrong only when there are several samples.",
                     "Which axes does the mean run over?"),
-        "": ("Even a single query of a single sample comes out wrong.",
+        "": ("Your answer is wrong even for a single query of a single sample.",
              "In A B C A, which key should the second A attend to?"),
     },
     hints=(

@@ -1,4 +1,4 @@
-"""How much each part of a hidden state adds to one logit, or to a difference of two (Elhage et al. 2021)."""
+"""The contribution of each part of a hidden state to one logit, or to a difference of two (Elhage et al. 2021)."""
 
 import torch
 
@@ -126,12 +126,13 @@ EXERCISE = Exercise(
                     "What does the norm add to the mean square, and before which step?"),
         "texts": ("Your answer is wrong only with several texts.",
                   "Which hidden state and which direction belong to the second text?"),
-        "": ("Even one part of one text comes out wrong.",
+        "": ("Your answer is wrong even for one part of one text.",
              "Which steps lead from the hidden state to the logit?"),
     },
     hints=(
-        "The logit is a product of the direction with norm(hidden), and norm(hidden) is hidden times one "
-        "number, feature by feature times the weight. With that number fixed, the logit is a sum over the parts.",
+        "The logit is the dot product of the direction and norm(hidden), and norm(hidden) is hidden times "
+        "one number and, feature by feature, times the weight. With that number fixed, the logit is a sum "
+        "over the parts.",
         "The number is one over the root of the mean square of `hidden` plus `norm.eps`, one for each text; "
         "`torch.rsqrt` gives it. All parts of a text share it.",
         "In outline: compute each text's number from `hidden`, multiply the direction by it and by the norm's "

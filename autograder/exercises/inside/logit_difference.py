@@ -1,4 +1,4 @@
-"""By how much a model prefers one word to another, at the end of each text (Wang et al. 2023)."""
+"""The preference of a model for one word over another, at the end of each text (Wang et al. 2023)."""
 
 import torch
 
@@ -92,7 +92,7 @@ EXERCISE = Exercise(
                     "Where does a text of length 3 end in a batch of five positions?"),
         "samples": ("Your answer is wrong only when there are several texts.",
                     "Which pair of words belongs to which text?"),
-        "": ("Even one text of one token comes out wrong.", "Which logit is subtracted from which?"),
+        "": ("Your answer is wrong even for one text of one token.", "Which logit is subtracted from which?"),
     },
     hints=(
         "Suppose that a text has 3 tokens and is padded to 5. Its last token has index 2, and the "

@@ -1,4 +1,4 @@
-"""What each layer would say if it were the last (nostalgebraist 2020)."""
+"""The logits of each layer, as if it were the last (nostalgebraist 2020)."""
 
 import torch
 from torch import nn  # noqa: F401 (the mistakes use it)
@@ -127,9 +127,9 @@ EXERCISE = Exercise(
                      "Do you call the norm that you are given?"),
         "layers": ("Your answer is wrong only when there are several layers.",
                    "Which axis of the result belongs to the layers?"),
-        "norm": ("Even one layer comes out wrong.",
+        "norm": ("Your answer is wrong even for one layer.",
                  "Which two steps lead from a hidden state to its logits?"),
-        "": ("Even the smallest case comes out wrong.",
+        "": ("Your answer is wrong even in the smallest case.",
              "Which two steps lead from a hidden state to its logits?"),
     },
     hints=(

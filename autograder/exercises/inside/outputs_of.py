@@ -129,7 +129,8 @@ EXERCISE = Exercise(
              "After your call, your hooks are still on the model.", "Which line removes a hook?"),
         edit("HOOK-03 hooks stay after an error", {FINALLY: "    finally:\n        pass\n    for hook in hooks:\n"
              "        hook.remove()\n"},
-             "If the model raises an error, your hooks stay on it.", "Which lines also run after an error?"),
+             "If the model raises an error, your hooks stay on it.",
+             "Which of your lines still run after an error?"),
         edit("HOOK-07 what goes in instead of what comes out", {KEEP: "found[name] = args[0]"},
              "You keep the inputs of the parts.", "Which of a hook's arguments is the output?"),
         edit("HOOK-09 the first call instead of the last", {KEEP: "found.setdefault(name, output)"},
@@ -167,7 +168,7 @@ EXERCISE = Exercise(
              "You return a list.", "How can the caller find the output of a certain part?"),
     ),
     needs=HOOK_NEEDS | {
-        "clean": ("The outputs are right, but the model has changed afterwards.",
+        "clean": ("The outputs are right, but your call leaves the model changed.",
                   "What have you added to the model, and where do you remove it?"),
         "flow": ("The outputs are right, but no gradient flows back through them.",
                  "Which step detaches an output or switches gradients off?"),
@@ -178,7 +179,7 @@ EXERCISE = Exercise(
         "unused": ("Your answer is wrong only when a part is not called.", "Which names should be missing?"),
         "several": ("Your answer is wrong only for several parts or nested ones.",
                     "Which name does each hook write under, and how does named_modules name a nested part?"),
-        "": ("Even one part at the top level comes out wrong.",
+        "": ("Your answer is wrong even for one part at the top level.",
              "Which of a hook's arguments is the output?"),
     },
     hints=(

@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         edit("PATCH-03 added instead of replaced",
              {SAY: "return (output + tensor) if hasattr(output, 'shape') else output\n"},
              "You add the tensor to the part's own output.",
-             "What should be left of the part's own output?"),
+             "Should anything of the part's own output remain?"),
         edit("PATCH-05 the input is replaced", {"def hook(part, args, output)": "def hook(part, args)",
              "register_forward_hook": "register_forward_pre_hook"},
              "You replace the input of the part.", "Should the input of a part be replaced, or its output?"),
@@ -136,7 +136,8 @@ EXERCISE = Exercise(
         edit("PATCH-13 hooks stay after an error", {RUN + "    finally:\n" + REMOVE:
              "        result = model(*inputs)\n    finally:\n        pass\n    for hook in hooks:\n"
              "        hook.remove()\n    return result\n"},
-             "If the model raises an error, your hooks stay on it.", "Which lines also run after an error?"),
+             "If the model raises an error, your hooks stay on it.",
+             "Which of your lines still run after an error?"),
         edit("PATCH-17 cut off from gradients", {SAY: "return tensor.detach()\n"},
              "The output is right, but no gradient reaches the replacement.", "Which step detaches it?"),
         edit("PATCH-19 run without gradients", {RUN: "        with __import__('torch').no_grad():\n"
@@ -160,7 +161,7 @@ EXERCISE = Exercise(
              "What does the docstring say about such a part?"),
     ),
     needs=HOOK_NEEDS | {
-        "clean": ("The output is right, but the model has changed afterwards.",
+        "clean": ("The output is right, but your call leaves the model changed.",
                   "What have you added to the model, and where do you remove it?"),
         "pairs": ("Your answer is wrong only for a part that returns two things.",
                   "Should such a part return the tensor or a pair that contains it?"),
@@ -170,7 +171,7 @@ EXERCISE = Exercise(
                  "What should the model return when nothing is replaced?"),
         "several": ("Your answer is wrong only for several parts or nested ones.",
                     "Which tensor does each hook return, and how does named_modules name a nested part?"),
-        "": ("Even one part at the top level comes out wrong.",
+        "": ("Your answer is wrong even for one part at the top level.",
              "What must a hook return to replace an output?"),
     },
     hints=(

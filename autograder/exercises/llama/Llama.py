@@ -254,7 +254,7 @@ EXERCISE = Exercise(
                    "What should the second layer read?"),
         "tokens": ("Your answer is wrong only when there are several tokens.",
                    "For how many tokens should you return logits?"),
-        "": ("Even one token and one layer come out wrong.",
+        "": ("Your answer is wrong even for one token and one layer.",
              "Which steps come between an id and its logits?"),
     },
     hints=(

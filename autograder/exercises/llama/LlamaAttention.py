@@ -288,7 +288,7 @@ EXERCISE = Exercise(
         edit("KV-41", {MASK: ".tril(diagonal=seen - 1)"},
              "None of your tokens can attend to itself.", "Should a token attend to itself?"),
         edit("KV-41", {MASK: ".tril(diagonal=seen + 1)"},
-             "Each of your tokens sees one later token.", "Which is the last key that a new token may see?"),
+             "Each of your tokens sees one later token.", "What is the last key that a new token may see?"),
         edit("MSK-07 a fill that is not low enough", {"-torch.inf": "-1e4"}, *attention.TOO_SMALL),
         edit("MSK-07", {"-torch.inf": "-100.0"}),
         edit("KV-05", {CACHE: ", (kept[0][:, :, seen:], kept[1][:, :, seen:])\n"}),
@@ -336,7 +336,7 @@ EXERCISE = Exercise(
         "heads": ("Your answer is wrong only with several heads.", "Which features belong to one head?"),
         "tokens": ("Your answer is wrong only when several tokens come at once.",
                    "Which tokens may each of them see, and by which angle is each rotated?"),
-        "": ("Even a single token without a cache comes out wrong.",
+        "": ("Your answer is wrong even for a single token without a cache.",
              "Which layers does it go through, and by which angle is the token at position 0 rotated?"),
     },
     hints=(
@@ -344,7 +344,7 @@ EXERCISE = Exercise(
         "tokens in the cache, two new tokens have positions 5 and 6.",
         "The order matters: project, split into heads, rotate queries and new keys, append to the cache, "
         "and only then share the key heads. If you rotated after appending, old keys would be rotated "
-        "again; if you shared before it, the cache would be too large.",
+        "again; if you shared before appending, the cache would be too large.",
         "In outline: get queries (B, H, N, d_head) and keys and values (B, n_kv_heads, N, d_head), rotate "
         "with `rope` from position M on, append to the cache with torch.cat, repeat each key head for its "
         "group of query heads, apply a causal mask shifted by M, merge the heads, project, and return the "

@@ -164,10 +164,11 @@ EXERCISE = Exercise(
              "You apply the norms after the sums.",
              "Is there a path from input to output without any norm?"),
         edit("LLY-11 no residual of the attention", {ADDED: "x = heard"},
-             "You lose x after the attention.", "If the attention returned zeros, what should be left?"),
+             "You lose x after the attention.",
+             "If the attention returned zeros, what should the stream be after it?"),
         edit("LLY-13 no residual of the network", {LAST: "return self.down_proj(hidden), cache"},
              "You lose the residual stream after the network.",
-             "If the network returned zeros, what should be left?"),
+             "If the network returned zeros, what should the stream be after it?"),
         edit("LLY-15 the normed stream goes on", {LAST: "return read + self.down_proj(hidden), cache"},
              "You add the network's output to the normalised stream.",
              "Is there a path from input to output without any norm?"),
@@ -259,8 +260,8 @@ EXERCISE = Exercise(
              "Is there a path from input to output without any norm?"),
     },
     hints=(
-        "This is a pre-norm layer as in lesson 06, with other parts. Two branches leave the residual "
-        "stream, each starts with its norm, and each is added back to the stream.",
+        "This is a pre-norm layer as in lesson 06, but with different parts. Two branches leave the "
+        "residual stream, each starts with its norm, and each is added back to the stream.",
         "The attention returns two things: its output, which is added to x, and the new cache, which you "
         "return. The second branch is SwiGLU, as in `swiglu`, with your own three layers.",
         "In outline: call the attention on norm1 of x with the cache, add its output to x, apply norm2 "

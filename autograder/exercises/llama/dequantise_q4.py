@@ -151,7 +151,7 @@ EXERCISE = Exercise(
                   "Byte 4 + j holds two codes; which two values of the block do they belong to?"),
         "none": ("Your answer is wrong only when there are no blocks.",
                  "What is the shape of the result for zero blocks?"),
-        "": ("Even a block of equal codes without a minimum comes out wrong.",
+        "": ("Your answer is wrong even for a block of equal codes without a minimum.",
              "What is in bytes 0 and 1, and how do you extract a code from a byte?"),
     },
     hints=(
@@ -159,7 +159,7 @@ EXERCISE = Exercise(
         "sixteen holds two codes.",
         "The byte 0xA7 holds the codes 7 and 10: `& 15` keeps the low four bits, `>> 4` shifts the high "
         "four down. `view` with a dtype reads two neighbouring bytes as one float16 without computing "
-        "anything; it wants contiguous memory.",
+        "anything; it needs contiguous memory.",
         "In outline: read the first four bytes of each block as two float16 numbers and convert them to "
         "float32, as columns (n, 1). Get the low and the high codes, (n, 16) each, concatenate them to "
         "(n, 32), multiply by the scale, and add the minimum.",

@@ -237,7 +237,7 @@ EXERCISE = Exercise(
              "You give `choose` logits with three axes.",
              "What shape does the docstring give for the argument of `choose`?"),
         edit("GEN-41 probabilities are chosen from", {TOKEN: "choose(torch.softmax(logits[:, -1], dim=-1))"},
-             "You give probabilities to `choose`.", "What does the docstring say that `choose` gets?"),
+             "You give probabilities to `choose`.", "According to the docstring, what does `choose` get?"),
         edit("GEN-43 always the likeliest", {TOKEN: "logits[:, -1].argmax(dim=-1)"},
              "You never call `choose`.", "Which function picks the next token?"),
         edit("GEN-45 the prompt comes back, too", {"tokens, caches = [], None":
@@ -256,7 +256,7 @@ EXERCISE = Exercise(
         "choose": ("Your answer is wrong only with certain `choose` functions.",
                    "Which function picks the next token?"),
         "calls": ("The tokens are right, but the model or `choose` is called with something else.",
-                  "What does the docstring say that each of them gets?"),
+                  "According to the docstring, what does each of them get?"),
         "caches": ("Your answer is wrong only where later tokens depend on the caches.",
                    "Which caches, and which tokens, does each call of the model get?"),
         "prompt": ("Your answer is wrong only where the new tokens depend on a prompt of several tokens.",

@@ -187,7 +187,7 @@ EXERCISE = Exercise(
              "None of your tokens can attend to itself.", "Should a token attend to itself?"),
         edit("GPT-37", {MASK: ".triu(diagonal=2)"},
              "Each of your tokens sees one later token.",
-             "Which is the first diagonal that must be blocked?"),
+             "What is the first diagonal that must be blocked?"),
         edit("GPT-17 the embeddings are scaled", {EMBEDDED: EMBEDDED.replace("(ids)", "(ids) * x_width")
              .replace("x_width", "self.head.weight.shape[1] ** 0.5")},
              "You multiply the token embeddings by the square root of their width.",
@@ -203,7 +203,7 @@ EXERCISE = Exercise(
              "Which form of GELU does the exercise ask for?"),
         edit("GPT-25 attends over the samples", {', "batch_first": True': ""},
              "Your layers treat the batch axis as the token axis.",
-             "Which axis does nn.TransformerEncoderLayer take for the tokens by default?"),
+             "By default, which axis does nn.TransformerEncoderLayer treat as the token axis?"),
         edit("GPT-25", {', "batch_first": True': "",
              "blocked = torch": "tokens = len(ids)\n        blocked = torch"}),
         edit("GPT-27 too long a text is not refused", {RAISE: "str("},

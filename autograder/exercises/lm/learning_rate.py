@@ -119,7 +119,8 @@ EXERCISE = Exercise(
              "What should the rate be at the first and at the last step of the warmup?"),
     ),
     needs={
-        "no warmup": ("Your answer is wrong only without a warmup.", "When do you divide by the warmup?"),
+        "no warmup": ("Your answer is wrong only without a warmup.",
+        "Do you divide by the warmup even when it is 0?"),
         "after": ("Your answer is wrong only after the last step.", "What should the rate be there?"),
         "many": ("Your answer is wrong only for many steps.",
                  "Does a number in your code limit the number of steps?"),
@@ -133,7 +134,7 @@ EXERCISE = Exercise(
         "Draw the curve for 4 steps of warmup and 8 steps in all. It has three parts: a straight line up, "
         "half a cosine down, and zero.",
         "After the warmup, first compute the fraction of the decay that is done, which goes from 0 to 1. "
-        "Times pi, it is the angle of the cosine.",
+        "Multiplied by pi, it is the angle of the cosine.",
         "In outline: while step is below warmup, return the point on the straight line; from step = total "
         "onwards, return zero; otherwise compute the fraction and put it into the cosine formula of the docstring.",
     ),

@@ -1,4 +1,4 @@
-"""How surprised a model is by the tokens that actually follow: the mean of -log p."""
+"""The surprise of a model at the tokens that actually follow: the mean of -log p."""
 
 import torch
 import torch.nn.functional as F
@@ -121,7 +121,7 @@ EXERCISE = Exercise(
              "A different value of `ignore` changes nothing in your result.", "Which line uses `ignore`?"),
         edit("TRN-139 negative targets do not count", {COUNTS: "targets >= 0"},
              "You leave out negative targets, whatever `ignore` says.",
-             "Which targets do not count where `ignore` is 0?"),
+             "Which targets do not count when `ignore` is 0?"),
         edit("TRN-67 every target counts", {COUNTS: "targets > -1000", FILL: "targets.clamp(min=0)"},
              "You count targets that should be ignored.", "Which of your lines leaves a target out?"),
         edit("TRN-135 what is ignored is taken for an id", {FILL: "targets.clamp(min=0)"},
@@ -158,7 +158,7 @@ EXERCISE = Exercise(
              "Which probability does the softmax give to the target, and what is minus its logarithm?"),
     },
     hints=(
-        "Take one position with logits for four words, whose target is word 2. Its loss is minus the "
+        "Take one position with logits for four words and the target word 2. Its loss is minus the "
         "logarithm of one of the four probabilities.",
         "Compute the log-probabilities of all words at once, along the last axis. `gather` then picks one "
         "entry per position; give the index a last axis of size 1. An ignored target such as -100 is no "

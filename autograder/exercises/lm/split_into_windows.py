@@ -112,7 +112,7 @@ EXERCISE = Exercise(
                  "What should happen to tokens that fill no window?"),
         "several": ("Your answer is wrong only when there are several windows.",
                     "At which token does the second window begin?"),
-        "": ("Even a single window comes out wrong.",
+        "": ("Your answer is wrong even for a single window.",
              "Which tokens are the inputs of the first window, and which its targets?"),
     },
     hints=(

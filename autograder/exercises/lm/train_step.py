@@ -137,7 +137,7 @@ EXERCISE = Exercise(
              "Which parameters' gradients does the norm include?"),
         edit("TRN-117 short gradients are stretched", {CLIP: "    norm = sum(p.grad.square().sum() for p in "
              "model.parameters()).sqrt()\n    for p in model.parameters():\n        p.grad *= max_norm / norm\n"},
-             "You lengthen a gradient that is short enough.",
+             "You scale up a gradient whose norm is already below max_norm.",
              "What should clipping do to a short gradient?"),
         edit("TRN-119 the limit is fixed", {"model.parameters(), max_norm": "model.parameters(), 1.0"},
              "A different max_norm changes nothing in your result.", "Which line uses max_norm?"),

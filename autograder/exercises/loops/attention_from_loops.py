@@ -79,7 +79,7 @@ EXERCISE = Exercise(
         edit("LOOP-13", {PAIR: "torch.cosine_similarity(q[i], k[j], dim=0)"}),
         edit("LOOP-45 as many keys as queries taken for granted", {"k.shape[0]": "q.shape[0]"},
              "Your code assumes that there are as many keys as queries.",
-             "The two numbers may differ. Which of your sizes should be the number of keys?"),
+             "The two numbers may differ. Which size in your code should be the number of keys?"),
         edit("LOOP-45", {TABLE: "torch.zeros(q.shape[0], q.shape[0])"}),
         edit("LOOP-45", {"k.shape[0]": "q.shape[0]", "v.shape[1]": "q.shape[1]"}),
         edit("LOOP-47 values as wide as queries taken for granted", WIDTH,

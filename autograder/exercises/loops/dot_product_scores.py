@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         edit("LOOP-35", {PAIR: "x[i, -1] * x[j, -1]"}),
     ),
     needs=MANY_TOKENS | {
-        "large": ("Small entries come out right; large ones do not.",
+        "large": ("Your result is right for small entries, and wrong for large ones.",
                   "Which step works only while the scores are small?"),
     },
     hints=(

@@ -61,7 +61,7 @@ EXERCISE = Exercise(
         *TOO_SHORT,
         *(edit("MSK-111", {"arange(n)": f"arange(min(n, {limit}))"}) for limit in (64, 128, 256)),
     ),
-    needs={"long": ("Short sentences come out right; a long one does not.",
+    needs={"long": ("Your result is right for short sentences, and wrong for long ones.",
                     "Does a number in your code limit the length of a sentence?")},
     hints=(
         "Draw the table for four tokens, with queries as rows and keys as columns, and mark each cell in which "

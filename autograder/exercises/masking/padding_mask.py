@@ -81,7 +81,7 @@ EXERCISE = Exercise(
             "mask[:, None, None, :]", "mask.T", "mask[:, None, :]", "mask[:, None, :] & mask[:, :, None]")),
         *TOO_SHORT,
     ),
-    needs={"long": ("Short sentences come out right; a long one does not.",
+    needs={"long": ("Your result is right for short sentences, and wrong for long ones.",
                     "Does a number in your code limit the length of a sentence?")},
     hints=(
         "Write out by hand the row of True and False for a sentence of 3 tokens in a row of 5.",

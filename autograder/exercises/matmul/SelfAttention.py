@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         edit("SDPA-41", {Q: K, K: Q}),
         edit("HEAD-03 scale from the model's width", {"math.sqrt(q.shape[-1])": "math.sqrt(x.shape[-1])"},
              "Your scale is computed from the width of x, not from that of the queries.",
-             "Which vectors are multiplied in a dot product here?"),
+             "Which vectors do your dot products multiply?"),
         edit("HEAD-07 weights that PyTorch does not know", {MADE: NEW},
              "PyTorch does not find all of your weights.",
              "Which of your weights does list(module.parameters()) show?"),
@@ -128,10 +128,11 @@ EXERCISE = Exercise(
     ),
     needs=A_BATCH | {
         "other weights": ("Your result is right with a module's first weights, and wrong after they have changed.",
-                          "What does your module keep from one call to the next that was computed from the weights?"),
-        "several tokens": ("A single token comes out right, so the values are right; with several tokens the "
-                           "weights are wrong.",
-                           "What happens to a score, step by step, until it is a weight?"),
+                          "Which value, computed from the weights, does your module keep from one call to "
+                          "the next?"),
+        "several tokens": ("Your result is right for a single token, so the values are right; with several "
+                           "tokens the weights are wrong.",
+                           "Which steps turn a score into a weight?"),
     },
     hints=(
         "A module owns what is learned, here three matrices. Assign each one to an attribute of `self` as an "

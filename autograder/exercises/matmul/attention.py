@@ -64,8 +64,9 @@ EXERCISE = Exercise(
         edit("SDPA-21", FLAT),
     ),
     needs=NEEDS | {
-        "several tokens": ("A single token comes out right; with several tokens the weights are wrong.",
-                           "What happens to a score, step by step, until it is a weight?"),
+        "several tokens": ("Your result is right for a single token; with several tokens the weights are "
+                           "wrong.",
+                           "Which steps turn a score into a weight?"),
     },
     hints=(
         "There are three steps and no loop: scores, weights, weighted sum. The first and the last are matrix "

@@ -49,10 +49,10 @@ EXERCISE = Exercise(
     mistakes=(
         *fitting(attention_scores, ATTENTION, without=("SDPA-03", "SDPA-05", "SDPA-35")),
         edit("SDPA-03 multiplied by the root of the width", {"scores / math.sqrt(": "scores * math.sqrt("},
-             "Your scores are too large, and more so the wider the vectors.",
+             "Your scores are too large, and the error grows with the width of the vectors.",
              "Should the scale shrink the scores of wide vectors, or enlarge them?"),
         edit("SDPA-35 divided by the width itself", {"/ math.sqrt(q.shape[-1])": "/ q.shape[-1]"},
-             "Your scores are too small, and more so the wider the vectors.",
+             "Your scores are too small, and the error grows with the width of the vectors.",
              "When the width is four times as large, by what factor does the standard deviation of a dot product "
              "grow?"),
         edit("SDPA-21 samples are mixed", {"k.transpose(-2, -1)": "k.reshape(-1, *k.shape[-2:])[0].T"},
@@ -62,14 +62,14 @@ EXERCISE = Exercise(
              "Your scores are transposed: their rows belong to the keys.",
              "Should a row hold the scores of one query, or of one key?"),
         edit("SDPA-47 scaled twice", {"return scores": "return scores / math.sqrt(q.shape[-1]) ** 0.5"},
-             "Your scores are too small, and more so the wider the vectors.",
+             "Your scores are too small, and the error grows with the width of the vectors.",
              "How many times do you apply the scale?"),
         edit("SDPA-51 weights where scores are asked", {"return scores": "return torch.softmax(scores, dim=-1)"},
              "Your rows sum to one: you return weights.",
              "Where does the formula of this exercise end?"),
     ),
     needs=NEEDS | {
-        "large": ("Small entries come out right; large ones do not.",
+        "large": ("Your result is right for small entries, and wrong for large ones.",
                   "Which step works only while the scores are small?"),
     },
     hints=(

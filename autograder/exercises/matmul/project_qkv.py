@@ -66,7 +66,7 @@ EXERCISE = Exercise(
              "What should `q, k, v = project_qkv(...)` unpack?"),
         edit("QKV-09 projects a projection", {"x @ w_k": "q @ w_k", "x @ w_v": "q @ w_v"},
              "Your keys and values are computed from another projection, not from x.",
-             "What does each of the three products start from?"),
+             "Which tensor should each of the three products start from?"),
         edit("QKV-11 one result instead of three", {ALL: "return q"},
              "You return only the queries.",
              "What should `q, k, v = project_qkv(...)` unpack?"),
@@ -90,7 +90,7 @@ EXERCISE = Exercise(
     needs=A_BATCH | {
         "weights": ("Your result is right when the weights are identity matrices, and wrong with other weights.",
                     "By which weight is x multiplied for each of the three results, and from which side?"),
-        "x": ("With identity matrices as weights, x should come back three times. Yours does not.",
+        "x": ("With identity matrices as weights, x should come back three times, but it does not.",
               "What do you do to x besides the three products?"),
     },
     hints=(

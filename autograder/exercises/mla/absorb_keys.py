@@ -93,7 +93,7 @@ EXERCISE = Exercise(
                   "Which rows of each weight belong to the second head?"),
         "wide": ("Your answer is wrong only when heads are wider than one feature.",
                  "Which axis does the product of the two weights sum over?"),
-        "": ("Even one head of one feature comes out wrong.",
+        "": ("Your answer is wrong even for one head of one feature.",
              "When each weight is a single number, what should the result be?"),
     },
     hints=(

@@ -158,7 +158,7 @@ EXERCISE = Exercise(
         "tokens": ("Your answer is wrong only when there are several latents, so it must be the weights "
                    "that are wrong.",
                    "How does a score become a weight?"),
-        "": ("Even a single latent, whose weight is always 1, comes out wrong.",
+        "": ("Your answer is wrong even for a single latent, whose weight is always 1.",
              "Which matrix is the latent multiplied by, and how are the heads combined?"),
     },
     hints=(

@@ -1,4 +1,4 @@
-"""How many bytes a cache of latents and rotary keys takes."""
+"""The size of a cache of latents and rotary keys, in bytes."""
 
 import math
 

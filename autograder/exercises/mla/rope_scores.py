@@ -145,7 +145,7 @@ EXERCISE = Exercise(
                     "Which axis of the shared keys holds the samples?"),
         "tokens": ("Your answer is wrong only for inputs larger than one query and one key of one feature.",
                    "Which query and which key give the entry [0, 0, 1, 2]?"),
-        "": ("Even a single number on each side comes out wrong.",
+        "": ("Your answer is wrong even for a single number on each side.",
              "If each query and key were one long vector, what would their product be, and how wide are "
              "they?"),
     },

@@ -260,7 +260,7 @@ EXERCISE = Exercise(
              "Your router has a bias.", "Which layers have a bias according to the docstring?"),
         edit("MOE-83 two outputs", {LAST: "return output.unflatten(0, x.shape[:2]), logits"},
              "You return more than the layer's output.",
-             "What does the docstring say that the layer returns?"),
+             "According to the docstring, what does the layer return?"),
         edit("MOE-85 flat tokens come back", {LAST: "return output"},
              "You return the tokens of all samples along a single axis.", "What shape did the input have?"),
     ),
@@ -273,7 +273,7 @@ EXERCISE = Exercise(
                             "Which experts does the router choose for one token, and with which weights?"),
         "tokens": ("Your answer is wrong only when there are several tokens.",
                    "Follow one token; does its result end up in its own row?"),
-        "": ("Even one token with one expert comes out wrong.",
+        "": ("Your answer is wrong even for one token with one expert.",
              "Which weight does the only expert have, and which layers does it consist of?"),
     },
     hints=(

@@ -81,7 +81,8 @@ EXERCISE = Exercise(
         edit("MOE-157 counts instead of shares", {SHARE: "sent.to(logits.dtype).sum(dim=0)"},
              "Your loss grows with the number of tokens.", "Should f be a count or a share?"),
         edit("MOE-159 probabilities are added up", {PROBABILITY: f"{SOFTMAX}.sum(dim=0)"},
-             "Your loss grows with the number of tokens.", "What do the P of all experts sum to?"),
+             "Your loss grows with the number of tokens.",
+             "What do the values of P sum to over all experts?"),
         edit("MOE-161 only the first choices count", {TOP: "logits.topk(1, dim=-1).indices", SHARE:
              "sent.to(logits.dtype).mean(dim=0)"},
              "Your shares count only the best expert of each token.",
@@ -131,14 +132,15 @@ EXERCISE = Exercise(
                     "How often was each expert chosen, and how probable was it on average?"),
         "tokens": ("Your answer is wrong only when there are several tokens.",
                    "Over which axis do the two means run?"),
-        "": ("Even one token with one expert comes out wrong.", "What is the loss when f and P are both 1?"),
+        "": ("Your answer is wrong even for one token with one expert.",
+             "What is the loss when f and P are both 1?"),
     },
     hints=(
         "For each expert you need two numbers: the share of the choices that went to it, and its mean "
         "probability. Only the second has a gradient, because a choice is a whole number.",
         "To count the choices, turn the indices of the k largest logits into rows of zeros and ones with "
-        "F.one_hot, and take the mean over all T * k of them. The mean probability is a mean over the "
-        "tokens of the softmax. Check: when all f and P are 1/E, the loss is 1.",
+        "F.one_hot, and take the mean over all T * k of them. The mean probability is the mean of the "
+        "softmax over the tokens. Check: when all f and P are 1/E, the loss is 1.",
         "In outline: find the k experts of each token, compute each expert's share f of all choices, "
         "compute its mean softmax probability P, and return E times the sum of f times P.",
     ),

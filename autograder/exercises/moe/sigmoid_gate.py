@@ -124,7 +124,7 @@ EXERCISE = Exercise(
              "With k = 1, your weight is the score itself.", "What is a number divided by itself?"),
         edit("MOE-227 the smallest", {TOP: "(scores + bias).topk(k, dim=-1, largest=False).indices"},
              "You choose the experts with the smallest sums.",
-             "Which sums should be chosen: the largest or the smallest?"),
+             "Which experts should be chosen: those with the largest sums or those with the smallest?"),
         edit("MOE-229 rising order", {TOP: "(scores + bias).topk(k, dim=-1).indices.flip(-1)"},
              "Your experts are in increasing order.", "Which expert should come first?"),
         edit("MOE-231 in the order of the weights",
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
              "Your weights have an entry for every expert.", "How many weights does one token need?"),
         edit("MOE-243 the choice runs over the tokens",
              {TOP: "(scores + bias).topk(min(k, logits.shape[0]), dim=0).indices"},
-             "You choose tokens for each expert.", "Which axis should one token choose along?"),
+             "You choose tokens for each expert.", "Along which axis should each token choose?"),
         edit("MOE-245 one choice for all tokens",
              {TOP: "(scores + bias).reshape(-1, logits.shape[-1]).mean(0).topk(k).indices.expand("
                    "*logits.shape[:-1], k)"},
@@ -188,7 +188,7 @@ EXERCISE = Exercise(
                      "Which scores decide the weights of the chosen experts?"),
         "several": ("Your answer is wrong only when a token has several experts.",
                     "What should the weights of one token add up to, and in which order are they?"),
-        "": ("Even one token with one expert comes out wrong.",
+        "": ("Your answer is wrong even for one token with one expert.",
              "What is a score divided by itself, and what is it multiplied by?"),
     },
     hints=(

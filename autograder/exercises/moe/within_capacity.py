@@ -1,4 +1,4 @@
-"""Which tokens fit into the capacity of their expert (Fedus et al. 2021, section 2.2)."""
+"""The tokens that fit into the capacity of their expert (Fedus et al. 2021, section 2.2)."""
 
 import torch
 import torch.nn.functional as F

@@ -81,10 +81,10 @@ EXERCISE = Exercise(
              "Your query heads cycle through the key heads: 0, 1, 2, 0, 1, 2.",
              "With 4 query heads and 2 key heads, which query heads should share key head 0?"),
         edit("MQA-03 values in another order than keys", {VALUES: "v.repeat(1, shared, 1, 1)"},
-             "Your keys meet the right query heads; your values do not.",
+             "Your key heads are paired with the right query heads; your value heads are not.",
              "Do you repeat the key heads and the value heads in the same order?"),
         edit("MQA-19 keys in another order than values", {KEYS: "k.repeat(1, shared, 1, 1)"},
-             "Your values meet the right query heads; your keys do not.",
+             "Your value heads are paired with the right query heads; your key heads are not.",
              "Do you repeat the key heads and the value heads in the same order?"),
         edit("MQA-07 heads are blended", {EACH: ".mean(dim=1, keepdim=True)"},
              "All your query heads use one average of the key and value heads.",
@@ -122,7 +122,8 @@ EXERCISE = Exercise(
         edit("MHA-37", DEALT_OUT | {kv_heads.CUT: "q.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)"}),
     ),
     needs={
-        "groups": ("Your result is right for one key head for all and for one each, and wrong in between.",
+        "groups": ("Your result is right with one key head for all query heads and with one for each, and "
+                   "wrong in between.",
                    "With 6 query heads and 3 key heads, which query heads should share key head 0?"),
     } | KEPT_NEEDS | HEADS_NEEDS | MASK_NEEDS,
     hints=(

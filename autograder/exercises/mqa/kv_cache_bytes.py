@@ -1,4 +1,4 @@
-"""How many bytes a key/value cache takes."""
+"""The size of a key/value cache, in bytes."""
 
 import math
 
@@ -73,7 +73,7 @@ EXERCISE = Exercise(
              "Can one layer's cache serve the other layers?"),
         edit("MQA-55 the key heads are left out", {"* n_kv_heads ": ""},
              "Your number does not change with the number of key/value heads.",
-             "How many keys does one token leave in one layer?"),
+             "How many keys does one token add to the cache of one layer?"),
         edit("MQA-57 the width of a head is left out", {" * d_head": ""},
              "Your number does not change with the width of a head.", "How many numbers make up one key?"),
         edit("MQA-59 the batch is left out", {"* batch ": ""},
@@ -112,8 +112,8 @@ EXERCISE = Exercise(
     needs=NEEDS,
     invariants=invariants(FACTORS),
     hints=(
-        "Start with one token in one layer. So that later tokens can attend to it, it leaves a key and a value "
-        "for each key/value head.",
+        "Start with one token in one layer. It adds a key and a value for each key/value head to the "
+        "cache, so that later tokens can attend to it.",
         "Count numbers first: for one head, one layer, one token, one sample. Then multiply by how many there are "
         "of each. The bytes come last.",
         "In outline: multiply samples, tokens, layers, key/value heads and the width of a head; double the "

@@ -34,7 +34,7 @@ EXERCISE = Exercise(
              "You normalise the output of the sublayer, not the sum.", "Which tensor should go through the norm?"),
         edit("PON-05 no residual", {TOTAL: "total = branch"},
              "You normalise only the output of the sublayer.",
-             "If the sublayer returned zeros, what should be left of x?"),
+             "If the sublayer returned zeros, what should the output be?"),
         edit("PON-07 no norm", {LAST: "return total"},
              "You return the sum without a norm.", "Which of the two modules is never called?"),
         edit("PON-09 no sublayer", {BRANCH: "branch = 0"},

@@ -137,7 +137,7 @@ EXERCISE = Exercise(
                     "Which rows of the table does a short sequence need?"),
         "long": ("Your result is right for short sequences, and wrong for a long one.",
                  "Does a number in your code limit the length of a sequence?"),
-        "several": ("One token in each sample comes out right; several tokens do not.",
+        "several": ("Your result is right for one token in each sample, and wrong for several.",
                     "Which row of the table belongs to the second token?"),
         "": ("Even when every row of the table is used once, your sum is wrong.",
              "Which row is added to the third token, and how many times?"),

@@ -1,2 +1,2 @@
-"""How a model learns the order of its tokens: sinusoids, learned positions, rotations, distances."""
+"""The order of tokens, encoded for a model: sinusoids, learned positions, rotations, distances."""
 LESSON = "07_positions"

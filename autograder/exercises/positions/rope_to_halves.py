@@ -84,7 +84,7 @@ EXERCISE = Exercise(
                   "In a head of six rows, where does each row go?"),
         "heads": ("Your result is right for one head, and wrong for several.",
                   "Which rows belong to the second head, before and afterwards?"),
-        "": ("A head of one pair should come back unchanged. Yours does not.",
+        "": ("A head of one pair should come back unchanged, but it does not.",
              "Where do rows 0 and 1 go when d_head/2 is 1?"),
     },
     hints=(

@@ -72,7 +72,7 @@ EXERCISE = Exercise(
              "Your frequencies fall half as fast as they should.",
              "By how much does the exponent grow from one pair to the next?"),
         edit("POS-03 another base", {"10000": "1000"},
-             "Your frequencies fall to a different lowest value than they should.",
+             "Your lowest frequency is not the one that the formula gives.",
              "Which constant does the formula contain?"),
         edit("POS-03", {"10000": "100000"}),
         edit("POS-05 sine and cosine exchanged", {SINES: SINES.replace("sin", "cos"), COSINES:

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
              "Which function turns a probability that should be 1 into a loss?"),
         edit("DPO-53 the margin itself", {"F.logsigmoid(margin)": "margin"},
              "Your loss falls without limit as the margin grows.",
-             "How much should be left to gain when a pair is right by a large margin?"),
+             "How much should the loss still fall when a pair is right by a large margin?"),
         edit("DPO-55 a hinge", {LOSS: "F.relu(1 - margin).mean()"},
              "Your loss consists of two straight lines.",
              "Which function turns a margin into a probability?"),

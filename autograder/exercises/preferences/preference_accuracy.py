@@ -1,4 +1,4 @@
-"""How often a policy prefers what people preferred, by the reward that is implicit in it."""
+"""The share of pairs in which a policy prefers what people preferred, by its implicit reward."""
 
 import torch
 
@@ -85,7 +85,7 @@ EXERCISE = Exercise(
                                           "rejected).sum().item(), 1)"},
              "You divide by the number of pairs without ties.", "How many pairs are there?"),
         edit("DPO-87 no reference", {CHOSEN: "policy_chosen", REJECTED: "policy_rejected"},
-             "You count how often the chosen answer is more likely, whatever the reference.",
+             "You count how often the chosen answer is more likely, whatever the reference says.",
              "Is the implicit reward a probability, or how much that probability has grown?"),
         edit("DPO-89 chosen and rejected exchanged", {RIGHT: "chosen < rejected"},
              "You count the pairs that are wrong.", "Which answer should have the greater reward?"),
@@ -107,8 +107,9 @@ EXERCISE = Exercise(
              "You count the chosen answers whose probability has grown at all.",
              "What is the chosen answer's reward compared with?"),
         edit("DPO-117 gained and lost", {RIGHT: "(chosen > 0) & (rejected < 0)"},
-             "You count a pair only if the chosen answer has gained and the rejected one has lost.",
-             "Is a pair right when both answers have gained, the chosen one more?"),
+             "You count a pair only if the chosen answer has become more likely and the rejected one less "
+             "likely.",
+             "Is a pair right when both answers have become more likely, the chosen one by more?"),
         edit("DPO-103 the mean probability", {LAST: "torch.sigmoid(0.1 * (chosen - rejected)).double().mean().item()"},
              "You average probabilities.", "Can a pair be partly right?"),
         edit("DPO-105 the margin", {LAST: "(chosen - rejected).double().mean().item()"},

@@ -1,4 +1,4 @@
-"""How likely a model finds an answer: the logarithms of its tokens' probabilities, added up."""
+"""The log-probability of an answer under a model: the sum over its tokens."""
 
 import torch
 import torch.nn.functional as F
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "The logits at position n have seen the tokens up to n, so they predict the token at n + 1. The "
-        "last row of logits predicts nothing that you have.",
+        "last row of logits predicts a token that is not in the text.",
         "Cut the three tensors so that their columns line up: the logits lose their last "
         "position, ids and mask their first.",
         "In outline: take log_softmax of the logits along the vocabulary axis, shift, `gather` the entry "

@@ -157,7 +157,7 @@ EXERCISE = Exercise(
              "x = x + self.time_embedding(torch.arange(3 * steps) % self.time_embedding.num_embeddings)"}),
         edit("DT-99 times from one", {TIME: "self.time_embedding(torch.arange(1, steps + 1).clamp(max="
              "self.time_embedding.num_embeddings - 1))"},
-             "Your first step gets the second time.",
+             "Your first step gets the time embedding of the second.",
              "Which row of time_embedding belongs to the first step?"),
         edit("DT-75 no times", {R: R[:-7], S: S[:-7], A: A[:-7]},
              "Your tokens have no time embedding.", "What is added to all three tokens of a step?"),
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
         edit("DT-77", {R: R[:-7]}),
         edit("DT-77", {A: A[:-7]}),
         edit("DT-79 times backwards", {TIME: f"{TIME}.flip(0)"},
-             "Your last step gets the first time.", "Which time does the first step have?"),
+             "Your last step gets the time embedding of the first.", "Which time does the first step have?"),
         edit("DT-41", {TOKENS: TOKENS.replace("(r, s, a)", "(s, r, a)"), READ: "x[:, 0::3]"},
              "Each of your steps starts with its state.", "Which of the three comes first in a step?"),
         edit("DT-41", {TOKENS: TOKENS.replace("(r, s, a)", "(s, r, a)")}),
@@ -213,14 +213,15 @@ EXERCISE = Exercise(
     needs=NEEDS | {
         "steps": ("Your answer is wrong only when there are several steps.",
                   "Which tokens may the state of the second step attend to, and which time does it have?"),
-        "": ("Even a single step comes out wrong.", "Which two tokens may the first action depend on?"),
+        "": ("Your answer is wrong even for a single step.",
+             "Which two tokens may the first action depend on?"),
     },
     hints=(
         "Write down the six tokens of two steps, in the order of `interleave`. Each action is predicted "
         "at its state, from the return and the state of its step and from everything earlier.",
-        "Three of the parts turn returns, states and actions into vectors of width d_model; give the "
-        "returns a last axis of size 1 for theirs. Add the same time embedding to all three tokens of a "
-        "step, then interleave them.",
+        "Three of the parts turn returns, states and actions into vectors of width d_model. The returns "
+        "need a last axis of size 1 first. Add the same time embedding to all three tokens of a step, then "
+        "interleave them.",
         "In outline: embed the three with their times, interleave them to (B, 3T, d_model), build a "
         "causal mask of 3T x 3T, go through the layers, take every third token, starting with the first "
         "state, and apply the norm and the head.",

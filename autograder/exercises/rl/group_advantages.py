@@ -1,4 +1,4 @@
-"""How much better than its group: rewards of answers to one question, compared (Shao et al. 2024)."""
+"""Advantages within a group: rewards of answers to one question, compared (Shao et al. 2024)."""
 
 import torch
 
@@ -62,7 +62,7 @@ EXERCISE = Exercise(
     invariants=(samples_apart("two groups", "another second group"),),
     mistakes=(
         edit("GRP-01 divided by one less", {"correction=0": "correction=1"},
-             "Your advantages are slightly too small, the more so the smaller the group.",
+             "Your advantages are slightly too small, especially in small groups.",
              "Should the sum of squares be divided by K or by K - 1?"),
         edit("GRP-03 all groups together", {MEAN: "rewards.mean()", STD: "rewards.std(correction=0)"},
              "You compare each answer with the answers of all groups.",
@@ -130,7 +130,7 @@ EXERCISE = Exercise(
                   "Which number does the formula add to the standard deviation?"),
         "groups": ("Your answer is wrong only when there are several groups.",
                    "Which answers is each answer compared with?"),
-        "": ("Even a single group comes out wrong.",
+        "": ("Your answer is wrong even for a single group.",
              "What are the mean and the standard deviation of the rewards 1 and 3?"),
     },
     hints=(

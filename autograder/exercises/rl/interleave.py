@@ -86,7 +86,8 @@ EXERCISE = Exercise(
     needs={
         "steps": ("Your answer is wrong only when there are several steps.",
                   "Which token should be the fourth: which kind, and of which step?"),
-        "": ("Even a single step comes out wrong.", "In which order do return, state and action come?"),
+        "": ("Your answer is wrong even for a single step.",
+             "In which order do return, state and action come?"),
     },
     hints=(
         "Write down the six tokens of two steps: return, state and action of step 0, then return, state "

@@ -1,4 +1,4 @@
-"""What is still to come: at each step the sum of this and all later rewards."""
+"""Returns to go: at each step the sum of this and all later rewards."""
 
 import torch
 
@@ -127,7 +127,7 @@ EXERCISE = Exercise(
                      "How does a return to go follow from the one of the next step?"),
         "steps": ("Your answer is wrong only when there are several steps.",
                   "For rewards 1, 2, 3, which three returns to go should come out?"),
-        "": ("Even a single step comes out wrong.",
+        "": ("Your answer is wrong even for a single step.",
              "What is the return to go at the only step of an episode?"),
     },
     hints=(

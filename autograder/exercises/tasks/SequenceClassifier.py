@@ -188,7 +188,7 @@ EXERCISE = Exercise(
                     "the two have you blocked?"),
         "tokens": ("Your answer is wrong only when a text has several tokens.",
                    "Which tokens may attend to which, and which of them does the mean include?"),
-        "": ("Even a text of one token comes out wrong.",
+        "": ("Your answer is wrong even for a text of one token.",
              "Which steps does a single token go through, from its id to the logits?"),
     },
     hints=(

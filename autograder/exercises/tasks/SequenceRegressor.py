@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         edit("REG-25", {VALUES_IN: f"F.gelu({VALUES_IN})"}),
         edit("REG-19 standardised once more", {"values = x[..., None]": "values = ((x - x.mean(1, keepdim=True)) / "
              "(x.std(1, correction=0, keepdim=True) + 1e-8))[..., None]"},
-             "Your model cannot tell a high series from a low one.",
+             "Your model cannot distinguish a series of high values from one of low values.",
              "Does the docstring ask the model to scale the series?"),
         edit("REG-21 all values in one token", {"values = x[..., None]": "values = x.mean(dim=1)[:, None, "
                                                 "None].expand(*x.shape, 1)"},
@@ -137,7 +137,7 @@ EXERCISE = Exercise(
     needs=NEEDS | {
         "length": ("Your answer is wrong only for series of more than one value.",
                    "Which tokens may attend to which, and which one is read?"),
-        "": ("Even a series of one value comes out wrong.",
+        "": ("Your answer is wrong even for a series of one value.",
              "Which steps does a single value go through, from number to forecast?"),
     },
     hints=(

@@ -107,8 +107,8 @@ EXERCISE = Exercise(
              "You drop the newest value of the window instead of the oldest.",
              "Which value should leave the window?"),
         edit("SER-89 gradients are kept", {QUIET: "if True:"},
-             "Your forecast is still connected to a graph of gradients.",
-             "Does the exercise ask for gradients?"),
+             "Your forecast is still attached to the autograd graph.",
+             "Does the exercise ask for a result with gradients?"),
         edit("SER-89", {QUIET: "with torch.enable_grad():"}),
         edit("SER-91 gradients stay off", {QUIET: "torch.set_grad_enabled(False)\n    if True:"},
              "After your call, gradients stay switched off everywhere.",
@@ -149,7 +149,8 @@ EXERCISE = Exercise(
     needs={
         "fed back": ("Your answer is wrong only for several steps.",
                      "Which values does the model read at the second step, and in which order?"),
-        "": ("Even a single step comes out wrong.", "What does the model read, and what does it return?"),
+        "": ("Your answer is wrong even for a single step.",
+             "What does the model read, and what does it return?"),
     },
     hints=(
         "After the first step you have a forecast. Treat it as if it had been observed: append it to the "

@@ -122,7 +122,7 @@ EXERCISE = Exercise(
                     "Where do the second window and its targets start?"),
         "far": ("Your answer is wrong only when the horizon is more than one value.",
                 "For a horizon of two, which values are the targets of the first window?"),
-        "": ("Even a single window with a single target comes out wrong.",
+        "": ("Your answer is wrong even for a single window with a single target.",
              "For the series 1, 2, 3, 4 and a length of three, what are the window and its target?"),
     },
     hints=(

@@ -1,2 +1,2 @@
-"""How a text becomes numbers: words, a vocabulary, byte pairs."""
+"""From a text to numbers: words, a vocabulary, byte pairs."""
 LESSON = "10_tokenisation"

@@ -136,7 +136,8 @@ EXERCISE = Exercise(
     needs={
         "odd bytes": ("Your result is right for whole characters, and wrong for bytes that form none.",
                       'What does errors="replace" put in their place?'),
-        "none": ("Only an empty list of ids goes wrong.", "Which text do no ids at all stand for?"),
+        "none": ("Your result is wrong only for an empty list of ids.",
+                 "Which text does an empty list of ids stand for?"),
         "broken": ("Your result is right for whole characters, and wrong for parts of one.",
                    'What does errors="replace" put in their place?'),
         "deep": ("Your result is right for bytes and pairs of bytes, and wrong for merges of merges.",
@@ -145,7 +146,7 @@ EXERCISE = Exercise(
                     "At which point are all bytes of a character together?"),
         "merges": ("Your result is right for bytes, and wrong for ids that stand for pairs.",
                    "Which bytes does the id 256 stand for?"),
-        "": ("Even the bytes of ASCII characters come out wrong.", "Which character is the id 97?"),
+        "": ("Your answer is wrong even for the bytes of ASCII characters.", "Which character is the id 97?"),
     },
     hints=(
         "Every id stands for some bytes. The ids 0 to 255 are single bytes; id 256 is the first merge, so its "

@@ -1,4 +1,4 @@
-"""How often each pair of neighbours occurs."""
+"""The number of times that each pair of neighbours occurs."""
 
 from collections import Counter
 from itertools import pairwise
@@ -89,13 +89,14 @@ EXERCISE = Exercise(
              "You return a list.", "Which type does the docstring ask for?"),
     ),
     needs={
-        "none": ("Only lists without a pair go wrong.", "How many pairs of neighbours does a single number have?"),
+        "none": ("Your result is wrong only for lists without a pair.",
+                 "How many pairs of neighbours does a single number have?"),
         "order": ("Your result is right unless a pair occurs in both orders.", "Is (a, b) the same pair as (b, a)?"),
         "overlap": ("Your result is right unless a number follows itself.",
                     "How many times does 1 follow 1 in 1, 1, 1?"),
         "again": ("Your result is right when every pair occurs once, and wrong when one occurs again.",
                   "What happens to the count of a pair that is already in the dict?"),
-        "": ("Four different numbers already give a wrong dict.",
+        "": ("Even for four different numbers your dict is wrong.",
              "Which three pairs of neighbours do four numbers have?"),
     },
     hints=(

@@ -105,13 +105,13 @@ EXERCISE = Exercise(
         "nothing": ("When there is nothing to merge, your list still changes.",
                     "What should happen to numbers that are in no such pair?"),
         "same": ("Your result is right unless a number follows itself.",
-        "What should become of 1, 1, 1 with the pair (1, 1)?"),
+        "What should 1, 1, 1 become with the pair (1, 1)?"),
         "order": ("Your result is right unless the pair also occurs in reverse order.",
                   "Is (a, b) the same pair as (b, a)?"),
         "again": ("Your result is right when the pair occurs once, and wrong when it occurs again.",
                   "Where should the search go on after a merge?"),
         "": ("Even a single pair is not merged correctly.",
-             "Work through 1, 2, 3 with the pair (2, 3). Which two numbers should be left?"),
+             "Work through 1, 2, 3 with the pair (2, 3). Which two numbers should remain?"),
     },
     hints=(
         "Slide a window of two numbers over the list from left to right. After a merge it moves by two, otherwise "

@@ -148,7 +148,7 @@ EXERCISE = Exercise(
         edit("BPE-85 ids that begin too low", {RANGE: "range(255, 255 + n_merges)"},
              "You start the new ids at 255.", "Which ids belong to the bytes?"),
         edit("BPE-85", {RANGE: "range(257, 257 + n_merges)"},
-             "You start the new ids at 257.", "Which is the first id that no byte uses?"),
+             "You start the new ids at 257.", "What is the first id that no byte uses?"),
         edit("BPE-147 new ids after the largest of the text", {"merged.append(new_id)": "merged.append(max(ids) + 1)"},
              "You start the new ids after the largest id of the text.", "Which ids belong to the bytes?"),
         edit("BPE-87 one merge too few", {RANGE: "range(256, 255 + n_merges)"},

@@ -222,7 +222,7 @@ class _Sorter:
         """
         for other in files:
             if beside:
-                self.account.tell(other.number, BESIDE, Path(other.name).suffix or "without an ending")
+                self.account.tell(other.number, BESIDE, Path(other.name).suffix or "without a file extension")
             elif other.file:
                 self.account.tell(other.number, NO_NOTEBOOK, f"{student} ({other.name})")
                 self._others.append((student, other.name, other.file))
@@ -273,7 +273,7 @@ class _Sorter:
         keep_aside(self._folder, student, lesson, name, attempt.file)
 
     def _move_from_stranger(self, origin: Origin, student: str) -> None:
-        """Move the files that a student handed in before it was known who they were."""
+        """Move the files that a student handed in before the student was identified."""
         stranger = id_of_stranger(origin)
         if origin.key in self._moved or stranger == student or self._people.is_somebody(stranger):
             return
@@ -389,9 +389,9 @@ class _Sorter:
         more = (
             ""
             if self._zone.rules
-            else f"; if your school's is another, collect with --timezone, or set {SETTING}"
+            else f"; if your school is in another time zone, collect with --timezone, or set {SETTING}"
         )
-        return [f"the system's times are read as those of {self._zone.source}{more}"]
+        return [f"the system's times are read in the time zone {self._zone.source}{more}"]
 
 
 def few(names: list[str], most: int = 8) -> str:

@@ -198,7 +198,7 @@ class People:
         except FileNotFoundError:
             return
         except (OSError, UnicodeDecodeError):
-            raise UserError(f"{self._path} cannot be read; it must be a text in UTF-8.") from None
+            raise UserError(f"{self._path} cannot be read; it must be a text file in UTF-8.") from None
         head = text.partition("\n")[0]
         rows = csv.reader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
         for number, row in enumerate(rows, start=1):
@@ -207,7 +207,8 @@ class People:
                 continue
             if len(cells) != len(HEAD) or not _is_folder(cells[3].removeprefix(DOUBTFUL)):
                 raise UserError(
-                    f"{self._path}, line {number}: {', '.join(HEAD)} belong there, the student as in the gradebook."
+                    f"{self._path}, line {number}: it needs {', '.join(HEAD)}, with the "
+                    "student's id as in the gradebook."
                 )
             self._rows[cells[0], cells[1]] = cells[2], cells[3]
 

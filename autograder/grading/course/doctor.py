@@ -74,7 +74,7 @@ def _inside() -> list[Finding]:
 
 
 def _text(outputs: list[dict]) -> str:
-    """Return the text that a cell printed, and the error that stopped it, so that an error is not taken for
+    """Return the text that a cell printed, and the error that stopped it, so that an error is not mistaken for
     silence.
     """
     return "".join(output.get("text", "") or output.get("evalue", "") for output in outputs)

@@ -103,7 +103,7 @@ def make_course(
     if quietly:
         return folder
     print(f"The course is in {folder}: {', '.join(lessons)}.")
-    print(f"An exchange knows it as {course_id}.")
+    print(f"Its id in an nbgrader exchange is {course_id}.")
     print("Students get what is in release/. Put what they hand in under submitted/STUDENT/LESSON/, then run")
     print(f"  python -m autograder grade {folder}")
     return folder

@@ -1,4 +1,4 @@
-"""The settings of a course: stock nbgrader with its traps closed. `nbgrader_config.py` of a course calls
+"""The settings of a course: nbgrader's defaults, changed where they are unsafe. `nbgrader_config.py` of a course calls
 `configure`; whatever is set there after that call wins.
 
 A comment says what each setting prevents. With nbgrader's defaults a check without output gives full marks, a

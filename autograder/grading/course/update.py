@@ -77,7 +77,7 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
         said += (
             plan.said
             if plan.refused or not refused
-            else [f"{plan.lesson.name}: left as it is, with the others"]
+            else [f"{plan.lesson.name}: left as it is, because another lesson is"]
         )
     if entries := news(folder):
         print("New since this course was made or last updated:")
@@ -121,13 +121,13 @@ def _plan(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> _
         return _Plan(lesson, [f"{lesson.name}: {why}"])
     made = read_notebook(path)
     if made.cells == new.cells:
-        return _Plan(lesson, [f"{lesson.name}: as it was"])
+        return _Plan(lesson, [f"{lesson.name}: unchanged"])
     result, notes = merged(made, mine, new)
     handed_in = len(find_submissions(folder, lesson.name, [lesson.name]))
     before, after = _points_before(api, lesson.name), _points(result)
     if handed_in and before.keys() != after.keys():
         asks = ", ".join(sorted(before.keys() ^ after.keys()))
-        why = f"left as it is; {handed_in} have handed in, and the corrected one asks different questions ({asks})"
+        why = f"left as it is; {handed_in} have handed in, and the corrected lesson asks different questions ({asks})"
         return _Plan(lesson, [f"{lesson.name}: {why}"], refused=True)
     notes += [
         f"{name} has {after[name]:g} points now, not {before[name]:g}" for name in _other(before, after)

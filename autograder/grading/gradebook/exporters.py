@@ -91,13 +91,15 @@ class TableExporter(ExportPlugin):
         handed_in = find_submissions(course, None, lessons)
         ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))
         for lesson, count in ungraded.items():
-            self.log.warning("%s: %d handed in and not graded as they are now; grade first", lesson, count)
+            self.log.warning(
+                "%s: %d handed in but not graded in their latest version; grade first", lesson, count
+            )
 
     def _warn_of_strangers(self, students: list) -> None:
         """Warn of students without a name or address in the gradebook, if others have one."""
         strangers = [one.id for one in students if not (one.first_name or one.last_name or one.email)]
         if strangers and len(strangers) < len(students):
-            self.log.warning("not of the class that was imported: %s", printable(", ".join(strangers)))
+            self.log.warning("not in the class list that was imported: %s", printable(", ".join(strangers)))
 
     def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
         """Return the header and the rows below it."""

@@ -54,7 +54,7 @@ def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
         known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
     if not known:
         raise UserError(
-            f"the gradebook of {api.coursedir.root} (gradebook.db) is missing or knows no lesson: restore your copy "
+            f"the gradebook of {api.coursedir.root} (gradebook.db) is missing or contains no lesson: restore your copy "
             "of it, or make a new one with `nbgrader generate_assignment LESSON --force` for each lesson."
         )
     if lesson is not None and lesson not in known:

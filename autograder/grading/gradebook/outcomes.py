@@ -46,5 +46,5 @@ def is_done(submission: Submission) -> bool:
 
 
 def remember(submission: Submission, outcome: Outcome) -> None:
-    """Write the outcome. To be called only when the gradebook is complete."""
+    """Write the outcome. Call this only when the gradebook is complete."""
     write_whole(submission.record, json.dumps(asdict(outcome)))

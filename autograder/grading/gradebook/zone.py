@@ -33,8 +33,7 @@ class Zone:
 
 
 def zone_of(config: Config, given: str | None = None) -> Zone:
-    """Return the zone that is `given`, or else the one that the settings of the course state, or else this
-    machine's.
+    """Return the zone that is `given`, or else the one in the course's settings, or else this machine's.
 
     Raises UserError if there is no such zone.
     """

@@ -102,7 +102,7 @@ class Questions:
 
 
 def stopped_cell(outputs: list[dict]) -> Stopped | None:
-    """Return the error that stopped a cell, from its outputs as sent."""
+    """Return the error that stopped a cell, from its outputs as the process sent them."""
     error = next(
         (one for one in outputs if isinstance(one, dict) and one.get("output_type") == "error"), None
     )
@@ -113,7 +113,7 @@ def stopped_cell(outputs: list[dict]) -> Stopped | None:
 
 
 def stopped_file(error: dict | None) -> Stopped | None:
-    """Return the error that stopped a Python file, as sent."""
+    """Return the error that stopped a Python file, as the process sent it."""
     if error is None:
         return None
     line = error.get("line")

@@ -161,7 +161,7 @@ class _Run:
                     self._keep_graph(step, verdict, session)
 
     def _outputs_of(self, step: Step, session: Session) -> list[dict]:
-        """Return the outputs of a cell, as sent. Raises Ended."""
+        """Return the outputs of a cell as the process sent them. Raises Ended."""
         with self._remembered(step):
             outputs = session.cell(step.text, self.patience.of(step))
         stopped = stopped_cell(outputs)

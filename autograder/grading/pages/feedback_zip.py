@@ -27,8 +27,8 @@ from autograder.printable import printable
 SYSTEMS = {CANVAS_SAYS: "Canvas", MOODLE_SAYS: "Moodle"}
 NO_PAGE = "no feedback page yet (`nbgrader generate_feedback` makes it)"
 NOT_COLLECTED = "not collected from this system"
-DOUBTFUL = f"their number may be somebody else's, says {FILE}"
-NOT_THEIRS = f"their number is not theirs, says {FILE}"
+DOUBTFUL = f"their number may be somebody else's, according to {FILE}"
+NOT_THEIRS = f"their number is not theirs, according to {FILE}"
 LONGEST_NAME = 50  # characters
 
 

@@ -143,7 +143,7 @@ def _is_too_large(name: str, value: str) -> bool:
 
 
 def exceeds(value: str, largest: dict[str, int]) -> bool:
-    """Return whether a size in `value` is above the largest of its unit, or has another unit."""
+    """Return whether a size in `value` is above the limit of its unit, or has a unit without a limit."""
     return any(float(size) > largest.get(unit.lower(), -1) for size, unit in SIZE.findall(value))
 
 

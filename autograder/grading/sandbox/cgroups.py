@@ -2,7 +2,7 @@
 groups.
 
 It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does.
-Elsewhere rlimits and a check of the sandbox every tenth of a second must do; with groups, those are a second
+Elsewhere rlimits and a check of the sandbox every tenth of a second have to suffice; with groups, those are a second
 line.
 """
 

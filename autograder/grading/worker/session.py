@@ -107,7 +107,7 @@ class Session:
         self._ends.close()
 
     def cell(self, source: str, limits: Limits | None = None) -> list[dict]:
-        """Return the outputs of a cell, as sent. Raises Ended."""
+        """Return the outputs of a cell as the process sent them. Raises Ended."""
         seconds = limits.whole if limits else self._allowance.cell
         outputs = self._ask({"do": "cell", "source": source}, seconds).get("outputs")
         return outputs if isinstance(outputs, list) else []
@@ -133,7 +133,7 @@ class Session:
 
     def rerun(self, asked: list[dict]) -> list | None:
         """Return the results of programs on packed cases, each {"programs", "cases"}; None if they could not
-        be run. Raises Ended. To be called before any code of the submission has run in this process.
+        be run. Raises Ended. Call this before any code of the submission has run in this process.
         """
         request = {"do": "rerun", "asked": asked}
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")

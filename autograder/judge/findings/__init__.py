@@ -38,7 +38,7 @@ def wrong_cases(
 
 
 def output_is_right(exercise: Exercise, case: Case, expected: Record, record: Record) -> bool:
-    """Return whether a record's output is right; its further steps are not looked at."""
+    """Return whether a record's output is right, whatever its further steps are."""
     context = CaseContext(exercise, case)
     if record["status"] != "answered" or case.raises:
         return not _is_wrong(context, expected, record)

@@ -27,7 +27,7 @@ def _taken(error: Encoded) -> tuple[str, str] | None:
     """Return an observation and a question if the answer overwrites one of nn.Module's own methods."""
     if error["type"] != TAKEN or not is_own_method(error["text"]):
         return None
-    return f"`self.{error['text']}` takes the place of nn.Module's own `{error['text']}`.", (
+    return f"`self.{error['text']}` replaces nn.Module's own `{error['text']}`.", (
         "Which other name can you give to this attribute?"
     )
 
@@ -48,8 +48,8 @@ def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
     if not error.get("raised"):
         return None
     if "NotImplementedError" in error.get("bases", ()):
-        return "A line `raise NotImplementedError()` still runs, though your answer is written.", (
-            "Which of your lines come after it and never run?"
+        return "Your answer is written, but a line `raise NotImplementedError()` still runs.", (
+            "Which lines of your answer come after that line and never run?"
         )
     if error["type"] == "AssertionError":
         return (
@@ -73,7 +73,7 @@ def _without_self(context: CaseContext, error: Encoded) -> tuple[str, str] | Non
     if not (takes_one_less or as_tensor):
         return None
     return f"{formatting.format_error(error)}: the first argument of a method is the object itself.", (
-        "What is the first parameter of your `forward`: is `self` there?"
+        "Is `self` the first parameter of your `forward`?"
     )
 
 
@@ -82,7 +82,7 @@ SHAPES = "What are the shapes of the tensors on that line?"
 AXES = "How many axes does that tensor have, and how many does this line expect?"
 UNPACKED = "How many values does that line unpack, and into how many names?"
 CALLED = "Which arguments does the function called there take?"
-ONE_OR_SEVERAL = "Does the call before return one thing, or several?"
+ONE_OR_SEVERAL = "Does the call that made this value return one result, or several?"
 NONE = "Which of your values is None there?"
 TYPES = "Which dtypes do the tensors on that line have?"
 LAYOUT = "Which function reshapes a tensor whatever the order of its storage?"
@@ -91,11 +91,11 @@ BY_TYPE = {
     "RecursionError": "What ends the recursion?",
     "ZeroDivisionError": "For which arguments is that divisor zero?",
     "KeyError": "Which keys does the dict have at that point?",
-    "EOFError": "Your function should work from its arguments, not from the keyboard. Which argument "
+    "EOFError": "Your function should read its input from its arguments, not from the keyboard. Which argument "
     "holds what it needs?",
     "CheckFailed": "Is the line with `check` inside your function?",
     "SystemExit": "Which line should return the result instead of ending Python?",
-    "ModuleNotFoundError": "Can the answer do without that module?",
+    "ModuleNotFoundError": "Can you write the answer without that module?",
 }
 QUESTIONS = {
     # by a part of the error's text; the first that matches is used

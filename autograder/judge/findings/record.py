@@ -32,7 +32,7 @@ Shapes = Mapping[str, list[int]]
 
 
 def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
-    """Yield every fault of a record, each searched for only when the caller asks for it."""
+    """Yield the faults of a record, searching for each only when the caller asks for the next one."""
     if record["status"] == "skipped":
         observation = "An earlier call ran out of time, so this one was skipped."
         yield context.finding(RUNS, observation, "Which loop never ends?", detail="")
@@ -133,22 +133,22 @@ TRACES = {
         "Which line changes the mode of a module that was passed in?",
     ),
     "requires_grad": (
-        "After the call `requires_grad` of the parameters of `{}` is not what it was.",
+        "After the call some parameters of `{}` have a different `requires_grad` than before.",
         "Which line changes `requires_grad` of something that was passed in?",
     ),
     "hooks": (
-        "After the call the hooks of `{}` are not those that it had.",
+        "After the call `{}` has different hooks than before.",
         "Which hooks does your code add, and which does it remove?",
     ),
     "parts": (
-        "After the call the parts of `{}` are not those that it had.",
+        "After the call `{}` has different parts than before.",
         "Which line adds, removes or replaces a part of a module that was passed in?",
     ),
 }
 # The same for traces on the whole program.
 OF_THE_PROGRAM = {
     RESEEDED: (
-        "Your call resets the random numbers of the whole program.",
+        "Your call resets the random number generator of the whole program.",
         "Which line sets a seed?",
     ),
     SETTINGS: (

@@ -144,7 +144,7 @@ RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] 
         _stops_early,
         (
             "Your result is right as far as it goes, but it ends too early.",
-            "What ends your loop, and which items are left then?",
+            "What ends your loop, and which items are still missing then?",
         ),
     ),
     (

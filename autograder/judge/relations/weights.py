@@ -134,7 +134,7 @@ WEIGHTS: dict[str, Relation] = {
         _some_left_out,
         (
             "Some of your weights are 0 where they should not be.",
-            "Which keys should get a weight and do not?",
+            "Which keys should get a weight but get none?",
         ),
     ),
     # Such as the effect of a small constant in the denominator, which says nothing about the scores.

@@ -46,7 +46,9 @@ def read_text(path: str | Path | None = None) -> str:
         print(f"{path} cannot be read ({error.strerror or error}). Here is the Python reference instead.")
         return python_reference()
     if len(text) < SHORTEST:
-        print(f"{path} has {len(text):,} characters. A model needs {SHORTEST:,} or more, better a million.")
+        print(
+            f"{path} has {len(text):,} characters. A model needs {SHORTEST:,} or more, preferably a million."
+        )
         print("Here is the Python reference instead.")
         return python_reference()
     return text

@@ -1,4 +1,4 @@
-"""The figures and the plumbing of lesson 17: a pole on a cart, played and drawn."""
+"""The figures and the helpers of lesson 17: a pole on a cart, played and drawn."""
 
 from collections.abc import Callable, Sequence
 

@@ -22,7 +22,7 @@ SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 MEGABYTES = 98
 COMMAND = "python -m autograder model"
 MISSING = (
-    f"The real model ({NAME}) is not here yet, so this cell goes without it. To fetch it once ({MEGABYTES} MB), run "
+    f"The real model ({NAME}) is not here yet, so this cell does without it. To fetch it once ({MEGABYTES} MB), run "
     f"`make model`, or `{COMMAND}` with the Python of this notebook."
 )
 

@@ -182,7 +182,7 @@ def test_with_submissions_text_and_points_change_and_what_was_given_stays(course
     (kept,) = (course / "earlier/source" / FIRST).iterdir()
     assert nbformat.read(kept, as_version=4).cells == mine.cells
     update_course(course)
-    assert f"{FIRST}: as it was" in capsys.readouterr().out and lesson(course).cells == now.cells
+    assert f"{FIRST}: unchanged" in capsys.readouterr().out and lesson(course).cells == now.cells
 
 
 def test_what_both_have_changed_is_the_teachers_and_said(course, capsys):

@@ -1,4 +1,4 @@
-"""Grading on a Dask cluster: a real scheduler and two worker processes, one of which is killed on the way."""
+"""Grading on a Dask cluster: a real scheduler and two worker processes, one of which is killed midway."""
 
 import os
 import re

@@ -18,7 +18,7 @@ AT_A_PLACE = ("clean_html.ATTRIBUTE", "clean_html.TAG_END")  # these are never s
 
 
 def patterns() -> dict[str, re.Pattern]:
-    """Return the patterns of the rooms that handle what students wrote."""
+    """Return the patterns of the folders that handle what students wrote."""
     found = {}
     for room in (safe, submission):
         for one in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):

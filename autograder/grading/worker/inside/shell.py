@@ -45,7 +45,7 @@ class Outputs(list):
         self._add({"output_type": "error", "ename": name, "evalue": text[:1000], "traceback": lines}, 0)
 
     def out_of_time(self) -> None:
-        self.error("OutOfTime", "the cell was stopped", ["The cell did not stop, and was stopped."])
+        self.error("OutOfTime", "the cell was stopped", ["The cell ran for too long and was stopped."])
 
     def _add(self, output: dict, size: int) -> None:
         self.size += size
