@@ -42,7 +42,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, mine, progress
-from autograder.notebook.experiment import compare_runs, limited_threads, track
+from autograder.notebook.experiment import compare_runs, limited_threads, seconds, track
 from autograder.notebook.lessons.lm import fetch_shakespeare, loss_between, read_text
 
 # %% [markdown]
@@ -152,6 +152,16 @@ def split_into_windows(ids, length):
 
 # %% [markdown]
 r"""
+**The other way round.** How long must a text be at least, for $n$ windows of length $\ell$? And how long may it be
+before there is one more?
+
+<details><summary>An answer</summary>
+
+At least $n \ell + 1$ tokens, because the last input needs a successor. Up to $n \ell + \ell$ the number stays the same;
+with one token more there are $n + 1$ windows.
+
+</details>
+
 ### Exercise: `next_token_loss`
 
 One number for the whole batch. You may use softmax and its relatives, but `cross_entropy` and `nll_loss` are
@@ -779,7 +789,7 @@ _ = compare_runs(reverse, variants, steps=(100, 300))
 r"""
 At the usual peak there is nothing to see. Both models reach the floor, with and without. At six times that
 peak the difference is large. With a warm-up all seeds learn the task. Without one some of them never get over
-their first steps, and clipping by itself softens that without curing it. Neither of them, then, improves a
+their first steps, and clipping by itself does not cure that. Neither of them, then, improves a
 model that learns anyway. What they buy is **room**, a wider range of learning rates that work. When a run
 costs a month, that is worth having.
 
@@ -965,6 +975,13 @@ print("the same logits as with PyTorch's:", torch.allclose(before(ids), after(id
 from textwrap import fill
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
+if device == "cuda":
+    try:
+        with_own_layers(fresh(100, 32, 64, 4, 128, 2, seed=0)).to(device)(ids.to(device))
+    except RuntimeError:  # a mask or positions on the CPU
+        device = "cpu"
+        print("Your GPT or your layer makes a tensor that stays on the CPU, so the CPU trains it.")
+        print("The check of your GPT, or of your layer, names the line.")
 
 
 def batches(ids, length, count, generator):
@@ -1329,6 +1346,55 @@ as ours the constant rate beats the cosine on every seed, because the model is f
 cosine's steps become small. Lowering the rate at the end changes nothing here. In their runs, thousands
 of times as long, the loss fell sharply in just those steps.
 
+### Queries and keys of one length
+
+Why does a model fail to learn at a large peak (section 4)? One reason is in attention. Queries and keys that have
+grown long make large scores, softmax then puts nearly all of its weight on a single token, and hardly any gradient
+is left. **QK-norm** (Henry et al. 2020) normalises each query and each key before the scores are computed, so that
+a score cannot grow with them. Here each is an `nn.RMSNorm` over the features of a head (lesson 08). The task is the
+reversal of section 4, with warm-up and clipping, at a peak where every seed learned it and at one far above:
+"""
+
+
+# %%
+class NormedAttention(nn.Module):
+    """The attention of a layer, causal, with its queries and keys normalised in each head."""
+
+    batch_first = True  # the layer asks for it
+
+    def __init__(self, packed):
+        super().__init__()
+        self.packed = packed
+        self.q_norm, self.k_norm = nn.RMSNorm(packed.head_dim), nn.RMSNorm(packed.head_dim)
+
+    def forward(self, x, *others, **named):
+        packed = F.linear(x, self.packed.in_proj_weight, self.packed.in_proj_bias)
+        in_heads = packed.unflatten(-1, (3 * self.packed.num_heads, -1)).transpose(1, 2)
+        q, k, v = in_heads.chunk(3, dim=1)
+        read = F.scaled_dot_product_attention(self.q_norm(q), self.k_norm(k), v, is_causal=True)
+        return self.packed.out_proj(read.transpose(1, 2).flatten(2)), None
+
+
+def reverse_normed(how, seed):
+    peak, normed = how
+    model = fresh(10, 12, 32, 4, 64, 2, seed=seed)
+    for layer in model.layers if normed else ():
+        layer.self_attn = NormedAttention(layer.self_attn)
+    return taught(model, reversal_batches(seed), 200, peak)
+
+
+rows = {f"peak {peak}, as it was": (peak, False) for peak in (0.03, 0.2)}
+rows |= {f"peak {peak}, QK-norm": (peak, True) for peak in (0.03, 0.2)}
+print("The loss on five seeds:")
+_ = compare_runs(reverse_normed, rows, steps=(60, 200), seeds=range(5))
+
+# %% [markdown]
+r"""
+At the small peak there is nothing to gain. At the large one no seed learns the task without QK-norm in these steps,
+and every seed learns it with it. Like warm-up and clipping, it buys room. Wortsman et al. (2023) found the same in language models
+of very different sizes, and Dehghani et al. (2023) needed it for vision transformers with billions of parameters,
+which diverged without it.
+
 ### What does a step cost?
 
 Every parameter of a matrix is used in one multiplication and one addition per token on the way forward,
@@ -1363,10 +1429,55 @@ The rule of thumb is nearly exact for our GPT. It leaves out the attention betwe
 with the length of the window and is small in a short one. What is *not* in the memory are the
 intermediate results that `backward` needs. They grow with the batch, and a large model recomputes some of
 them instead of keeping them (**gradient checkpointing**).
+
+Operations take time only where they are what a step waits for. If you have a GPU, the next cell counts how many
+tokens a training step handles per second: on the CPU, and on the GPU in float32, under **autocast** (products in
+two bytes, parameters in four), and compiled as well. It does so for a model as wide as ours and for one eight times
+as wide. Which of the two gains more from the GPU? (Without one the cell prints nothing.)
 """
+
+
+# %%
+def tokens_per_second(width, place, halves=None, compiled=False):
+    """How many tokens a training step of a GPT takes in, per second; halves: the type for autocast."""
+    model = fresh(size, 32, width, 4, 4 * width, 2, seed=0).to(place)
+    call = torch.compile(model) if compiled else model
+    optimizer = torch.optim.AdamW(model.parameters())
+    here, following = some.to(place), asked.to(place)
+
+    def step():
+        with torch.autocast(place, halves, enabled=halves is not None):
+            loss = F.cross_entropy(call(here).flatten(0, 1), following.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    step()  # the first one compiles, and allocates what stays
+    return some.numel() / seconds(step, threads=None)
+
+
+if device == "cuda":
+    # Older cards compute bfloat16 slowly. (To train in float16, the loss has to be scaled.)
+    halves = torch.bfloat16 if torch.cuda.get_device_capability() >= (8, 0) else torch.float16
+    for width in (96, 8 * 96):
+        print(f"width {width}, tokens per second:")
+        print(f"    CPU               {tokens_per_second(width, 'cpu'):12,.0f}")
+        print(f"    GPU               {tokens_per_second(width, device):12,.0f}")
+        print(f"    GPU, autocast     {tokens_per_second(width, device, halves):12,.0f}")
+        try:
+            print(f"    ... and compiled  {tokens_per_second(width, device, halves, True):12,.0f}")
+        except Exception as problem:
+            print(f"    torch.compile does not work here ({type(problem).__name__})")
 
 # %% [markdown]
 r"""
+<details><summary>If you have a GPU: what to look for</summary>
+
+A GPU starts a kernel for every operation. Where the narrow model gains little, its steps wait for these starts and
+not for the arithmetic. A compiled model has fewer of them, and a wide model has more to do in each.
+
+</details>
+
 ## Explore
 
 Move the warm-up and the peak. At which step is the learning rate highest? For which warm-up lengths do half
@@ -1660,6 +1771,11 @@ r"""
   Training*, 2025, [arXiv:2502.16982](https://arxiv.org/abs/2502.16982). The optimiser of section 6, and what it
   needs in large models. Wen et al.: *Fantastic Pretraining Optimizers and Where to Find Them*, 2025,
   [arXiv:2509.02046](https://arxiv.org/abs/2509.02046), compare ten optimisers, each tuned.
+- Henry et al.: *Query-Key Normalization for Transformers*, 2020,
+  [arXiv:2010.04245](https://arxiv.org/abs/2010.04245). Wortsman et al.: *Small-scale proxies for large-scale
+  Transformer training instabilities*, 2023, [arXiv:2309.14322](https://arxiv.org/abs/2309.14322), and Dehghani et
+  al.: *Scaling Vision Transformers to 22 Billion Parameters*, 2023,
+  [arXiv:2302.05442](https://arxiv.org/abs/2302.05442). What QK-norm is good for, in small and in large models.
 - Hu et al.: *MiniCPM*, 2024, [arXiv:2404.06395](https://arxiv.org/abs/2404.06395). The schedule with a constant rate.
 - Karpathy: [*nanoGPT*](https://github.com/karpathy/nanoGPT). A GPT and its training in two short files.
 

@@ -669,6 +669,17 @@ for name, (layers, numbers) in published.items():
 
 # %% [markdown]
 r"""
+**The other way round.** The memory is given, and you choose the latent. You have found a $d_{\text{latent}}$ that
+just fits. Now twice as many texts are to fit into the same memory. Is half the latent small enough?
+
+<details><summary>An answer</summary>
+
+No. What fits follows from the formula: $d_{\text{latent}} = \text{bytes} \,/\, (B \cdot N \cdot n_{\text{layers}}
+\cdot b) - d_{\text{rope}}$. Twice as many texts halve the *sum* of the two widths. If the position key keeps its
+width, the latent has to give up more than half of its own.
+
+</details>
+
 ### What is lost?
 
 A smaller cache is easy. You just keep less. What matters is what a model can still do with it, so here is a

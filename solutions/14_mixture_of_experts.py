@@ -151,6 +151,15 @@ for token, chosen, share in zip(tokens, experts.tolist(), weights.tolist(), stri
 r"""
 Both copies of *the* go the same way, because a router sees the token's vector and nothing else.
 
+**The other way round.** Two experts of four are to get the weights 3/4 and 1/4. What must be true of the four logits?
+
+<details><summary>An answer</summary>
+
+The quotient of the two weights is 3, and it is $e$ to the power of the difference of the two logits, so they differ by
+$\log 3$. Where they lie does not matter, and neither do the other two logits, as long as both are smaller.
+
+</details>
+
 ## 2. How does every expert get its own tokens?
 
 **The question.** Each token has its own two experts. Going through the tokens one by one would be slow. Can

@@ -1029,6 +1029,49 @@ ask for more and get less. Paster et al. 2022 treat the general case.
 
 </details>
 
+**What to watch.** While a policy learns by the clipped loss, the loss itself says little, because its advantages
+have a mean of 0. Two other numbers say how far the policy has moved from the one that drew the actions. Write
+`watched(log_probs, old_log_probs, advantages, clip)`, which returns both as floats: the share of the actions that
+the bound has switched off, so that they have no gradient any more, and the mean of $(\rho - 1) - \log \rho$, an
+estimate of the **KL divergence** between the two policies ([Schulman
+2020](https://joschu.net/blog/kl-approx.html)). Why is that never negative?
+"""
+
+# %%
+def try_watched(watched):
+    """Raises AssertionError with a sentence if `watched` is not right."""
+    old, ratios = torch.full((5,), 0.4).log(), torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1])
+    gains = torch.tensor([1.0, -1, 1, -1, 1])
+    off, moved = watched(old + ratios.log(), old, gains, 0.2)
+    outside = math.isclose(off, 0.8, abs_tol=1e-4)
+    assert not outside, "you count all ratios outside of the bounds: do all lose their gradient?"
+    assert math.isclose(off, 0.4, abs_tol=1e-4), f"the bound switches off 2 of 5, not {5 * off:.1f}"
+    expected = sum(ratio - 1 - math.log(ratio) for ratio in ratios.tolist()) / 5
+    assert math.isclose(moved, expected, abs_tol=1e-4), f"moved by {expected:.2f}, not {moved:.2f}"
+    assert watched(old, old, gains, 0.2) == (0, 0), "nothing has moved yet: both should be 0"
+    return "right: who is switched off, and how far it has moved"
+
+
+# def watched(log_probs, old_log_probs, advantages, clip): ...
+# try_watched(watched)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def watched(log_probs, old_log_probs, advantages, clip):
+    log_ratio = log_probs - old_log_probs
+    ratio = log_ratio.exp()
+    off = torch.where(advantages > 0, ratio > 1 + clip, ratio < 1 - clip)
+    return off.float().mean().item(), (ratio - 1 - log_ratio).mean().item()
+```
+
+A good action is switched off above the upper bound, a bad one below the lower. On the other side the gradient must
+stay, because the step went the wrong way. As for the sign, $e^x$ is never below $1 + x$; put $x = \log \rho$.
+
+</details>
+
 **Which ratio is allowed?** Let a gambler pull one of the eight machines, with $A = 1$, and take a hundred steps
 with the bound. Adam has momentum. Does the ratio stop at 1.2? `overshoot(lr, steps)` returns the last
 ratio. Guess it for the three learning rates, then run:

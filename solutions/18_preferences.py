@@ -380,6 +380,16 @@ print("one pair right:", preference_accuracy(same + gain, same - 1, same, same -
 
 # %% [markdown]
 r"""
+**The other way round.** Can this accuracy be 1 although the policy finds the *rejected* answer likelier in every pair?
+
+<details><summary>An answer</summary>
+
+Yes. It counts in which direction the policy has moved away from the reference. Let the reference prefer every rejected
+answer by 3 and the policy by 2: each pair counts as right, and the policy would still write the wrong answer more
+often. (Do not read this accuracy as the share of pairs in which the better answer is written.)
+
+</details>
+
 ## 4. What does training change?
 
 **The question.** Two models and two answers make four numbers for every pair. Which of them may the gradient

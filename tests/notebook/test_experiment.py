@@ -13,6 +13,7 @@ from autograder.notebook.experiment import (
     compare_runs,
     head_weights,
     limited_threads,
+    measure,
     peak_memory,
     track,
     train,
@@ -93,6 +94,21 @@ def test_memory_that_a_custom_function_frees_on_the_way_is_not_held_until_its_en
 
     x = torch.ones(1000, 250)  # a million bytes
     assert peak_memory(Summed.apply, x) == pytest.approx(1e6, rel=0.01)
+
+
+def test_on_a_gpu_the_second_call_is_measured_with_the_gradients_that_the_first_one_allocated(monkeypatch):
+    calls, given = [], torch.ones(3, requires_grad=True)
+
+    def call(x):
+        calls.append(x.grad)
+        (2 * x).sum().backward()
+
+    counts = {"reset_peak_memory_stats": None, "memory_allocated": 100, "max_memory_allocated": 130}
+    for name, count in counts.items():
+        monkeypatch.setattr(torch.cuda, name, lambda name=name, count=count: calls.append(name) or count)
+    assert measure._peak_on_gpu(call, (given,)) == 30
+    assert calls == [None, "reset_peak_memory_stats", "memory_allocated", None, "max_memory_allocated"]
+    assert torch.equal(given.grad, torch.full((3,), 2.0))
 
 
 def test_activations_come_in_the_order_in_which_the_parts_run_and_keep_the_gradient():

@@ -162,6 +162,11 @@ WRONG = [
     ),
     ("17", "try_best_notes(lambda episodes, share: episodes[: round(share * len(episodes))])", "was kept"),
     (
+        "17",
+        "try_watched(lambda new, old, gains, clip: (((new - old).exp() - 1).abs().gt(clip).float().mean(), 0))",
+        "do all lose",
+    ),
+    (
         "18",
         "try_stored_step(lambda *given: stored_step(*given[:4], given[5], given[4]))",
         "expected a loss of",
