@@ -1391,9 +1391,9 @@ _ = compare_runs(reverse_normed, rows, steps=(60, 200), seeds=range(5))
 # %% [markdown]
 r"""
 At the small peak there is nothing to gain. At the large one no seed learns the task without QK-norm in these steps,
-and every seed learns it with it. Like warm-up and clipping, it buys room. Wortsman et al. (2023) found the same in language models
-of very different sizes, and Dehghani et al. (2023) needed it for vision transformers with billions of parameters,
-which diverged without it.
+and every seed learns it with it. Like warm-up and clipping, it buys room. Wortsman et al. (2023) found the same in
+language models of very different sizes, and Dehghani et al. (2023) needed it for vision transformers with billions of
+parameters, which diverged without it.
 
 ### What does a step cost?
 
