@@ -1390,10 +1390,10 @@ _ = compare_runs(reverse_normed, rows, steps=(60, 200), seeds=range(5))
 
 # %% [markdown]
 r"""
-At the small peak there is nothing to gain. At the large one no seed learns the task without QK-norm in these steps,
-and every seed learns it with it. Like warm-up and clipping, it buys room. Wortsman et al. (2023) found the same in
-language models of very different sizes, and Dehghani et al. (2023) needed it for vision transformers with billions of
-parameters, which diverged without it.
+At the small peak there is nothing to gain. At the large one no seed learns the task without QK-norm in these
+steps, and every seed learns it with it. Like warm-up and clipping, it buys room. Wortsman et al. (2023) found
+the same in language models of very different sizes, and Dehghani et al. (2023) needed it for vision
+transformers with billions of parameters, which diverged without it.
 
 ### What does a step cost?
 
@@ -1439,7 +1439,7 @@ as wide. Which of the two gains more from the GPU? (Without one the cell prints 
 
 # %%
 def tokens_per_second(width, place, halves=None, compiled=False):
-    """How many tokens a training step of a GPT takes in, per second; halves: the type for autocast."""
+    """Tokens that a training step of a GPT takes in per second; halves: the type for autocast."""
     model = fresh(size, 32, width, 4, 4 * width, 2, seed=0).to(place)
     call = torch.compile(model) if compiled else model
     optimizer = torch.optim.AdamW(model.parameters())
