@@ -40,7 +40,8 @@ torch: observed dtypes BoolTensor ByteTensor DoubleTensor FloatTensor Generator 
 torch: __version__ arange as_tensor asarray as_strided autocast broadcast_shapes compile contiguous_format device dtype
 torch: e empty empty_like enable_grad exp_ eye finfo from_numpy full get_default_dtype iinfo inf inference_mode
 torch: is_grad_enabled is_tensor linspace logspace manual_seed memory_format nan newaxis no_grad normal ones pi
-torch: preserve_format promote_types rand rand_like randint randint_like randn randn_like randperm relu_ result_type scalar_tensor
+torch: preserve_format promote_types rand rand_like randint randint_like randn randn_like randperm relu_
+torch: result_type scalar_tensor
 torch: set_default_dtype set_float32_matmul_precision set_grad_enabled set_num_threads set_printoptions tensor
 torch: tril_indices triu_indices unique vander zeros
 torch.amp: GradScaler autocast
