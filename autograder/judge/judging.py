@@ -12,6 +12,7 @@ from autograder.judge.rules import is_rerun, judged_by_rules, suspects
 from autograder.schema.case import SIDE_EFFECTS, VALUES, Case, tensors_in
 from autograder.schema.draw import PUBLIC_SEED, Draw
 from autograder.schema.exercise import Exercise
+from autograder.schema.raising import is_raising
 from autograder.schema.twice import TWICE
 from autograder.values import Record
 from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
@@ -118,14 +119,18 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
     """Return the finding to report: ordinary cases come before special ones, then low levels, then early
-    cases. Two calls in a row are reported if nothing else is wrong with either.
+    cases. Two calls in a row, and errors of what is given, are reported if nothing else is wrong.
     """
 
     def rank(one: Finding) -> tuple:
         special = one.aspect not in (VALUES, SIDE_EFFECTS)
-        return special, cases[one.case].family == TWICE, one.level, one.aspect != VALUES, one.case
+        return special, _is_derived(cases[one.case]), one.level, one.aspect != VALUES, one.case
 
     return min(faults, key=rank)
+
+
+def _is_derived(case: Case) -> bool:
+    return case.family == TWICE or is_raising(case)
 
 
 def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
@@ -226,6 +231,7 @@ def _without_numbers(reported: Finding) -> str:
         "after": "In a hidden case your call changes an input.",
         "gradients": "In a hidden case a gradient is wrong.",
         "new": reported.observation,
+        "raises": reported.observation,
     }.get(reported.step, "In a hidden case a second call gives a different result.")
 
 

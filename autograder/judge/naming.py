@@ -1,21 +1,24 @@
 """Names the known mistake that an answer has.
 
 An answer whose records equal a mistake's in every case has that mistake. Failing that, it most likely has the
-mistake that it agrees with in most of the cases in which either is wrong.
+mistake that it agrees with in most of the cases in which either is wrong. Failing that, it may have two mistakes,
+each of which explains the cases that the other gets right; the one that explains more of values is named.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 
 from autograder.judge.agreement import agreement, same_everywhere, same_output, same_record
 from autograder.judge.expected import Expected
-from autograder.schema.case import Case
+from autograder.schema.case import VALUES, Case
 from autograder.schema.mistake import Mistake
 from autograder.values import Record
 
 MOST = 0.7
 SAMPLED = 3
+FEWEST_OF_TWO = 3  # of so few wrong cases, two mistakes may explain each by chance
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Agreement:
     mistake: Mistake
     share: float  # of the cases in which either is wrong, the share in which both agree
     cases: frozenset[int]  # those in which both agree
+    wrong: frozenset[int]  # those in which the mistake is wrong
     everywhere: bool  # whether they agree in the right cases as well
 
 
@@ -96,7 +100,9 @@ def _agreement_with(answer: Unnamed, number: int) -> Agreement:
     four = answer.cases, answer.expected, answer.records, others
     share, same = agreement(*four, answer.wrong | wrong_others)
     everywhere = share == 1.0 and same_everywhere(*four)
-    return Agreement(answer.expected.exercise.mistakes[number], share, frozenset(same), everywhere)
+    return Agreement(
+        answer.expected.exercise.mistakes[number], share, frozenset(same), frozenset(wrong_others), everywhere
+    )
 
 
 def _same_in_every_case(answer: Unnamed) -> Explanation | None:
@@ -108,6 +114,32 @@ def _same_in_most(answer: Unnamed) -> Explanation | None:
     if best is None or best.share <= MOST:
         return None
     return replace(_explanation(best), by=f"the same in {best.share:.0%} of the wrong cases")
+
+
+def _one_of_two(answer: Unnamed) -> Explanation | None:
+    """Return the mistake of two at once that explains more cases of values, if the two explain every wrong case."""
+    if len(answer.wrong) < FEWEST_OF_TWO:
+        return None
+    pairs = permutations(answer.agreements, 2)
+    found = [one for one, other in pairs if _explain_all(answer.wrong, one, other)]
+
+    def rank(one: Agreement) -> tuple[int, int]:
+        # Values come first, as in every message.
+        return sum(answer.cases[number].aspect == VALUES for number in one.cases), len(one.cases)
+
+    return _explanation(max(found, key=rank)) if found else None
+
+
+def _explain_all(wrong: set[int], one: Agreement, other: Agreement) -> bool:
+    """Return whether an answer is wrong where either mistake is, and like the only one that is wrong there."""
+    alone = one.wrong - other.wrong, other.wrong - one.wrong
+    return (
+        wrong == one.wrong | other.wrong
+        and all(alone)
+        and alone[0] <= one.cases
+        and alone[1] <= other.cases
+        and one.mistake.observation != other.mistake.observation
+    )
 
 
 def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
@@ -137,6 +169,7 @@ def _is_possible(case: Case, expected: Expected, record: Record, number: int, i:
 RANKS: dict[str, Callable[[Unnamed], Explanation | None]] = {
     "the same in every case": _same_in_every_case,
     "the same in most of the wrong cases": _same_in_most,
+    "one of two mistakes at once": _one_of_two,
 }
 
 

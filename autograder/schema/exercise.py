@@ -22,6 +22,7 @@ from autograder.schema.guards import (
     refuse_what_judges_nothing,
 )
 from autograder.schema.mistake import Mistake, completed
+from autograder.schema.raising import raising_cases
 from autograder.schema.standard import as_exact_as_float64, kinds_of, on_another_device, standard_cases
 from autograder.schema.twice import called_twice
 
@@ -100,14 +101,15 @@ class Exercise:
             object.__setattr__(self, "mistakes", completed(self.worked, self.mistakes))
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """Return the cases of a seed: the exercise's own, the standard ones, and two calls in a row. Raises
-        UserError if they do not fit `needs` and `aspects`.
+        """Return the cases of a seed: the exercise's own, the standard ones, two calls in a row, and errors of what
+        is given. Raises UserError if they do not fit `needs` and `aspects`.
         """
         own_cases = list(self.cases(draw))
         kinds = kinds_of(own_cases, self.standard)
         refuse_what_judges_nothing(self, own_cases)
         cases = own_cases + standard_cases(own_cases, kinds, self.parameters, self.reference)
         cases += called_twice(own_cases, self.cases(draw.of_the_same_sizes()), self.parameters)
+        cases += raising_cases(own_cases, self.parameters, self.aspects)
         refuse_other_aspects(self, own_cases, cases)
         refuse_other_needs(self.id, self.needs, cases)
         refuse_other_families(self, cases)

@@ -3,6 +3,7 @@ were untrue.
 """
 
 import pytest
+import torch
 from judged import verdict
 from worked import answer_in, worked_file
 
@@ -143,3 +144,13 @@ def test_wider_heads_are_not_called_wrong_where_most_of_them_are_right():
 
     judged = verdict("inside.ablate_heads", ablate_heads)
     assert not judged.passed and "wider ones are not" not in judged.message
+
+
+def test_of_two_known_mistakes_at_once_one_is_named():
+    def sample(logits, u, temperature=1.0):
+        if temperature == 0:
+            return logits.argmax(dim=-1)
+        ends = torch.softmax(logits * temperature, dim=-1).cumsum(dim=-1)
+        return (ends / ends[:, -1:] < u[:, None]).sum(dim=-1)
+
+    assert verdict("generation.sample", sample).mistake in ("SAM-01", "SAM-99")

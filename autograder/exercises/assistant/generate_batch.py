@@ -164,7 +164,7 @@ def _stops():
     yield "a stop that is zero", [[5, 3, 6], [0, 4, 1], [3, 4, 0], [3, 6, 5]], {"stop": 0, "pad": 1}
     yield "pad is the stop", [[5, 2, 6], [3, 4, 1], [2, 4, 4], [1, 5, 2]], {"stop": 2, "pad": 2}
     yield "pad is chosen", [[5, 0, 6], [0, 4, 0], [2, 0, 4], [0, 2, 0]], other
-    yield "a large stop", [[5, 700, 49_000], [49_000, 4, 1], [1, 49_001, 4]], {"stop": 49_000, "pad": 49_001}
+    yield "a large stop", [[5, 700, 70_000], [70_000, 4, 1], [1, 70_001, 4]], {"stop": 70_000, "pad": 70_001}
 
 
 def _model(draw, words=7):

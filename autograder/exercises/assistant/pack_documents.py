@@ -49,7 +49,7 @@ def cases(draw):
     yield Case("documents alike", ([[5, 6], [5, 6], [5, 6], [5, 6]], 3, 4), gradients=False, needs=several)
     inside = [[7, 2, 8], [2, 2], [9, 2], [2, 5, 6], [4, 4, 4]]
     yield Case("documents that contain the separator", (inside, 6, 2), gradients=False, needs=(*several, "separator"))
-    yield _case(draw, "large ids", (3, 5, 2), 4, low=49_000, high=49_151, separator=100_257, needs=(*several, "large"))
+    yield _case(draw, "large ids", (3, 5, 2), 4, low=70_000, high=99_000, separator=100_257, needs=(*several, "large"))
     yield _case(draw, "many documents", draw.integers(1, 6, 700).tolist(), 32, needs=(*several, "rest", "long"))
     if draw.hidden:
         lengths = draw.integers(0, 30, 3000).tolist()

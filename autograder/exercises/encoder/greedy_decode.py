@@ -93,7 +93,7 @@ def cases(draw):
     yield _case(draw, "the last token allowed is the end", [4], 4, needs=("all",))
     yield _case(draw, "eos is 0", [3, 1, 4, 2], 6, eos=0, bos=3, needs=("ends",))
     yield _case(draw, "many ties", [5, 12, 4, 3, 12], 8, steps=1, words=12, needs=("ties", "ends"))
-    yield _case(draw, "a large vocabulary", [3, 12], 4, words=300, needs=("ties", "ends"))
+    yield _case(draw, "a large vocabulary", [3, 12], 4, words=70_000, eos=69_999, needs=("ties", "ends"))
     yield _case(draw, "a long translation", [40, 60, 35], 64, needs=("ends", "long"))
     yield _case(draw, "every logit is negative", [3, 12, 5], 6, low=20.0, needs=("negative", "ends"))
     watched = {"code": WATCHING, "script": (Call(tuple(map(Kept, NAMES)), keep="ids"),

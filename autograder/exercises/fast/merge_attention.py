@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit, wrong
 
 
 def merge_attention(out_a, lse_a, out_b, lse_b):
@@ -27,6 +27,18 @@ def reference(out_a, lse_a, out_b, lse_b):
     shares = torch.softmax(safe, dim=-1).masked_fill(empty, 0.0)
     out = torch.einsum("...ns,...nse->...ne", shares, torch.stack((out_a, out_b), dim=-2))
     return out, torch.logsumexp(safe, dim=-1).masked_fill(empty[..., 0], -torch.inf)
+
+
+def by_the_logarithm(out_a, lse_a, out_b, lse_b):
+    lse = torch.log(lse_a.exp() + lse_b.exp())
+    return (lse_a - lse).exp()[..., None] * out_a + (lse_b - lse).exp()[..., None] * out_b, lse
+
+
+def with_a_safe_total(out_a, lse_a, out_b, lse_b):
+    grown_a, grown_b = lse_a.exp(), lse_b.exp()
+    total = grown_a + grown_b
+    safe = torch.where(total == 0, 1.0, total)
+    return (grown_a / safe)[..., None] * out_a + (grown_b / safe)[..., None] * out_b, torch.log(total)
 
 
 EMPTY = "sets without keys"
@@ -143,6 +155,13 @@ EXERCISE = Exercise(
              "You exponentiate without subtracting the maximum, so you get NaN for scores in the hundreds "
              "and where neither set has a key.",
              "What is exp(1000) in float32, and what is 0 / 0?"),
+        wrong("exp of the numbers as they come", by_the_logarithm),
+        wrong("FLA-37", with_a_safe_total),
+        edit("exp of the numbers, and a small one under the line", {LARGEST: "torch.zeros_like(lse_a)",
+             SAFE: "(grown_a + grown_b + 1e-9)", ".masked_fill(empty, -torch.inf)": ""},
+             "You exponentiate without subtracting the maximum, so large scores overflow, and very low ones vanish "
+             "beside your small constant.",
+             "What is exp(1000) in float32, and what is exp(-1000)?"),
         edit("FLA-39 the maximum of all queries", {LARGEST: "torch.maximum(lse_a, lse_b).amax().expand_as(lse_a)",
              "largest == -torch.inf": "torch.maximum(lse_a, lse_b) == -torch.inf"},
              "You subtract one maximum from all queries.",

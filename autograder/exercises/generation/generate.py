@@ -10,7 +10,7 @@ MODEL = """
 def model(ids):
     # Each position knows of all tokens up to it, of their places, and of how long the text is.
     places = torch.arange(1, ids.shape[1] + 1, dtype=table.dtype)
-    logits = (table[ids] * places[:, None]).cumsum(dim=1) / ids.shape[1]
+    logits = (table[ids % len(table)] * places[:, None]).cumsum(dim=1) / ids.shape[1]
     return -logits if torch.is_grad_enabled() else logits
 """
 TRAINED = """
@@ -24,6 +24,7 @@ class Trained(nn.Module):
 """
 LARGEST = Given("largest", "def largest(logits):\n    return logits.argmax(dim=-1)\n")
 SMALLEST = Given("smallest", "def smallest(logits):\n    return logits.argmin(dim=-1)\n")
+LARGE = Given("large", "def large(logits):\n    return 70_000 + logits.argmax(dim=-1)\n")
 GRADIENTS_ON = Given("gradients_on", "def gradients_on():\n    return torch.is_grad_enabled()\n")
 
 
@@ -58,6 +59,7 @@ def cases(draw):
     yield _case(draw, "four of everything", 4, 4, 4, words=4, needs=longer)
     yield _case(draw, "the least likely tokens", 2, 3, 3, choose=SMALLEST, needs=(*longer, "choose"))
     yield _case(draw, "a long text and no limit", 1, 1100, 2, needs=(*longer, "long"))
+    yield _case(draw, "large ids", 2, 3, 3, choose=LARGE, first=70_000, needs=longer)
     window = {"aspect": WINDOW, "needs": (*longer, "window")}
     yield _case(draw, "a text longer than the model reads", 2, 7, 3, max_len=4, **window)
     yield _case(draw, "a text that becomes longer than the model reads", 2, 3, 5, max_len=5, **window)
@@ -72,9 +74,10 @@ def cases(draw):
     yield Case("a model in evaluation mode", (), given, gradients=False, modes=True, needs=longer)
 
 
-def _case(draw, family, batch, tokens, new, words=7, choose=LARGEST, max_len=None, by_place=False, **more):
+def _case(draw, family, batch, tokens, new, words=7, choose=LARGEST, max_len=None, by_place=False, first=0,
+          **more):
     model = Given("model", MODEL, {"table": draw.normal(words, words)})
-    ids = draw.integers(0, words - 1, batch, tokens)
+    ids = first + draw.integers(0, words - 1, batch, tokens)
     given = {"model": model, "ids": ids, "n_new": new, "choose": choose}
     if max_len is not None:
         given["max_len"] = max_len

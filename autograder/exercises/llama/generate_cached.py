@@ -15,7 +15,7 @@ def model(ids, caches):
         return notes
     before, step = (torch.zeros(table.shape[1], dtype=table.dtype), 0) if caches is None else caches[0]
     places = torch.arange(1, ids.shape[1] + 1, dtype=table.dtype)
-    read = before * 0.8 + (weight[ids[0]] * places[:, None]).cumsum(dim=0)
+    read = before * 0.8 + (weight[ids[0] % len(weight)] * places[:, None]).cumsum(dim=0)
     logits = torch.sin(read * 3.0)[None]
     notes.append([list(ids.shape), str(ids.dtype), ids.tolist(), caches is None, step, logits.requires_grad])
     return logits, [(read[-1].detach(), step + 1)]
@@ -100,9 +100,10 @@ def cases(draw):
     yield _numbers("a stop that never comes", [5, 3, 6, 1, 0], 5, stop=2, **stop)
     yield _numbers("a stop that is zero", [5, 3, 0, 2, 1], 5, stop=0, **stop)
     yield _numbers("zero without a stop", [0, 3, 0, 0, 1], 5, **longer)
+    yield _numbers("large ids", [5, 70_000, 700, 70_001], 4, **longer)
     yield _numbers("a stop in the prompt", [5, 3, 6], 3, stop=1, **stop)
     yield _numbers("a token again and again", [4, 4, 4, 4], 4, **longer)
-    yield _numbers("a stop that is large", [5, 700, 49000, 3], 4, stop=49000, words=49001, **stop)
+    yield _numbers("a stop that is large", [5, 700, 70_000, 3], 4, stop=70_000, **stop)
     seen = {"aspect": CALLS, "calls_shown": True}
     yield _case(draw, "what model and choose see", 4, 5, **seen, **longer)
     yield _case(draw, "what they see for one token", 3, 1, **seen, needs=("text",))
@@ -135,9 +136,9 @@ def _case(draw, family, tokens, new, choose=LARGEST, needs=(), **more):
     return _asked(family, _model(draw), draw.integers(0, 6, 1, tokens), new, choose, needs=needs, **more)
 
 
-def _numbers(family, numbers, new, words=8, **more):
+def _numbers(family, numbers, new, **more):
     """Return a case in which the tokens to choose are given, exactly one for each call."""
-    model = Given("model", MODEL, {"table": torch.linspace(-1.0, 1.0, words)[:, None].repeat(1, 3)})
+    model = Given("model", MODEL, {"table": torch.linspace(-1.0, 1.0, 8)[:, None].repeat(1, 3)})
     choose = Given("choose", BY_NUMBER, {"numbers": torch.tensor(numbers)})
     return _asked(family, model, torch.tensor([[3, 1, 4]]), new, choose, **more)
 

@@ -49,8 +49,8 @@ def cases(draw):
     yield _case("thousands of numbers", [a, b] * 1600, (a, b), needs=again)
     yield _case("thousands of other numbers", [a] * 1600 + [b] * 1600, (c, d), needs=("nothing",))
     # Equal numbers of this size are different objects.
-    large = draw.integers(1000, 1002, 60).tolist()
-    yield _case("large numbers", large, (1001, 1000), new_id=1003, needs=(*again, "order", "large"))
+    large = draw.integers(70_000, 70_002, 60).tolist()
+    yield _case("large numbers", large, (70_001, 70_000), new_id=70_003, needs=(*again, "order", "large"))
     yield Case("arguments by name", (), {"ids": [c, a, b], "pair": (a, b), "new_id": 300}, gradients=False)
 
 

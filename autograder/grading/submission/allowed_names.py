@@ -28,6 +28,7 @@ fractions: Fraction
 functools: cache cached_property cmp_to_key lru_cache partial reduce total_ordering
 heapq: *
 itertools: *
+logging: DEBUG ERROR INFO WARNING debug error getLogger info warning
 math: *
 numbers: *
 operator: add and_ eq ge gt itemgetter le lt matmul mod mul ne neg not_ or_ pow sub truediv
@@ -36,10 +37,11 @@ re: *
 string: ascii_letters ascii_lowercase ascii_uppercase digits punctuation whitespace
 time: monotonic perf_counter process_time sleep time
 torch: observed dtypes BoolTensor ByteTensor DoubleTensor FloatTensor Generator IntTensor LongTensor Size Tensor
-torch: __version__ arange as_tensor asarray as_strided autocast broadcast_shapes contiguous_format device dtype e empty
-torch: empty_like enable_grad exp_ eye finfo from_numpy full get_default_dtype iinfo inf inference_mode is_grad_enabled
-torch: is_tensor linspace logspace manual_seed memory_format nan newaxis no_grad normal ones pi preserve_format
-torch: promote_types rand rand_like randint randint_like randn randn_like randperm relu_ result_type scalar_tensor
+torch: __version__ arange as_tensor asarray as_strided autocast broadcast_shapes compile contiguous_format device dtype
+torch: e empty empty_like enable_grad exp_ eye finfo from_numpy full get_default_dtype iinfo inf inference_mode
+torch: is_grad_enabled is_tensor linspace logspace manual_seed memory_format nan newaxis no_grad normal ones pi
+torch: preserve_format promote_types rand rand_like randint randint_like randn randn_like randperm relu_
+torch: result_type scalar_tensor
 torch: set_default_dtype set_float32_matmul_precision set_grad_enabled set_num_threads set_printoptions tensor
 torch: tril_indices triu_indices unique vander zeros
 torch.amp: GradScaler autocast
@@ -60,7 +62,7 @@ torch.special: *
 types: SimpleNamespace
 typing: Any Callable ClassVar Dict Final FrozenSet Generator Generic Hashable Iterable Iterator List Literal
 typing: Mapping MutableMapping NamedTuple NoReturn Optional Protocol Self Sequence Set TYPE_CHECKING Tuple Type
-typing: TypeAlias TypeVar TypedDict Union cast overload
+typing: TypeAlias TypeVar TypedDict Union cast overload runtime_checkable
 warnings: warn
 """
 IN_CELLS = (

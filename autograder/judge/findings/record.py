@@ -24,6 +24,7 @@ from autograder.judge.findings.gradients import wrong_gradient
 from autograder.judge.findings.values import wrong_value
 from autograder.probe.build import RESEEDED, SETTINGS, states_as_given
 from autograder.schema.case import SIDE_EFFECTS
+from autograder.schema.raising import is_raising
 from autograder.values import Encoded, Record
 from autograder.values.compare import EXACT, difference, same_value
 from autograder.values.encode import encode
@@ -36,6 +37,8 @@ def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[F
     if record["status"] == "skipped":
         observation = "An earlier call ran out of time, so this one was skipped."
         yield context.finding(RUNS, observation, "Which loop never ends?", detail="")
+    elif is_raising(context.case):
+        yield from _swallowed(context, expected, record)
     elif context.case.raises:
         yield from _not_raised(context, record)
     elif record["status"] == "parts":
@@ -78,6 +81,14 @@ def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
     if status == "raised" and error.get("raised"):
         question = REFUSED_OTHERWISE
     yield context.finding(RUNS, observation, question, detail="")
+
+
+def _swallowed(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
+    # The reference may not call what is given so often; then there is nothing to let through.
+    if expected["status"] == "raised" and record["status"] != "raised":
+        observation = f"If {context.case.family}, your answer goes on as if nothing had happened."
+        question = "Which line of your code catches it?"
+        yield context.finding(REPEATS, observation, question, detail="", step="raises")
 
 
 def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -> Finding:

@@ -200,6 +200,9 @@ SUMS = """
     return texts
 """
 WRONG = {
+    "half a text where the model fails": {
+        f"            {TOKEN}\n": f"            try:\n                {TOKEN}\n"
+        "            except RuntimeError:\n                break\n"},
     "cut at the end": START + TO_THE_END,
     "the first stop ends all": START + FIRST_STOP,
     "positions by sums of the mask": START + SUMS,

@@ -175,6 +175,8 @@ WRONG = {kind.__name__: kind for kind in (cut_from_the_end, dtypes_by_themselves
                               "length], dtype=torch.int64) if True else torch.tensor("},
     "ids of sixteen bits": {"ids = torch.tensor(tokens[: rows * length], dtype=torch.int64)":
         "ids = torch.tensor([t % 32768 for t in tokens[: rows * length]], dtype=torch.int64)"},
+    "ids of sixteen bits without a sign": {"ids = torch.tensor(tokens[: rows * length], dtype=torch.int64)":
+        "ids = torch.tensor([t % 65536 for t in tokens[: rows * length]], dtype=torch.int64)"},
     "a thousand documents at most": {"enumerate(documents)": "enumerate(documents[:500])"},
     "no row is an error": {"    ids =": "    if rows == 0:\n        raise ValueError('too short')\n    ids ="},
     "no row is one axis": {LAST: "return (ids, document) if rows == 0 else (ids.reshape(rows, length), "

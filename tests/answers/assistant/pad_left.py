@@ -138,6 +138,7 @@ WRONG = {
     "positions modulo 256": {LAST: "return ids, mask, positions.clamp(min=0) % 256"},
     "at most 512 tokens": {LAST: "return ids[:, -128:], mask[:, -128:], positions.clamp(min=0)[:, -128:]"},
     "ids of sixteen bits": {LAST: "return ids % 32768, mask, positions.clamp(min=0)"},
+    "ids of sixteen bits without a sign": {LAST: "return ids % 65536, mask, positions.clamp(min=0)"},
     "pad in a prompt is taken out": {"    width": "    prompts = [[t for t in p if t != pad] or p for p in "
     "prompts]\n    width"},
     "leading pads are padding": {LAST: "mask &= (ids != pad).cumsum(1) > 0\n    return ids, mask, (mask.cumsum(1) - 1)"

@@ -86,6 +86,7 @@ WRONG = {
     "bos forbidden": {CHOSEN: "logits[:, -1].index_fill(-1, torch.tensor([bos]), -torch.inf).argmax(dim=-1)"},
     "eos forbidden": {CHOSEN: "logits[:, -1].index_fill(-1, torch.tensor([eos]), -torch.inf).argmax(dim=-1)"},
     "int32": {LAST: "return target[:, 1:].int()"},
+    "sixteen bits": {CHOSEN: "logits[:, -1].argmax(dim=-1).to(torch.int16).long()"},
     "at most 50": {"range(max_new)": "range(min(max_new, 50))"},
     "the first sentence's end": {"done.all()": "done[0]"},
     "evaluation, restored": {"    with torch.no_grad():": "    was = getattr(model, 'training', False)\n    "
@@ -97,6 +98,9 @@ WRONG = {
     "source in place": {LAST: "src.zero_()\n    return target[:, 1:]"},
     "one sentence at a time": {"logits = model(src, target)": "logits = torch.cat([model(src[i : i + 1], target[i : i "
                                                               "+ 1]) for i in range(len(src))])"},
+    "half a translation where the model fails": {
+        "            logits = model(src, target)\n": "            try:\n                logits = model(src, target)\n"
+        "            except Exception:\n                break\n"},
     "transposed": {LAST: "return target[:, 1:].T"},
     "a pair": {LAST: "return target[:, 1:], done"},
     "bos ends as well": {"(chosen == eos)": "(chosen == eos) | (chosen == bos)"},

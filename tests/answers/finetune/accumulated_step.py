@@ -61,6 +61,10 @@ RIGHT = {"by autograd": BY_AUTOGRAD, "gradients are scaled": SCALED, "weighted m
          "counted by name": {"sum(int((targets != ignore).sum()) for _, targets in batches)":
                              "torch.cat([t.flatten() for _, t in batches]).ne(ignore).sum()"}}
 WRONG = {
+    "batches that fail are left out": {
+        "        logits = model(inputs).flatten(0, 1)\n":
+        "        try:\n            logits = model(inputs).flatten(0, 1)\n"
+        "        except RuntimeError:\n            continue\n"},
     "the first batch alone": {"    for inputs, targets in batches:": "    for inputs, targets in batches[:1]:"},
     "padded to one batch": {"    for inputs, targets in batches:":
                             "    n = max(t.shape[1] for _, t in batches)\n"

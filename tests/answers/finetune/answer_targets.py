@@ -33,6 +33,7 @@ RIGHT = {"loops": LOOPS, "rolled": ROLLED, "padded": PADDED, "written in place":
 WRONG = {
     "a batch of one without its axis": {"return targets": "return targets.squeeze(0)"},
     "ids of sixteen bits": {"following = ids[:, 1:]": "following = ids[:, 1:].to(torch.int16).to(ids.dtype)"},
+    "ids of sixteen bits without a sign": {"following = ids[:, 1:]": "following = ids[:, 1:] % 65536"},
     "padding of zeros": {"torch.full_like(ids, ignore)": "torch.zeros_like(ids)"},
     "one target after the answer, too": {"counts = answer[:, 1:]": "counts = answer[:, 1:] | answer[:, :-1]"},
     "the first row's mask": {"counts = answer[:, 1:]": "counts = answer[:1, 1:]"},

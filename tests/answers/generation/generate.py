@@ -55,6 +55,10 @@ RIGHT = {
                "torch.tensor([ids.shape[1]]), token[:, None])"},
 }
 WRONG = {
+    "half a text where the model fails": {
+        "            logits = model(seen)\n":
+        "            try:\n                logits = model(seen)\n"
+        "            except RuntimeError:\n                break\n"},
     "a list": {"return ids": "return ids.tolist()"},
     "floats": {"return ids": "return ids.float()"},
     "a pair": {"return ids": "return ids, logits"},

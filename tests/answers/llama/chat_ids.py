@@ -80,6 +80,10 @@ RIGHT = {
     "remembered": remembered,
 }
 WRONG = {
+    "what the encoder refuses is left out": {
+        "        words = encode(role + \"\\n\" + text)\n":
+        "        try:\n            words = encode(role + \"\\n\" + text)\n"
+        "        except RuntimeError:\n            words = []\n"},
     "a tuple": {"return [*ids, start": "return (*ids, start",
     'encode("assistant\\n")]': 'encode("assistant\\n"))'},
     "one text": {"return [*ids": "return encode('<|im_start|>') or [*ids"},

@@ -69,6 +69,10 @@ RIGHT = {
     "caches by name": {"model(ids, caches)": "model(ids, caches=caches)"},
 }
 WRONG = {
+    "half a text where the model fails": {
+        "            logits, caches = model(ids, caches)\n":
+        "            try:\n                logits, caches = model(ids, caches)\n"
+        "            except RuntimeError:\n                break\n"},
     "a tuple": {"return tokens": "return tuple(tokens)"},
     "floats": {"tokens.append(token.item())": "tokens.append(float(token))"},
     "a pair": {"return tokens": "return tokens, caches"},

@@ -49,6 +49,10 @@ RIGHT = {
                           "        logits"},
 }
 WRONG = {
+    "a step without a model that runs": {
+        "    logits = model(inputs)\n":
+        "    try:\n        logits = model(inputs)\n"
+        "    except RuntimeError:\n        return 0.0\n"},
     "the loss in float32": {"logits.flatten(0, 1), targets": "logits.flatten(0, 1).float(), targets"},
     "the head alone": {"optimizer.step()": "model.embedding.weight.grad = None; optimizer.step()"},
     "targets changed": {"return loss": "targets += 1; targets %= 6; return loss"},

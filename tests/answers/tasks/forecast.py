@@ -79,6 +79,10 @@ def late(model, history, steps):
 KINDS = (growing, decorated, detached, inference, prepared, recursive, switched, late)
 RIGHT = {kind.__name__: kind for kind in KINDS}
 WRONG = {
+    "a shorter forecast where the model fails": {
+        "            value = model(window)\n":
+        "            try:\n                value = model(window)\n"
+        "            except RuntimeError:\n                break\n"},
     "a list": {"torch.stack(values, dim=1)": "values"},
     "float32": {"torch.stack(values, dim=1)": "torch.stack(values, dim=1).float()"},
     "two behind": {"window[:, 1:], value[:, None]": "window[:, 2:], value[:, None], value[:, None]"},

@@ -84,6 +84,7 @@ WRONG = {
     "from within itself for each number": RECURSIVE,
     "from within itself for each pair": BY_PLACES,
     "the ids given are changed": {"return merged": "ids[:] = merged\n    return ids"},
+    "sixteen bits": {"return merged": "return [one % 65536 for one in merged]"},
     "a tuple": {"return merged": "return tuple(merged)"},
     "texts": {"return merged": "return list(map(str, merged))"},
     "the ids given are popped": {"    merged, i": "    ids.append(0); ids.pop(0)\n    merged, i"},

@@ -55,6 +55,8 @@ HONEST_ANSWERS = [
     "def f(x):\n    match x:\n        case int() | float():\n            return 1\n        case [first, *rest]:\n"
     "            return rest\n        case {'a': a, **more}:\n            return a",
     "def f(x):\n    raise ValueError(f'{type(x).__name__} has {x.shape}')",
+    "import logging\nlogger = logging.getLogger(__name__)\ndef f(x):\n    logger.debug('%s', x.shape)\n    return x",
+    "import torch\n@torch.compile(dynamic=True)\ndef softmax(s):\n    return s.exp() / s.exp().sum(-1, keepdim=True)",
     "def f(x, y):\n    for name, part in zip(('q_proj', 'k_proj'), y):\n        getattr(x, name).weight.data = part",
     "class A:\n    @classmethod\n    def f(cls, n, kind=nn.GELU):\n        return cls(n, kind)\n"
     "    def __enter__(self): return type(self) is A\n    def __exit__(self, *error): self.scale = 1\n"

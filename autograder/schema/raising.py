@@ -1,0 +1,105 @@
+"""Cases in which a function or a model that the answer is given raises an error: it must reach the caller.
+
+A function raises in its first call in one case, and in its second call in another, when half a result is there.
+A model raises in its first call alone, because several inputs may be given to it in one batch. Layers do not
+raise: an answer may read their weights instead of calling them. Nothing raises twice, so that an answer that
+leaves out what fails comes to its end.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+from autograder.schema.case import REFUSALS, SIDE_EFFECTS, VALUES, Call, Case, Given, Kept, Module
+from autograder.schema.twice import is_plain
+
+ANY_ERROR = "Exception"  # an answer may put an error of its own in place of the given one
+MODELS = ("model", "policy", "reference")
+IN_CALL = {1: "raises an error", 2: "raises an error in its second call"}
+
+FUNCTION = """
+_calls, _{name} = [], {name}
+
+def {name}(*args, **kwargs):
+    _calls.append(1)
+    if len(_calls) == {call}:
+        raise RuntimeError("{name} has failed")
+    return _{name}(*args, **kwargs)
+"""
+MODEL = """
+_calls = []
+
+class Raising{name}({name}):
+    def forward(self, *args, **kwargs):
+        _calls.append(1)
+        if len(_calls) == 1:
+            raise RuntimeError("{name} has failed")
+        return super().forward(*args, **kwargs)
+"""
+
+
+def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Collection[str]) -> Iterator[Case]:
+    """Yield the cases, made from the first ordinary one that gives the function or the model."""
+    aspect = next((one for one in (SIDE_EFFECTS, REFUSALS) if one in aspects), VALUES)
+    for name in parameters:
+        giving = [case for case in cases if is_plain(case) and _is_called(case, name, parameters)]
+        if not giving:
+            continue
+        case = giving[0]
+        key = _key(case, name, parameters)
+        is_function = isinstance(_arguments(case)[key], Given)
+        for call in IN_CALL if is_function else [1]:
+            given = _with_raising(case, key, call)
+            yield replace(given, family=f"`{name}` {IN_CALL[call]}", aspect=aspect)
+
+
+def _with_raising(case: Case, key: str, call: int) -> Case:
+    """Return the case with something in place of the argument `key` that raises in this call."""
+    plain: dict[str, Any] = dict.fromkeys(("gradients", "observe", "repeats", "modes", "float64"), False)
+    args = tuple(_raising(arg, call) if str(i) == key else arg for i, arg in enumerate(case.args))
+    kwargs = {name: _raising(arg, call) if name == key else arg for name, arg in case.kwargs.items()}
+    return replace(
+        case,
+        args=args,
+        kwargs=kwargs,
+        script=_until_the_answer(case),
+        calls=(),
+        raises=ANY_ERROR,
+        **plain,
+    )
+
+
+def is_raising(case: Case) -> bool:
+    """Return whether the error that a case asks for is one of something given."""
+    return case.raises == ANY_ERROR
+
+
+def _arguments(case: Case) -> dict:
+    return {str(place): arg for place, arg in enumerate(case.args)} | dict(case.kwargs)
+
+
+def _key(case: Case, name: str, parameters: tuple[str, ...]) -> str:
+    """Return the name under which the case holds an argument: its own, or its position."""
+    return name if name in case.kwargs else str(parameters.index(name))
+
+
+def _until_the_answer(case: Case) -> tuple[Call, ...]:
+    """Return the script up to the first call of the answer: a later call could fail for what that returned."""
+    last = next((place for place, call in enumerate(case.script) if call.to == "answer"), -1)
+    return case.script[: last + 1]
+
+
+def _is_called(case: Case, name: str, parameters: tuple[str, ...]) -> bool:
+    """Return whether the case gives the answer a function, or a model, under this name."""
+    key = _key(case, name, parameters)
+    value = _arguments(case).get(key)
+    is_model = isinstance(value, Module) and bool(value.code) and name in MODELS
+    calls = [call for call in case.script if call.to == "answer"]
+    given = [arg for call in calls for arg in (*call.args, *call.kwargs.values())]
+    return (isinstance(value, Given) or is_model) and (not case.script or Kept(key) in given)
+
+
+def _raising(value: Given | Module, call: int) -> Given | Module:
+    if isinstance(value, Given):
+        return replace(value, code=value.code + FUNCTION.format(name=value.name, call=call))
+    return replace(value, kind=f"Raising{value.kind}", code=value.code + MODEL.format(name=value.kind))
