@@ -1215,8 +1215,8 @@ Which of them leaves its answers as they are, and which would have to be trained
 <details><summary>An answer</summary>
 
 Speculation leaves them as they are, as its proof says. A window changes what old tokens can say, but you will
-not see it in a short chat. Latents need different weights, which cannot be computed from these without a
-loss.
+not see it in a short chat. Latents narrower than the keys and values that they replace need different
+weights, which can be computed from these only approximately.
 
 </details>
 

@@ -384,8 +384,9 @@ figures.panels(charts, steps, title="Two heads form, and the loss falls (three s
 # %% [markdown]
 r"""
 It is the same story on all three seeds. The loss starts at what guessing costs, $\log 24 = 3.2$, and falls as
-a head of layer 0 turns to the token before and heads of layer 1 begin to copy. Most of this has happened
-after 600 steps; three times as many make both habits purer. Layer 0 has no induction head on any seed. It
+a head of layer 0 turns to the token before and heads of layer 1 begin to copy. After 600 steps the loss has
+fallen most of the way and the copying heads have most of their score, but the head that looks back is only about
+halfway; three times as many steps make both habits purer. Layer 0 has no induction head on any seed. It
 cannot have one, because there is no layer below it to tell a key what stood before. No one asked for these
 heads. They are what gradient descent finds for texts that repeat.
 
@@ -867,8 +868,9 @@ induction heads. This is the very same pair of habits as in your copier, in the 
 bottleneck. Take two lessons from it. A rival chosen at random can surprise you, so use several; and what you
 learned on a toy told you where to look.
 
-No one built these heads in. They form early in training, in every Transformer that was looked at, and when
-they form, the model suddenly gets better at learning from examples in the prompt (Olsson et al. 2022).
+No one built these heads in. Olsson et al. (2022) saw them form early in training, in every Transformer of more than
+one layer that they looked at. In the same short time the model suddenly began to predict late tokens of a text much
+better than early ones.
 
 This is a good place to stop for today.
 
@@ -1417,8 +1419,9 @@ From there on, head 4 of layer 23 writes the largest mean share of all parts. Ta
 as it has written: later parts read what it has fetched, and write more of the same. The other three cost less than
 their shares, one of them next to nothing; so later parts also make up for what is missing. Four others of the same
 layers cost nothing, in each of three draws. And the networks of the last layers write more than this head in several
-texts, for *Rome* about half of the answer. So *Paris* was not simply fetched: what is known of the country was, and
-much of the word was made of it afterwards.
+texts, for *Rome* about half of its lead over *Cairo*. Only in the text on France do they write against the right word,
+a little. So in most texts the answer was not simply fetched: what is known of the country was, and much of the word
+was made of it afterwards.
 
 ## Explore
 
