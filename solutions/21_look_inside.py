@@ -1161,10 +1161,10 @@ picture
 
 # %% [markdown]
 r"""
-Up to layer 22 what the answer needs of the country sits at the country's own token, and a state taken from *is*
-changes almost nothing. After layer 23 it is at *is*, and the country's token no longer matters. It happens in one
-layer, the same one for all four pairs, and this is where the lens began to see something. There attention carries
-what is known of the country over to the place where the answer is given.
+In these texts, up to layer 22 what the answer needs of the country sits at the country's own token, and a state taken
+from *is* changes almost nothing. After layer 23 it is at *is*, and the country's token no longer matters. It happens
+in one layer, the same one for all four pairs, and this is where the lens began to see something. There attention
+carries what is known of the country over to the place where the answer is given.
 
 Two things do not follow. That *is* held nothing before: it held nothing *about the country*, for both texts ask
 the same question, and what they have in common cannot show. And that the finished word *Paris* was fetched: the
