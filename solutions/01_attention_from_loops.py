@@ -16,7 +16,7 @@ call:
 1. score every pair of tokens with a dot product,
 2. turn scores into weights with softmax,
 3. average the tokens by their weights,
-4. put the three together, with the scale that keeps them trainable.
+4. put the three together, with a scale that keeps wide vectors from saturating softmax.
 
 At the end we try it on *saw*. It will fail, in a way that tells us what lesson 02 has to add.
 
@@ -54,8 +54,8 @@ r"""
 The whole course uses one sentence of five words: **the dog saw the cat**. A network reads it as five
 **tokens**. Here a token is a word; real models cut text into pieces that are often shorter.
 
-A network knows a token as a list of numbers, its **embedding**. Real embeddings have hundreds of numbers,
-learned from text. Ours have four **features**, chosen by hand, so that you can check everything on paper:
+A network knows a token as a list of numbers, its **embedding**. Real embeddings have hundreds or thousands of
+numbers, learned from text. Ours have four **features**, chosen by hand, so that you can check everything on paper:
 
 - **thing**: is it a thing? (positive: yes, negative: rather not)
 - **action**: is it something that happens?
@@ -118,8 +118,8 @@ $$a \cdot b = |a| \, |b| \cos\theta$$
 
 The angle says *whether* two tokens agree, the lengths say *how much that counts*. We could divide by the
 lengths and keep only the angle (the **cosine similarity**). Attention keeps the lengths. A long key then has a large
-score with every query that points its way, and a short one, like *the*, a smaller score with the same query.
-Length gives training one more way to mark a token as important.
+score with every query that points its way, and a short key in the same direction a smaller one. Length gives training
+one more way to mark a token as important.
 """
 
 # %%
@@ -424,7 +424,8 @@ r"""
   tensors should return them as they were.
 
 **See it run.** Here is a test worth remembering. With the identity matrix as values, the output *is* the matrix of
-weights. It lets you look into any attention, even one whose weights are hidden inside a library.
+weights. It lets you look into any attention that takes the values from you, even one inside a library that hides its
+weights.
 """
 
 # %%
@@ -445,9 +446,9 @@ Look at what softmax does to the same row of scores when they are multiplied fir
 0.5: 0.68 for dog and 0.25 for cat. Times 1: 0.88 for dog and 0.12 for cat. Times 3: dog takes
 all](../images/softmax_scale.svg)
 
-The smaller the scores, the closer the output is to a plain average. Large scores make softmax pick one winner. We
-say that it **saturates**. Then the weights hardly move when the scores move a little, so the gradient is nearly
-zero, and what does not move cannot learn.
+The smaller the scores, the closer the output is to a plain average. Scores that lie far apart make softmax pick one
+winner. We say that it **saturates**. Then the weights hardly move when the scores move a little, so the gradient is
+nearly zero, and what does not move cannot learn.
 
 How large are scores, then? Call the width of queries and keys $d_k$, and let their entries be random and independent,
 with mean 0 and variance 1. By hand for $d_k = 2$: let every entry be 1 or -1, each with the same chance. Then each of
@@ -636,11 +637,11 @@ It does not. In *the old saw* the token stays undecided: 0.58 of a thing, 0.58 o
 cat* it even goes the wrong way. It becomes more of a thing, because it attended to two animals and took from
 them what they are.
 
-So this attention blurs. Every token moves towards those that already agree with it. Two things are missing.
-*Saw* should be able to look for something *other* than itself ("is there someone who could have seen?"). *Dog*,
-in turn, should be able to pass on something *other* than itself ("then you are a verb"). Lesson 02 adds both,
-with three small matrices, and trains them until the same $(1, 1, 0, 0)$ ends in the upper ring in one sentence
-and in the lower ring in the other.
+So this attention blurs. Every token moves towards an average of all, in which those that already agree with it count
+most. Two things are missing. *Saw* should be able to look for something *other* than itself ("is there someone who
+could have seen?"). *Dog*, in turn, should be able to pass on something *other* than itself ("then you are a verb").
+Lesson 02 adds both, with three small matrices, and trains them until the same $(1, 1, 0, 0)$ ends in the upper ring in
+one sentence and in the lower ring in the other.
 
 ## Explore
 
@@ -834,7 +835,7 @@ def one_pass(pairs):
 - **The largest score is subtracted in libraries, too.** `torch.softmax` does it for you. In float16 it matters even
   more, because its largest number is 65504, so the exponential of 12 is already infinite. (bfloat16, the other
   16-bit format, reaches as far as float32.)
-- **The matrix is the cost.** Every token attends to every token, so 4096 tokens make 16.8 million scores, for
+- **The matrix grows with the square.** Every token attends to every token, so 4096 tokens make 16.8 million scores, for
   every head of every layer. Twice as many tokens, four times as many scores.
 """
 

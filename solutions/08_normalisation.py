@@ -2,9 +2,9 @@
 r"""
 # 08 Normalise every token: how can a hundred layers add to one vector without drowning each other?
 
-In lesson 06 a norm was one line, borrowed from PyTorch, and it decided whether twelve layers learned at all.
-At a learning rate of 0.01 the layers with the norm in front learned, and the same layers with the norm at the
-end did not. Lesson 06 showed *that* it is so. This one takes the norm apart and looks for the reason.
+In lesson 06 a norm was one line, borrowed from PyTorch, and its position decided which learning rates worked. At 0.01
+the layers with the norm in front learned, and the same layers with the norm at the end did not. Lesson 06 showed
+*that* it is so. This one takes the norm apart and looks for the reason.
 
 In this lesson you will **build**
 
@@ -67,8 +67,8 @@ What is left says how the features differ from each other, in a standard size:
 -0.5. Divided by the standard deviation of 1.118: 1.34, -1.34, 0.45, -0.45](../images/norm_steps.svg)
 
 Which numbers share a mean? The numbers of *one token*. BatchNorm, well known from networks for images, takes
-one feature over all examples instead; then a token's output depends on its neighbours in the batch, and under
-a causal mask even on the future.
+one feature over all examples instead; then in training a token's output depends on its neighbours in the batch,
+and under a causal mask even on the future.
 
 ![The table of the sentence twice. Left, LayerNorm and RMSNorm: the row of dog is framed. Right,
 BatchNorm: a column is framed, one feature of all five tokens](../images/norm_axes.svg)
@@ -210,7 +210,7 @@ figures.table(resized, tokens, FEATURES, title=title)
 # %% [markdown]
 r"""
 Compare the two tables. Here the zeros are still zeros, and *the* is a pure *small* as before; LayerNorm had
-turned it into a "not a thing, not an action, not a pet".
+given it -0.58 of each of the other three features.
 
 **The formula.**
 
@@ -531,9 +531,10 @@ the size at exactly 1, and pays for it: after 48 layers next to nothing of the i
 norm has made what was there before a little smaller. *Without* norms the size explodes, even faster than
 by hand, and the input drowns in the sum.
 
-Pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 by a quarter, and a stream of
-size 3 by only a twelfth, so **late layers count less**. Large models suffer from that (Sun et al. 2025).
-At the start, GPT-2 keeps the stream from growing. The more branches there are, the less each fresh one writes.
+Pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 by a quarter, and a stream of size 3 by
+only a twelfth, so **late layers count less**. Large models suffer from that (Sun et al. 2025, who find that the
+variance of the stream grows exponentially with depth, faster than in these fresh layers). At the start, GPT-2 keeps
+the stream from growing. The more branches there are, the less each fresh one writes.
 
 ### What does that mean for training?
 
@@ -650,7 +651,7 @@ r"""
 Pre-norm learns on all three seeds. Post-norm, with the same layers, task and rate, stays at chance level on
 all three, even after three times as many steps. With a rate about a third as large it learns too, on every
 seed, and needs no warm-up for that. With the warm-up it can end at a larger rate, 0.005, at which a constant
-rate works on some seeds only ("How gentle must the first steps be?" at the end). So the order does not decide
+rate works on some seeds only ("How gentle must the first steps be?" at the end). So here the order does not decide
 *whether* a model can learn but *how large a step* it can take, and a warm-up is one way to get to a larger
 one. The nudge points the same way, but at twelve layers it moves post-norm only a quarter farther, 0.086 against
 0.068. That is too little to explain by itself why post-norm fails at 0.01.

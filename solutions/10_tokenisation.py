@@ -4,8 +4,8 @@ r"""
 
 *the*, *The* and *the* with a space in front are one word to you. To a language model they may be three numbers that
 have nothing to do with each other. It does not see letters, either, unless a letter happens to be a token of its
-own. If you ask it how many letters *catfish* has, you ask about something that was thrown away before the model got
-to work.
+own. If you ask it how many letters *catfish* has, you ask about something that it does not see: it can only
+have learned it.
 
 What the model does get is a list of **tokens**, each with an **id**, a number that says which row of the
 embedding table is meant. The program that makes tokens from text is the **tokenizer**. In this lesson you
@@ -73,7 +73,7 @@ print("pieces:", ["Hi, you"[a:b] for a, b in ((0, 2), (2, 4), (4, 7))])
 # %% [markdown]
 r"""
 **The formula.** In Python's regular expressions `\b` is the boundary between a character of the kind `\w` (a
-letter of any language, a digit, an underscore) and one that is not, or the end of the text. Joined, the
+letter of any language, a digit, an underscore) and one that is not, or the beginning or end of the text. Joined, the
 pieces $s_1, s_2, \dots, s_n$ are the text again:
 
 $$s_1 s_2 \cdots s_n = \text{text}, \qquad s_i \neq \text{the empty string}$$
@@ -512,9 +512,9 @@ for part, merges in zip(parts, all_merges):
 
 # %% [markdown]
 r"""
-The number next to each piece says how often it was made. The first merges are short pieces that are frequent in any
-English text, made about a hundred times and more. Some are the same in all three parts, such as *in*, and *e* and *s*
-with the space behind them. Among the last ones are longer pieces that show what *this* part is about, made a handful
+The number next to each piece says how often it was made. The first merges are short pieces that are frequent in
+English, made some 80 times and more. Some are the same in all three parts, such as *in*, and *e* and *s* with the
+space behind them. Among the last ones are longer pieces that show what *this* part is about, made a handful
 of times each.
 
 Now watch the compression grow. How many bytes does one token hold on average, after each merge?
@@ -586,9 +586,9 @@ six, gets off more lightly than Hindi.
 
 A model pays for that with every sentence. Less text fits into its context, writing takes more steps, and a
 customer who pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some
-languages as in English with tokenizers in use at the time. What helps is to learn the merges from text in many
-languages, and to have more of them. It is no complete cure. Petrov et al. found large differences with tokenizers made
-for many languages, too, and even with plain bytes.
+languages as in English with the tokenizer of GPT-4. What helps is to learn the merges from text in many languages. It
+is no complete cure. Petrov et al. found large differences with tokenizers made for many languages, too, and even with
+plain bytes.
 
 ## 6. Is it the real thing?
 
@@ -656,8 +656,8 @@ for part, mine, theirs in zip(parts, all_merges, their_merges):
 
 # %% [markdown]
 r"""
-It is a tie. Both pairs occur equally often, and the rule does not say which to take. You take the one that
-appears first in the text. Their library takes the one with the lower ids, and it numbers the bytes in a
+It is a tie. Both pairs occur equally often, and *the most frequent pair* does not say which to take. You take the
+one that appears first in the text. Their library takes the one with the lower ids, and it numbers the bytes in a
 different order. In every round their choice is a right one by your count, so these are two answers to the
 same question. On a text that neither has seen, both need about the same number of tokens.
 
@@ -849,11 +849,10 @@ for name, cut in ways.items():
 
 # %% [markdown]
 r"""
-Cut at every boundary, the text takes an eighth to a fifth more tokens than uncut, because a space is a token by itself
-before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer; no merge is
-spent on pairs of words that happen to stand next to each other in this part. The authors of GPT-2 name better
-compression as their reason for keeping the space, too (Radford et al. 2019, section 2.2). So most of its tokens for
-words begin with a space.
+Cut at every boundary, the text takes about an eighth to a sixth more tokens than uncut, because a space is a token by
+itself before almost every word. With the space kept it takes no more tokens than uncut in these three parts, and even
+a few fewer. The authors of GPT-2 name better compression as their reason for keeping the space, too (Radford et al.
+2019, section 2.2). So most of its tokens for words begin with a space.
 
 **Special tokens.** A model needs tokens that no text can contain: one for the end of a document, others for
 the turns of a conversation. Here they get ids after all merges, and they are cut out *before* anything else. Write
@@ -991,8 +990,8 @@ r"""
   the rows of the embedding table go by them; new ids, such as special tokens, may be added at the end.
 - **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids that no merge makes.
   No text that a user types may be encoded into them.
-- **Numbers.** With nothing but merges, as in GPT-2, a number is cut wherever its digits were frequent together, so
-  that two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and
+- **Numbers.** With nothing but merges, as in GPT-2, digits that were frequent together are joined, so that two
+  neighbouring numbers may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and
   Llama 3 cut them into groups of up to three digits, *from the left*: 1234567 is 123, 456, 7. In 1234567 + 7654321
   the groups line up, in 1234567 + 99 they do not. Singh and Strouse (2024) found that GPT-4 and its predecessor add
   better when the groups are counted from the right, as we write them: 1,234,567.
@@ -1032,7 +1031,7 @@ r"""
 - Petrov et al.: *Language Model Tokenizers Introduce Unfairness Between Languages*, 2023,
   [arXiv:2305.15425](https://arxiv.org/abs/2305.15425). What the same text costs in many languages.
 - Land, Bartolo: *Fishing for Magikarp*, 2024, [arXiv:2405.05417](https://arxiv.org/abs/2405.05417). How to
-  find the tokens that a model was never trained on.
+  find the tokens that a model was hardly or never trained on.
 - Karpathy: [*minbpe*](https://github.com/karpathy/minbpe). The algorithm of this lesson in small files,
   with the details of the GPT tokenizers.
 - Hugging Face: [*Tokenization algorithms*](https://huggingface.co/docs/transformers/tokenizer_summary). Which model has
