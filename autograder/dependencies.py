@@ -106,7 +106,7 @@ def of_package(names: Iterable[str]) -> set[str]:
 
 
 def is_in(name: str, packages: Collection[str]) -> bool:
-    """Return whether a module is one of these, or in a package of these names."""
+    """Return whether a module is one of `packages`, or inside one of them."""
     return any(name == one or name.startswith(f"{one}.") for one in packages)
 
 

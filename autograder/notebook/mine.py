@@ -6,8 +6,8 @@ cells the imports, functions and values that it uses; nothing else of that noteb
 it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
 are the learner's own.
 
-Only a learner's own notebook gets its answers; in grading, in a check and in a script it always gets
-`otherwise`.
+Only a learner's own notebook gets the learner's answers; in grading, in a check and in a script `mine` always
+returns `otherwise`.
 """
 
 import ast
@@ -130,9 +130,7 @@ mine = Mine()
 
 
 def _is_still_right(exercise: Exercise) -> bool:
-    """Return whether the answer of this notebook passes its check as it is defined now; true if it is not
-    defined yet.
-    """
+    """Return whether this notebook's answer, as it is defined now, passes its check; true if it is not defined yet."""
     shell = running_notebook()
     answer = shell.user_ns.get(exercise.name) if shell is not None else None
     if answer is None or was_judged(exercise.id, answer):

@@ -42,7 +42,9 @@ def _can_follow(first: Case, second: Case) -> bool:
 
 
 def _alike(pair: tuple[Case, Case]) -> list[bool]:
-    """Return which arguments have equal sizes; the first ones matter most."""
+    """Return, for each argument, whether its size is the same in both cases: a sort key, in which the first
+    arguments matter most.
+    """
     sizes = ([_size(arg) for arg in (*case.args, *case.kwargs.values())] for case in pair)
     return [one == other for one, other in zip(*sizes, strict=False)]
 

@@ -36,7 +36,7 @@ class Attempt:
 
     @property
     def turn(self) -> tuple:
-        """The sort key of attempts, first to last; any attempt with answers comes after those without."""
+        """The sort key of attempts, first to last; any attempt with answers comes after all attempts without."""
         return (
             not self.as_released,
             self.time.timestamp() if self.time else 0.0,
@@ -113,7 +113,7 @@ def _put(folder: Path, target: Path, file: Path, time: datetime | None, fate: st
 
 
 def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
-    """Keep an attempt that does not count, unless it is kept already, and the time when it was handed in."""
+    """Keep an attempt that does not count, with the time when it was handed in, unless it is kept already."""
     folder = submission.folder / EARLIER / submission.student / submission.lesson
     folder.mkdir(parents=True, exist_ok=True)
     if attempt.read_bytes() in [path.read_bytes() for path in folder.glob("*.ipynb")]:
