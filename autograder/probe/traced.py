@@ -121,7 +121,7 @@ def _writes(name: str) -> bool:
 
 
 def _larger(value: Any) -> Any:
-    """Scale numbers that left PyTorch by 1.5, to see whether the result depends on them; an exact zero stays
+    """Multiply by 1.5 the numbers that left PyTorch, to see whether the result depends on them; an exact zero stays
     zero.
     """
     if isinstance(value, (list, tuple)):

@@ -21,9 +21,9 @@ CALLS = FIRST, SECOND = "first", "second"
 
 
 def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """Return a case of two calls if `cases`, or those of a draw of the same sizes (`again`), hold two that
-    one instance can answer with different arguments. Without such a draw, take the two that are most alike in
-    size.
+    """Return a case of two calls that one instance can answer with different arguments, in a list; an empty list if
+    there are no such calls. The first choice is the first case and its counterpart of the same sizes in `again`;
+    the next are the two plain cases that are most alike in size.
     """
     pairs = chain(zip(cases[:1], again, strict=False), _most_alike_first(cases))
     pair = next((pair for pair in pairs if _can_follow(*pair)), None)

@@ -101,10 +101,9 @@ class Maker:
     context  whether `forward` takes a context besides x
     heads    whether masks may have an axis for heads
 
-    What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several
-    tokens", "several of both", "mask", "no mask", "another mask than causal", "empty rows", "long"; and, in a
-    module that was called before, "other weights" (than for inputs of the same sizes) or "no mask after a
-    mask".
+    What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several tokens",
+    "several of both", "mask", "no mask", "another mask than causal", "empty rows", "long"; and, in a module that
+    was called before, "other weights" (after a case of the same sizes) or "no mask after a mask".
     """
 
     draw: Draw

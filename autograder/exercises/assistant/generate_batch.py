@@ -1,4 +1,4 @@
-"""Several prompts continued together: those that are finished wait for the others."""
+"""Several prompts continued together: a finished text waits for the others."""
 
 import torch
 
