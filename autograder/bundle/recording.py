@@ -115,7 +115,7 @@ def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
 
 
 def _start(receiver: Connection) -> None:
-    """Prepare a worker, which ends as soon as its parent ends or closes its end of the pipe."""
+    """Prepare a worker, which ends as soon as its parent ends or closes the sending end of the pipe."""
     import torch
 
     torch.set_num_threads(1)

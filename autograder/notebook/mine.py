@@ -242,8 +242,7 @@ def _run(source: str, name: str, file: Path) -> Any:
 
 
 def needed(name: str, cells: list[str]) -> str:
-    """Return those imports, functions, classes and values of these cells, given as text, that `name` needs,
-    in their order.
+    """Return, in their order, the imports, functions, classes and values in `cells` (texts) that `name` needs.
 
     Cells that are not Python, such as those with IPython's commands, are left out. Of two definitions of one
     name both are kept: one may need the other.
@@ -253,7 +252,7 @@ def needed(name: str, cells: list[str]) -> str:
 
 
 def needed_statements(name: str, statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Return those of these statements that `name` needs, in their order; none if nothing defines it."""
+    """Return, in their order, the members of `statements` that `name` needs; none if no statement defines it."""
     wanted, kept = {name}, set[int]()
     grown = True
     while grown:

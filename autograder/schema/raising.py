@@ -39,7 +39,9 @@ class Raising{name}({name}):
 
 
 def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Collection[str]) -> Iterator[Case]:
-    """Yield the cases, made from the first ordinary one that gives the function or the model."""
+    """Yield the cases in which a given function or model raises, each made from the first ordinary case that gives
+    it.
+    """
     aspect = next((one for one in (SIDE_EFFECTS, REFUSALS) if one in aspects), VALUES)
     for name in parameters:
         giving = [case for case in cases if is_plain(case) and _is_called(case, name, parameters)]

@@ -60,7 +60,7 @@ def _size(arg: object) -> object:
 
 
 def is_plain(case: Case) -> bool:
-    """Return whether the case is an ordinary one of values."""
+    """Return whether the case is an ordinary one that judges values."""
     return case.aspect == VALUES and not (
         case.slow or case.raises or case.new or case.result_mask or case.entries
     )
