@@ -51,7 +51,7 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
 
 
 def _made_of(value: Any) -> str:
-    """Return a constructor's argument for a message: modules by their class, everything else as it is."""
+    """Return a constructor's argument as a message shows it: modules by their class, everything else as it is."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_made_of, value))}]"
     return format_value(value) if isinstance(value, Module) else str(value)

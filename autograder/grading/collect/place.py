@@ -132,8 +132,8 @@ def _stamp(time: datetime) -> str:
 
 
 def _seen_there(submission: Submission, known: list[Seen]) -> Seen:
-    """Return the record of the notebook already in the course: that of the last attempt with the same
-    contents, or, if it was not collected, one made from its time stamp.
+    """Return the record of the notebook already in the course: the record of the last attempt with the same
+    contents or, if the notebook was not collected, one made from its time stamp.
     """
     digest = _digest(submission.submitted / f"{submission.lesson}.ipynb")
     same = [one for one in known if one.digest == digest]
