@@ -1,8 +1,7 @@
 """Finds the modules of this package that code may run, by reading its imports.
 
-It answers every question of what something depends on: whether a graded result or a recorded check is still
-valid, whether a lesson would print the same again, what a student bundle must contain. No list mirrors the
-code.
+It answers every question about what something depends on: whether a graded result or a recorded check is still
+valid, whether a lesson would print the same again, what a student bundle must contain. No list mirrors the code.
 
     closure(roots)     the package's modules that these import, directly or not
     digest(modules)    a hex digest of the texts of modules
@@ -106,7 +105,7 @@ def of_package(names: Iterable[str]) -> set[str]:
 
 
 def is_in(name: str, packages: Collection[str]) -> bool:
-    """Return whether a module is one of these, or in a package of these names."""
+    """Return whether a module is one of `packages`, or inside one of them."""
     return any(name == one or name.startswith(f"{one}.") for one in packages)
 
 

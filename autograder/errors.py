@@ -59,7 +59,7 @@ def keep_trace(trace: str) -> str:
 def place_of(error: BaseException) -> str:
     """Return the type and the origin of an exception: "KeyError in judge/rules.py, line 12".
 
-    subtle: without its text, which may contain anything, including text of a student.
+    subtle: the exception's text is left out, because it may contain anything, including a student's text.
     """
     if isinstance(error, OwnFault):
         return str(error)

@@ -202,9 +202,7 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """A block in which anything that draws random numbers without naming a generator draws from the block's
-    own.
-    """
+    """A block in which random numbers that are drawn without naming a generator come from the block's own generator."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -118,7 +118,7 @@ def or_none(check: Check) -> Check:
 
 
 def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
-    """Return a dict with exactly these keys, each value checked; raise Unreadable for anything else."""
+    """Return the dict `value` with each item checked; raise Unreadable unless it has exactly the keys of `checks`."""
     require(type(value) is dict and value.keys() == checks.keys(), "a dict with the agreed keys")
     return {name: check(value[name]) for name, check in checks.items()}
 

@@ -31,7 +31,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
-    """Replace the outputs of each cell of `fresh` by the stored ones, if the run gave the same again."""
+    """Replace the outputs of each cell of `fresh` by the stored outputs, if the new run gave the same."""
     known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"} if stored else {}
     for cell in fresh.cells:
         old = known.get(cell.id)

@@ -44,7 +44,7 @@ def record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> Non
 
 
 def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
-    """Return all files, those that take longest first."""
+    """Return a task for each exercise, those that take longest first."""
     names = kept.Names()
     return [
         _Task(folder / f"{one.id}.safetensors", one.id, names.of(one.id))
@@ -53,7 +53,7 @@ def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
 
 
 def _write(tasks: list[_Task], progress: bool) -> None:
-    """Write and cache the files, in as many processes as there are cores."""
+    """Write and cache the files, in one process for each core, up to eight."""
     context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
     receiver, sender = context.Pipe(duplex=False)
     with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
@@ -73,7 +73,7 @@ def _write(tasks: list[_Task], progress: bool) -> None:
 
 
 def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _Task]:
-    """Start writing every file."""
+    """Submit all tasks to the pool, and return each by its future."""
     # subtle: workers inherit the mask. Ctrl-C reaches them as well, but this process ends them.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -86,7 +86,7 @@ def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _T
 def _delayed(*numbers: signal.Signals) -> Iterator[None]:
     """Delay signals that arrive during the block until it ends.
 
-    A mask is not enough: another thread of the process may take the signal, and Python acts in the main
+    A signal mask is not enough: another thread of the process may take the signal, and Python acts in the main
     thread.
     """
     received: list[int] = []
@@ -115,7 +115,7 @@ def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
 
 
 def _start(receiver: Connection) -> None:
-    """Prepare a worker, which ends as soon as its parent ends or closes its end of the pipe."""
+    """Prepare a worker, which ends as soon as its parent ends or closes the sending end of the pipe."""
     import torch
 
     torch.set_num_threads(1)

@@ -35,7 +35,7 @@ OF_STUDENTS = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports wrong arguments in one line, with the right call."""
+    """Reports wrong arguments in one line, with the correct usage."""
 
     def error(self, message: str) -> NoReturn:
         self.color = False  # from Python 3.14, the usage is coloured

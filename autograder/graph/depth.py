@@ -22,7 +22,7 @@ def shown(nodes: Nodes, edges: Edges, depth: int | None = None) -> tuple[Nodes, 
 
 
 def rows(nodes: Nodes, edges: Edges) -> int:
-    """Return the number of boxes below each other: the longest path."""
+    """Return the height of the drawing in boxes: the number of nodes on the longest path."""
     length: dict[int, int] = {}
     into = sources_of(edges)
     for node in nodes:

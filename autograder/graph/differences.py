@@ -87,7 +87,7 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
 
 
 def _linear(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """Yield a matrix product that only one side has, named after its inputs."""
+    """Yield, for each side, the first matrix product that the other side lacks."""
     for side, (who, other) in enumerate((("Yours", "theirs"), ("Theirs", "yours"))):
         for place in [place for place in only[side] if items[side][place].kind in _LINEAR][:1]:
             item = items[side][place]
@@ -105,7 +105,7 @@ def _where(items: list[Item], place: int) -> str:
 
 
 def _named(pairs: Pairs) -> Iterator[Difference]:
-    """Yield a different activation or norm."""
+    """Yield each pair of aligned activations or norms whose names differ."""
     for mine, theirs in pairs:
         if mine.name != theirs.name:
             verb, word = ("applies", "") if mine.kind == "activation" else ("normalises with", "with ")
@@ -149,8 +149,8 @@ def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _parts(walk: Walk) -> set[str]:
-    """Return the parts whose parameters are used, and parameters that belong to no part, named on a box or
-    next to it.
+    """Return the names of the parts whose parameters are used, and of used parameters that belong to no part,
+    whether they are written on a box or next to it.
     """
     labels = [node.label for node in walk.nodes.values() if node.kind == "parameter"]
     beside = {label.rpartition(".")[0] or label for label in labels}
@@ -158,7 +158,7 @@ def _parts(walk: Walk) -> set[str]:
 
 
 def _order(a: Walk, b: Walk) -> Iterator[Difference]:
-    """Yield rearrangements to the same sizes that put entries in different positions."""
+    """Yield the first pair of rearrangements that lead to the same sizes but put entries in different positions."""
     ends = [[node for node in walk.nodes.values() if _ends_layout(walk, node)] for walk in (a, b)]
     for one, other in zip(*ends) if len(ends[0]) == len(ends[1]) else ():
         sizes = [node.order.partition(":")[0] for node in (one, other)]

@@ -100,9 +100,9 @@ def _attended(known: dict[str, Any], masks: Masks, dropout: float | None) -> dic
 
 
 def _multi_head(a: dict[str, Any], name_parameter: NameParameter) -> tuple[torch.Tensor, ...]:
-    """Return the output and the weights (B, H, N, M) of tokens given first: (N, B, d_model).
+    """Return the output and the weights (B, H, N, M) of multi-head attention for inputs (N, B, d_model).
 
-    It is computed with the batch first, as in the course: this transposition and the one in
+    The computation puts the batch first, as in the course: this transposition and the one in
     `nn.MultiheadAttention` undo each other and are not drawn.
     """
     if any(a[name] is not None for name in ("bias_k", "static_k", "static_v")) or a["add_zero_attn"]:
@@ -123,7 +123,7 @@ def _turned(x: torch.Tensor) -> torch.Tensor:
 
 
 def _projections(a: dict[str, Any], name_parameter: NameParameter) -> Iterator[torch.Tensor]:
-    """Yield q, k, v from one packed weight or three."""
+    """Yield q, k, v, projected with one packed weight or with three separate ones."""
     biases = (None,) * 3 if a["in_proj_bias"] is None else a["in_proj_bias"].detach().chunk(3)
     separate = [a[f"{letter}_proj_weight"] for letter in "qkv"]
     weights = separate if a["use_separate_proj_weight"] else a["in_proj_weight"].detach().chunk(3)

@@ -108,7 +108,7 @@ def _is_masked(walk: Walk, softmax: int) -> bool:
 
 
 def _axes(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """Yield a softmax over an axis other than that over which the weights are summed with the values."""
+    """Yield a difference in the axis of a softmax: only one side takes it over the keys."""
     right = _is_over_keys(a, mine), _is_over_keys(b, theirs)
     axes = _softmax(a, mine)[1], _softmax(b, theirs)[1]
     if None not in (*right, *axes) and right[0] != right[1] and a.nodes[mine].shape == b.nodes[theirs].shape:

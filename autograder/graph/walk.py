@@ -42,7 +42,9 @@ class Walk:
     def back(
         self, number: int | None, through: Collection[str], passed: list[Node] | None = None
     ) -> int | None:
-        """Go back from a node through steps of these roles, which are collected in `passed`."""
+        """Return the first node, going back along main inputs, that is not passed through (its role is not in
+        `through`), or None; collect the nodes passed through in `passed`.
+        """
         while number is not None and self._passes(number, through):
             if passed is not None:
                 passed.append(self.nodes[number])
@@ -50,8 +52,8 @@ class Walk:
         return number
 
     def ahead(self, number: int, through: Collection[str]) -> tuple[list[int], list[Node]]:
-        """Return the first nodes after this one whose roles are not in `through`, and the nodes passed on the
-        way.
+        """Return the first nodes after this one that are not passed through (their roles are not in `through`), and
+        the nodes passed through on the way.
         """
         found, waiting = {}, [edge.target for edge in self.out[number]]
         for target in waiting:

@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """Return the Expected of an exercise in these cases, read from its file if the exercise is recorded."""
+    """Return the Expected of an exercise for these cases, read from its file if the exercise is recorded."""
     return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 
 

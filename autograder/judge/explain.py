@@ -1,7 +1,7 @@
 """Explains a wrong answer: takes the first of an ordered list of explainers that has something to say.
 
-Each looks at the whole answer and returns an Explanation or None. Those that know more come first; the
-finding that is reported is chosen before (see autograder.judge.judging).
+Each looks at the whole answer and returns an Explanation or None. Explainers that know more about the answer come
+first; the finding that is reported is chosen before (see autograder.judge.judging).
 """
 
 from collections.abc import Callable
@@ -125,8 +125,8 @@ def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
 
 
 def _explains_others_only(invariant: Invariant, answer: WrongAnswer) -> bool:
-    """Return whether a leak from the future cannot be the reason, because the answer is wrong without a mask
-    as well.
+    """Return whether the broken invariant, a leak from the future, cannot explain the answer, which is wrong
+    without a mask as well.
     """
     under_mask = all("mask" in case.needs for case in answer.cases if case.family in invariant.families)
     always = all("mask" in answer.cases[finding.case].needs for finding in answer.findings)

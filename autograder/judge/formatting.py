@@ -51,7 +51,7 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
 
 
 def _made_of(value: Any) -> str:
-    """Return a constructor's argument for a message: modules by their class, everything else as it is."""
+    """Return a constructor's argument as a message shows it: modules by their class, everything else as it is."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_made_of, value))}]"
     return format_value(value) if isinstance(value, Module) else str(value)
@@ -213,8 +213,8 @@ def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
 
 
 def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, str]:
-    """Return two numbers as text, with the first of these counts of digits at which they differ; if they never
-    differ, with the first count.
+    """Return two numbers as text, with the first number of digits in `digits` at which they differ; if there is
+    none, with the first of all.
     """
     pairs = [(f"{one:.{count}g}", f"{other:.{count}g}") for count in digits]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

@@ -118,8 +118,9 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
-    """Return the finding to report: ordinary cases come before special ones, then low levels, then early
-    cases. Two calls in a row, and errors of what is given, are reported if nothing else is wrong.
+    """Return the finding to report: ordinary cases come before special ones, then low levels, then early cases.
+    Faults in two calls in a row, or when a given function or model raises, are reported only if nothing else is
+    wrong.
     """
 
     def rank(one: Finding) -> tuple:

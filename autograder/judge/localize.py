@@ -80,7 +80,9 @@ def _exceeds(value: Encoded, limit: float) -> bool:
 
 
 def _part(exercise: Exercise, unused: list[str]) -> str:
-    """Return the first of the names, or that of a layer none of whose parameters are used."""
+    """Return a readable name of the first unused input or parameter; that of its layer if both the layer's weight
+    and bias are unused.
+    """
     part, _, last = unused[0].rpartition(".")
     whole = last == "weight" and f"{part}.bias" in unused
     return formatting.name_of(exercise, part if whole and not part.isdigit() else unused[0])

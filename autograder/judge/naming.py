@@ -2,7 +2,7 @@
 
 An answer whose records equal a mistake's in every case has that mistake. Failing that, it most likely has the
 mistake that it agrees with in most of the cases in which either is wrong. Failing that, it may have two mistakes,
-each of which explains the cases that the other gets right; the one that explains more of values is named.
+each of which explains the cases that the other gets right; the one that explains more cases of values is named.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -117,7 +117,9 @@ def _same_in_most(answer: Unnamed) -> Explanation | None:
 
 
 def _one_of_two(answer: Unnamed) -> Explanation | None:
-    """Return the mistake of two at once that explains more cases of values, if the two explain every wrong case."""
+    """Return, of two mistakes that together explain every wrong case, the one that explains more cases of values;
+    None if there are no such two.
+    """
     if len(answer.wrong) < FEWEST_OF_TWO:
         return None
     pairs = permutations(answer.agreements, 2)
@@ -131,7 +133,9 @@ def _one_of_two(answer: Unnamed) -> Explanation | None:
 
 
 def _explain_all(wrong: set[int], one: Agreement, other: Agreement) -> bool:
-    """Return whether an answer is wrong where either mistake is, and like the only one that is wrong there."""
+    """Return whether an answer is wrong exactly where at least one of two mistakes is, and agrees with a mistake
+    wherever that one alone is wrong; each must be so in some case.
+    """
     alone = one.wrong - other.wrong, other.wrong - one.wrong
     return (
         wrong == one.wrong | other.wrong
@@ -143,8 +147,8 @@ def _explain_all(wrong: set[int], one: Agreement, other: Agreement) -> bool:
 
 
 def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
-    """Return the first case, the last, and some between, up to SAMPLED in all; long ones only if there are no
-    others.
+    """Return the first wrong case, the last, and some between, up to SAMPLED in all; cases that are slow or drawn
+    at random only if there are no others.
     """
     order = sorted(wrong)
     order = [i for i in order if not _is_apart(cases[i])] or order

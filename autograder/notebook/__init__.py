@@ -1,7 +1,7 @@
 """The functions that notebooks call. Read its modules in this order:
 
 check.py       judges an answer and shows the verdict (card.py formats it, show.py displays it)
-hint.py        an exercise's ladder of hints
+hint.py        an exercise's hints, one after the other
 memory.py      the latest verdicts, stored next to the notebook
 standing.py    where a learner is; progress.py and saved.py find it out, progress_card.py shows it
 mine.py        the learner's own answers from other lessons

@@ -1,4 +1,4 @@
-"""hint("loops.softmax"): the next rung of an exercise's ladder of hints."""
+"""hint("loops.softmax"): the next of an exercise's hints."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ def hint(exercise: str | Callable) -> None:
 
 @cache
 def _ladder(exercise_id: str) -> Iterator[tuple[int, str]]:
-    """Return an endless iterator over the numbered hints; one per exercise and session, which keeps the
-    position.
+    """Return an endless iterator over the numbered hints. Each exercise has one per session, which remembers the
+    next hint.
     """
     return cycle(enumerate(find(exercise_id).hints, start=1))

@@ -113,8 +113,8 @@ def _read(path: Path, exercise: Exercise) -> tuple[str, float] | None:
 
 
 def _known(data: Any, exercise: Exercise) -> tuple[str, float] | None:
-    """Return state and points, as a share of what the exercise is worth today; None if the data has another
-    form.
+    """Return the state, and the points scaled to what the exercise is worth today; None if the data does not have
+    the right form.
     """
     try:
         name, state = data["exercise"], data["state"]

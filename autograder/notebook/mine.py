@@ -6,8 +6,8 @@ cells the imports, functions and values that it uses; nothing else of that noteb
 it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
 are the learner's own.
 
-Only a learner's own notebook gets its answers; in grading, in a check and in a script it always gets
-`otherwise`.
+Only a learner's own notebook gets the learner's answers; in grading, in a check and in a script `mine` always
+returns `otherwise`.
 """
 
 import ast
@@ -130,9 +130,7 @@ mine = Mine()
 
 
 def _is_still_right(exercise: Exercise) -> bool:
-    """Return whether the answer of this notebook passes its check as it is defined now; true if it is not
-    defined yet.
-    """
+    """Return whether this notebook's answer, as it is defined now, passes its check; true if it is not defined yet."""
     shell = running_notebook()
     answer = shell.user_ns.get(exercise.name) if shell is not None else None
     if answer is None or was_judged(exercise.id, answer):
@@ -244,8 +242,7 @@ def _run(source: str, name: str, file: Path) -> Any:
 
 
 def needed(name: str, cells: list[str]) -> str:
-    """Return those imports, functions, classes and values of these cells, given as text, that `name` needs,
-    in their order.
+    """Return, in their order, the imports, functions, classes and values in `cells` (texts) that `name` needs.
 
     Cells that are not Python, such as those with IPython's commands, are left out. Of two definitions of one
     name both are kept: one may need the other.
@@ -255,7 +252,7 @@ def needed(name: str, cells: list[str]) -> str:
 
 
 def needed_statements(name: str, statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Return those of these statements that `name` needs, in their order; none if nothing defines it."""
+    """Return, in their order, the members of `statements` that `name` needs; none if no statement defines it."""
     wanted, kept = {name}, set[int]()
     grown = True
     while grown:

@@ -60,8 +60,7 @@ def parts_of_folder(folder: Path) -> list[Part]:
 
 
 def next_notebook(folder: Path) -> str:
-    """Return the name of the notebook to go on with in a folder of notebooks; the first one if all is
-    done."""
+    """Return the name of the notebook with which to go on, of those in a folder; the first one if all is done."""
     parts = parts_of_folder(folder)
     part, _ = next_of(parts) or (parts[0], None)
     return part.notebook

@@ -24,7 +24,7 @@ OUR_CALL = re.compile(r"\s*(?:check|hint|draw|compare)\(")
 def meant(wrong: str, known: Iterable[str]) -> str:
     """Return a sentence with the exercise whose name is closest to a wrong one.
 
-    If none is close, it names the exercises of the lesson that most of the `known` names belong to.
+    If none is close, the sentence names the exercises of the lesson that most of the `known` names belong to.
     """
     here = _exercises_here(known)
     for names in (here, [one.name for one in all_exercises()]):

@@ -113,7 +113,9 @@ def _sources(path: Path) -> dict[str, str]:
 
 
 def _judge(path: Path, changed: Iterable[str], there: Iterable[str]) -> None:
-    """Print the verdicts on the answers that changed, and the next step for those that are there."""
+    """Print the verdicts on the exercises `changed`, and the next step among those whose answers are `there` in the
+    file.
+    """
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C is for the process that watches, which ends this one

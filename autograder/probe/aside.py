@@ -124,7 +124,7 @@ def _parts_of_nn() -> set[str]:
 
 
 def _is_one_of(parts: set[str], name: str) -> bool:
-    """Return whether a name in a usage is that of one of these parts of torch.nn."""
+    """Return whether a name in a usage is that of a member of `parts`, which are parts of torch.nn."""
     if name.startswith("nn:"):
         return name.removeprefix("nn:").partition(".")[0] in parts
     return name.startswith("torch.nn.") and name.rpartition(".")[2] in parts

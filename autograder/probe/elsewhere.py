@@ -26,7 +26,7 @@ OF_THE_CASE = -1  # instead of a line: the case itself made the tensor
 
 
 class StaysBehind(Exception):
-    """Raised if a tensor on the CPU is combined with one of the device, or is the result; `line` is the
+    """Raised if a tensor on the CPU is combined with a tensor of the device, or is itself the result; `line` is the
     student's line that made it, or 0.
     """
 
@@ -104,7 +104,7 @@ class OtherDevice(TorchDispatchMode):
         return result
 
     def line_of(self, tensor: torch.Tensor) -> int:
-        """Return the student's line that made a tensor on the CPU, or the one that is running."""
+        """Return the student's line that made a tensor on the CPU, or else the student's line that is running."""
         return self.made[id(tensor)][1] if id(tensor) in self.made else _line()
 
 

@@ -74,8 +74,8 @@ def _raised_by_student(error: BaseException) -> bool:
 
 
 def _is_unwritten(error: BaseException) -> bool:
-    """Return whether the function that raised the error holds nothing but its docstring and that line, as far
-    as is known.
+    """Return whether the function that raised the error holds nothing but a docstring, `raise`, `pass` and a call
+    of `super().__init__`; true if its source cannot be read.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     # subtle: inspect.getsource gives the same, but first looks through every module, at 2 ms a time.

@@ -32,8 +32,8 @@ class OutOfTime(BaseException):
 
 def time_limit(seconds: float) -> AbstractContextManager[None]:
     """Raise OutOfTime in the block when this process has computed for `seconds`, or after PATIENCE times as many on
-    the clock; and again every tenth of that if it is swallowed. An import in the block is completed first: a
-    half-imported module could not be used again in this process.
+    the clock; and again after each further tenth of that time if the error is swallowed. An import in the block is
+    completed first: a half-imported module could not be used again in this process.
     """
     # subtle: on a busy machine a right answer waits for the processor, and must not run out of time for that.
     in_main = threading.current_thread() is threading.main_thread()

@@ -61,7 +61,8 @@ class Usage:
 
     names     functions, kernels and module classes reached, by full name
     calls     the largest number of torch functions that one call uses
-    kernels, lines  their numbers, counted in calls that are observed closely
+    kernels   how many kernels ran, in all calls that are observed closely
+    lines     how many lines of the student's code ran, in all calls that are observed closely
     products  whether a product of two matrices is among the kernels (all three sizes more than 1)
     largest   the number of entries of the largest tensor that a kernel makes (observed closely); views do not count
     work      how many entries the kernels of one call read and make in all (observed closely), by the size of what they

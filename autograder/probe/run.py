@@ -176,7 +176,7 @@ class _Probe:
 
     @trust_boundary
     def _new_parameters(self) -> dict[str, torch.Tensor]:
-        """Return the parameters of a new module that the exercise names."""
+        """Return, of a new module, the parameters that the exercise names."""
         module = built(self.answer, self.case.init, self.dtype)
         parts = nn.Module.named_parameters(module, remove_duplicate=False)
         return {name: part.detach().clone() for name, part in parts if name in self.case.weights}

@@ -89,7 +89,7 @@ class Trace(TorchFunctionMode):
         return self.sources.get(_memory(tensor), set()) | self.views.get(id(tensor), set())
 
     def needed(self, result: Any) -> set[int]:
-        """Return the numbers of the operations that a result depends on."""
+        """Return the numbers of the operations behind the result, and behind values that left PyTorch unscaled."""
         return self.escaped.union(*(self._of(one) for one in _tensors(result)))
 
     def turns(self, needed: set[int]) -> set[int]:
@@ -121,7 +121,7 @@ def _writes(name: str) -> bool:
 
 
 def _larger(value: Any) -> Any:
-    """Scale numbers that left PyTorch by 1.5, to see whether the result depends on them; an exact zero stays
+    """Multiply by 1.5 the numbers that left PyTorch, to see whether the result depends on them; an exact zero stays
     zero.
     """
     if isinstance(value, (list, tuple)):

@@ -101,8 +101,8 @@ class Exercise:
             object.__setattr__(self, "mistakes", completed(self.worked, self.mistakes))
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """Return the cases of a seed: the exercise's own, the standard ones, two calls in a row, and errors of what
-        is given. Raises UserError if they do not fit `needs` and `aspects`.
+        """Return the cases of a seed: the exercise's own, the standard ones, two calls in a row, and those in which
+        a given function or model raises. Raises UserError if they do not fit `needs` and `aspects`.
         """
         own_cases = list(self.cases(draw))
         kinds = kinds_of(own_cases, self.standard)

@@ -44,7 +44,7 @@ def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases:
 
 
 def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterable[Case]) -> None:
-    """Raise UserError unless the needs with words are exactly those of the cases."""
+    """Raise UserError unless the needs that have words are exactly the needs that the cases name."""
     needed = {need for case in cases for need in case.needs}
     for name in sorted(needs.keys() - needed - {""}):
         raise UserError(

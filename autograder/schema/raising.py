@@ -39,7 +39,9 @@ class Raising{name}({name}):
 
 
 def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Collection[str]) -> Iterator[Case]:
-    """Yield the cases, made from the first ordinary one that gives the function or the model."""
+    """Yield the cases in which a given function or model raises, each made from the first ordinary case that gives
+    it.
+    """
     aspect = next((one for one in (SIDE_EFFECTS, REFUSALS) if one in aspects), VALUES)
     for name in parameters:
         giving = [case for case in cases if is_plain(case) and _is_called(case, name, parameters)]
@@ -54,7 +56,7 @@ def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Colle
 
 
 def _with_raising(case: Case, key: str, call: int) -> Case:
-    """Return the case with something in place of the argument `key` that raises in this call."""
+    """Return the case with the argument `key` replaced by a function or model that raises in its call number `call`."""
     plain: dict[str, Any] = dict.fromkeys(("gradients", "observe", "repeats", "modes", "float64"), False)
     args = tuple(_raising(arg, call) if str(i) == key else arg for i, arg in enumerate(case.args))
     kwargs = {name: _raising(arg, call) if name == key else arg for name, arg in case.kwargs.items()}
@@ -70,7 +72,7 @@ def _with_raising(case: Case, key: str, call: int) -> Case:
 
 
 def is_raising(case: Case) -> bool:
-    """Return whether the error that a case asks for is one of something given."""
+    """Return whether a case expects the error that a given function or model raises."""
     return case.raises == ANY_ERROR
 
 
@@ -84,7 +86,9 @@ def _key(case: Case, name: str, parameters: tuple[str, ...]) -> str:
 
 
 def _until_the_answer(case: Case) -> tuple[Call, ...]:
-    """Return the script up to the first call of the answer: a later call could fail for what that returned."""
+    """Return the script up to the first call of the answer: a later call could fail because of what the answer
+    returned.
+    """
     last = next((place for place, call in enumerate(case.script) if call.to == "answer"), -1)
     return case.script[: last + 1]
 

@@ -21,9 +21,9 @@ CALLS = FIRST, SECOND = "first", "second"
 
 
 def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """Return a case of two calls if `cases`, or those of a draw of the same sizes (`again`), hold two that
-    one instance can answer with different arguments. Without such a draw, take the two that are most alike in
-    size.
+    """Return a case of two calls that one instance can answer with different arguments, in a list; an empty list if
+    there are no such calls. The first choice is the first case and its counterpart of the same sizes in `again`;
+    the next are the two plain cases that are most alike in size.
     """
     pairs = chain(zip(cases[:1], again, strict=False), _most_alike_first(cases))
     pair = next((pair for pair in pairs if _can_follow(*pair)), None)
@@ -42,7 +42,9 @@ def _can_follow(first: Case, second: Case) -> bool:
 
 
 def _alike(pair: tuple[Case, Case]) -> list[bool]:
-    """Return which arguments have equal sizes; the first ones matter most."""
+    """Return, for each argument, whether its size is the same in both cases: a sort key, in which the first
+    arguments matter most.
+    """
     sizes = ([_size(arg) for arg in (*case.args, *case.kwargs.values())] for case in pair)
     return [one == other for one, other in zip(*sizes, strict=False)]
 
@@ -58,7 +60,7 @@ def _size(arg: object) -> object:
 
 
 def is_plain(case: Case) -> bool:
-    """Return whether the case is an ordinary one of values."""
+    """Return whether the case is an ordinary one that judges values."""
     return case.aspect == VALUES and not (
         case.slow or case.raises or case.new or case.result_mask or case.entries
     )

@@ -275,8 +275,8 @@ def worst(far: torch.Tensor) -> tuple[int, ...]:
 
 
 def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
-    """Return how far each entry is beyond the tolerance, in float64: <= 0 is close enough; inf if one is NaN
-    or infinite and the other is not the same.
+    """Return how far each entry is beyond the tolerance, in float64: <= 0 is close enough; inf if one number is NaN
+    or infinite and the other is not the same (two NaN agree).
     """
     double = torch.complex128 if expected.is_complex() or actual.is_complex() else torch.float64
     expected, actual = expected.to(double), actual.to(double)

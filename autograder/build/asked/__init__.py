@@ -3,11 +3,12 @@
 rule.py       a rule: a requirement, and a sentence for whatever breaks it
 subject.py    an exercise or a lesson as the rules see it: its files, its notebook, its verdicts
 exercises.py  the rules for an exercise
-answers.py    those that run its answers and mistakes; they prove an instructor's own exercises
+answers.py    the rules that run its answers and mistakes; an instructor's own exercises are proved by these
 lessons.py    the rules for a lesson
 table.py      all of them as a table, for CONTRIBUTING.md
 
-`python -m autograder prove NAME` prints the sentences; the course's tests require that there are none.
+`python -m autograder prove NAME` prints a sentence for each violation; the course's tests require that there is
+none.
 """
 
 from difflib import get_close_matches

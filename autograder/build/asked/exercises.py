@@ -40,7 +40,7 @@ def _hints(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def _steps(line: str) -> list[str]:
-    """Return the line, and the values that it assigns and returns, except short ones such as a name."""
+    """Return a line and the value that it assigns or returns, except texts as short as a mere name."""
     parts = (line, line.partition(" = ")[2], line.removeprefix("return "))
     return [part for part in parts if len(part) > 12]
 

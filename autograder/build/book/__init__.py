@@ -4,7 +4,7 @@ lessons.py    a lesson as a notebook for readers: answers folded, hints step by 
 card.py       the boxes around an exercise and a written question
 outputs.py    the stored outputs of a cell, as the book shows them
 downloads.py  the wheel, and the exercise notebooks, which install it
-overview.py   the ladder of lessons, the contents, the sources
+overview.py   the grid of lesson cards, the contents, the sources
 judged.py     how each exercise is judged: aspects, rules, inputs
 mistakes.py   the mistakes that people make
 html.py       formulas and folds (an extension of Sphinx)

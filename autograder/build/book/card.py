@@ -32,7 +32,7 @@ def exercise_card(exercise: Exercise) -> str:
 
 
 def hints(exercise: Exercise) -> str:
-    """Return the ladder of hints, each folded inside the one before."""
+    """Return the hints as folds, each nested inside the one before."""
     count, text = len(exercise.hints), ""
     for number in range(count, 0, -1):
         fence = ":" * (3 + count - number)

@@ -39,7 +39,7 @@ def _close_fold(translator, node) -> None:
 
 
 def _take_punctuation(app, doctree, docname) -> None:
-    """Move the punctuation after each formula into it.
+    """Move the punctuation that follows a formula into the formula.
 
     subtle: a browser may break the line between a formula and a comma, and no joining character prevents it.
     Texts are found by position, because docutils treats equal texts, such as two commas, as the same one.

@@ -96,7 +96,9 @@ def _stored_outputs(lesson: Lesson) -> dict:
 
 
 def _still(code: str) -> str:
-    """Return a note below the book's still picture on what can be changed in the notebook."""
+    """Return the note below a still picture in the book, which names the values that a reader can change in the
+    notebook.
+    """
     calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     call = next(call for call in calls if getattr(call.func, "id", "") == "explore")
     names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords if word.arg]

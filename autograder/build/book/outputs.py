@@ -86,7 +86,7 @@ def _settings(output, made, kind: str) -> dict:
 
 
 def _description(png: str) -> str:
-    """Return the description in the picture's own file."""
+    """Return the description that is stored in the PNG itself."""
     from PIL import Image
 
     with Image.open(io.BytesIO(b64decode(png))) as image:

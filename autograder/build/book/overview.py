@@ -1,4 +1,4 @@
-"""The ladder of lessons on the first page, the contents, and the sources that the lessons cite."""
+"""The grid of lesson cards on the first page, the contents, and the sources that the lessons cite."""
 
 import re
 from pathlib import Path
@@ -72,8 +72,8 @@ def _card(lesson: Lesson) -> str:
 
 
 def _picture(text: str, wanted: str | None) -> list[str]:
-    """Return the options of a card that shows the wanted picture of a text, or its first; none if there is no
-    picture.
+    """Return the options of a card that shows the picture `wanted` of a text, or else the text's first picture;
+    none if the text has no picture.
     """
     found = {match["path"].removeprefix(FOLDER): match for match in reversed(list(PICTURE.finditer(text)))}
     if not found:

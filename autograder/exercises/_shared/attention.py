@@ -1,7 +1,7 @@
-"""Mistakes that every masked attention may make, as edits of a worked answer; an exercise takes a table with
-`fitting`.
+"""Mistakes that every masked attention may make, as edits of a worked answer; an exercise selects those that apply
+to it with `fitting`.
 
-Its worked answer has these lines (without a mask, only the others):
+Its worked answer has these lines (if it takes no mask, all but the `if` and the line below it):
 
     scores = q @ k.transpose(-2, -1)
     scores = scores / math.sqrt(q.shape[-1])

@@ -49,7 +49,9 @@ def score_by_first_feature(query, key, rows) -> None:
 
 
 def far_apart(queries: int) -> torch.Tensor:
-    """Return how far a blocked score should lie above the allowed ones, for each query: 18, then 200."""
+    """Return, for each query, how far a blocked score should lie above the allowed ones: 18 for the first half of
+    the queries, 200 for the rest.
+    """
     return torch.where(torch.arange(queries) < queries / 2, 18.0, 200.0)
 
 
@@ -91,18 +93,17 @@ def needs_of_mask(keys: int, mask) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes cases of one class. Sizes are (B, N, M, heads, d_head), M the length of the context, or of x
-    again.
+    """Makes cases of one class. Sizes are (B, N, M, heads, d_head), M the length of the context (without a context,
+    that of x).
 
     rows     (d_model, heads, d_head) -> how many rows the weight of each part has, by name
     init     (d_model, heads, d_head) -> the constructor's arguments
     context  whether `forward` takes a context besides x
     heads    whether masks may have an axis for heads
 
-    What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several
-    tokens", "several of both", "mask", "no mask", "another mask than causal", "empty rows", "long"; and, in a
-    module that was called before, "other weights" (than for inputs of the same sizes) or "no mask after a
-    mask".
+    What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several tokens",
+    "several of both", "mask", "no mask", "another mask than causal", "empty rows", "long"; and, in a module that
+    was called before, "other weights" (after a case of the same sizes) or "no mask after a mask".
     """
 
     draw: Draw
@@ -113,8 +114,8 @@ class Maker:
     called: dict = field(default_factory=dict)
 
     def case(self, family, sizes, mask=None, d_model=None, weights=None, inputs=None, by_name=False, **more) -> Case:
-        """Return a case of random inputs and weights; `mask` is a tensor, or a shape for a random one;
-        `weights` may be given.
+        """Return a case of random inputs and weights; `mask` is a tensor, or the shape of a random mask; `weights`,
+        by name, and `inputs` replace random ones.
         """
         batch, tokens, keys, heads, d_head = sizes
         width = d_model or heads * d_head
@@ -148,8 +149,8 @@ class Maker:
 
 
 def cases_of_every_class(make: Maker, heads: int):
-    """Yield cases of every class that attends under a mask; `heads` is the number of heads in all cases that
-    are not about it.
+    """Yield cases of every class that attends under a mask; `heads` is the number of heads in all cases that do not
+    need a particular number.
     """
     more, values = int(make.context), {"gradients": False}
     yield make.case("one token", (3, 1, 1 + more, heads, 5))
@@ -172,8 +173,8 @@ def cases_of_every_class(make: Maker, heads: int):
 
 
 def _causal(make, heads):
-    """Yield a causal mask; then, with the same weights, a different last token in one sequence, and a
-    different second sample.
+    """Yield a case with a causal mask, then variants with the same weights: one with a different second sample and,
+    for classes without a context, one with a different last token.
     """
     first = make.case("causal", (2, 5, 5, heads, 3), causal(5))
     yield first

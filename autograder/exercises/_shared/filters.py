@@ -37,9 +37,7 @@ FILTERS = (
 
 
 def through_a_softmax(logits, *more, **fields) -> Case:
-    """Return a weighted sum of softmax(filtered logits): dropped ones get no gradient, however they were made
-    -inf.
-    """
+    """Return a weighted sum of softmax(filtered logits): dropped logits get no gradient, whatever set them to -inf."""
     given = {"logits": logits, "shares": SHARES}
     filtered = Call((Kept("logits"), *more), keep="filtered", shown=False)
     script = (filtered, Call((Kept("filtered"),), to="shares", keep="probabilities"))

@@ -1,4 +1,4 @@
-"""Modules with a cache, as a Llama's layers and its attention are: (x, cache) -> (x, cache)."""
+"""Modules with a cache, like a Llama's layers and its attention: (x, cache) -> (x, cache)."""
 
 # They take two arguments by position; the cache may be None. A copy of such a module, or one whose last results
 # somebody has written into, returns other numbers. A cache is a tuple, a count or a tensor; the last two can be 0

@@ -1,5 +1,5 @@
-"""Weights for the cases, and mistakes in the stack, of models from later lessons that are built of PyTorch's
-pre-norm layers and a final norm.
+"""The shared parts of later lessons' models that consist of PyTorch's pre-norm layers and a final norm: weights for
+their cases, and mistakes in the stack of layers.
 """
 
 from autograder.schema import edit

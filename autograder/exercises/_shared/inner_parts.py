@@ -140,5 +140,5 @@ HOOK_NEEDS = {
 
 
 def hook_mistakes(*ids):
-    """Return the mistakes with hooks that several exercises share, each under one of these ids."""
+    """Return the mistakes with hooks that several exercises share, with `ids` as their ids, in order."""
     return tuple(edit(f"{one} {title}", *words) for one, (title, *words) in zip(ids, _HOOK_MISTAKES, strict=True))

@@ -81,7 +81,7 @@ def _cases(draw, grouped):
 
 
 def _maker(draw, kv_heads, grouped):
-    """Return a maker of cases; `kv_heads` returns the number of key/value heads for a number of heads."""
+    """Return a maker of cases; `kv_heads(heads)` is the number of key/value heads for that many query heads."""
 
     def rows(d_model, heads, d_head):
         kv_width = kv_heads(heads) * d_head

@@ -48,9 +48,7 @@ class Maker:
         return Case(family, tuple(args), exact_state_dict=True, needs=(*self.needs(*self.sublayers), *needs), **more)
 
     def tokens(self, batch, tokens, width, stretch=None):
-        """Return random tokens, `stretch` times as large. Without `stretch`, no two neighbouring features are
-        alike.
-        """
+        """Return random tokens, scaled by `stretch`; without `stretch`, with neighbouring features moved far apart."""
         # subtle: features differ so much, here and later in the stream, that no usual epsilon of a norm matters.
         apart = 2.0 * (-1.0) ** torch.arange(width) if stretch is None else 0.0
         return self.draw.normal(batch, tokens, width, scale=stretch or 1.0) + apart
@@ -77,7 +75,7 @@ class Maker:
         return weights
 
     def adding(self, family, *adding):
-        """Return a layer in which only these sublayers add something: the last step of each other one returns
+        """Return a case in which only these sublayers add something: the last step of every other sublayer returns
         zeros.
         """
         # subtle: there are more tokens than features, so that a failure on long sequences is not taken for one
@@ -126,8 +124,8 @@ class Maker:
         return case
 
     def _changed(self):
-        """Yield a case, then the same weights with a different last token, then with a different second
-        sample.
+        """Yield a case, then two variants with the same weights: one with a different last token, one with a
+        different second sample.
         """
         case = self.case("two samples of five tokens", 2, 5, (3, 4, 7))
         yield case

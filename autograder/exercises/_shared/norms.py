@@ -1,6 +1,4 @@
-"""The shared parts of the two norms by hand: cases that only some rows show, and mistakes in mean, root and
-scale.
-"""
+"""The shared parts of the two norms by hand: cases, and mistakes in mean, root and scale."""
 
 import torch
 
@@ -14,8 +12,8 @@ OTHERS = ("scaled", "several features")
 
 
 def spread(x):
-    """Move neighbouring features so far apart that no usual epsilon shows; epsilon has cases and points of
-    its own.
+    """Move neighbouring features so far apart that no usual epsilon changes the result; epsilon has cases and
+    points of its own.
     """
     return x + 2.0 * (-1.0) ** torch.arange(x.shape[-1])
 

@@ -143,7 +143,7 @@ def large_scores(draw: Draw, lead: tuple, queries: int, keys: int, width: int, o
 
 
 def heads_just_split(draw: Draw, heads: int, tokens: int, width: int) -> torch.Tensor:
-    """Return (2, heads, tokens, width), whose tokens come before its heads in memory, so that `view` cannot
-    join the heads.
+    """Return a tensor (2, heads, tokens, width) whose token axis comes before its head axis in memory, so that
+    `view` cannot merge the heads.
     """
     return draw.normal(2, tokens, heads, width).transpose(1, 2)

@@ -1,4 +1,4 @@
-"""Pairs of answers, of which one was preferred, for the exercises of lesson 18."""
+"""Pairs of a preferred and a rejected answer, for the exercises of lesson 18."""
 
 
 def compared(draw, size, far=4.0):

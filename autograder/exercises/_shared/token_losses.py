@@ -17,12 +17,12 @@ def gradient(loss, leaf):
 
 
 def lengths(tokens, *counts):
-    """Return the mask of answers with these numbers of tokens, padded on the right."""
+    """Return the mask of answers with `counts` tokens each, padded on the right to `tokens`."""
     return torch.arange(tokens) < torch.tensor(counts)[:, None]
 
 
 def spoilt(tensor, mask, *values):
-    """Return the tensor with these values, in turn, wherever the mask is False."""
+    """Return the tensor with `values`, repeated in turn, at the entries where the mask is False."""
     fill = torch.tensor(values).repeat(tensor.numel())[: tensor.numel()].reshape(tensor.shape)
     # subtle: the judge takes a positive NaN in a result for memory that was never written.
     fill = torch.where(fill.isnan(), -torch.nan, fill)

@@ -62,7 +62,7 @@ SAME, ALLOWED, LAST = "document[:, :, None] == document[:, None, :]", "same.tril
 
 
 def _of(numbers):
-    """Return the edits with which numbers other than `document` are compared."""
+    """Return the edits with which the mask compares `numbers`, an expression, instead of `document`."""
     return {"    same =": f"    numbers = {numbers}\n    same =", SAME: SAME.replace("document", "numbers")}
 
 

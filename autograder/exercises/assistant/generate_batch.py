@@ -1,4 +1,4 @@
-"""Several prompts continued together: those that are finished wait for the others."""
+"""Several prompts continued together: a finished text waits for the others."""
 
 import torch
 
@@ -150,8 +150,8 @@ def cases(draw):
 
 
 def _stops():
-    """Yield (family, tokens, ids): the tokens are those chosen in each step for the prompts [3, 1, 4], [5] and
-    [2, 2], the ids those of stop and pad.
+    """Yield (family, tokens, ids): `tokens` holds a row for each step, the tokens chosen for the prompts [3, 1, 4],
+    [5] and [2, 2]; `ids` holds the stop and pad ids.
     """
     other = {"stop": 2, "pad": 0}
     yield "rows finish one after the other", [[5, 2, 6], [3, 4, 1], [2, 4, 4], [1, 5, 2], [4, 4, 4]], other
@@ -182,7 +182,7 @@ def _case(draw, family, lengths, new, choose=LARGEST, words=7, stop=NEVER, pad=0
 
 
 def _numbers(family, numbers, stop, pad, **more):
-    """Return a case in which the tokens to choose are given, one row of them for each call."""
+    """Return a case whose `choose` returns fixed tokens: one row of `numbers` for each call."""
     table = (torch.arange(11)[:, None] * torch.tensor([3, 7, 5]) + 2) % 97
     model = Given("model", MODEL, {"table": table, "one": torch.ones(())})
     choose = Given("choose", BY_NUMBER, {"numbers": torch.tensor(numbers)})

@@ -72,7 +72,7 @@ def _moves(draw, answers, tokens):
 
 
 def _arguments(draw, d, mask=None, lowest=-3.0):
-    """Return log-probabilities of the policy, those of the reference, which are larger by `d`, and a mask."""
+    """Return log-probabilities of the policy, log-probabilities of the reference (larger by `d`), and a mask."""
     log_probs = lowest + draw.eighths(*d.shape, limit=8)
     return log_probs, log_probs + d, torch.ones(d.shape, dtype=torch.bool) if mask is None else mask
 

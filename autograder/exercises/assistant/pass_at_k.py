@@ -1,4 +1,4 @@
-"""The chance that at least one of k answers is right, from n answers of which some are (Chen et al. 2021)."""
+"""The chance that k answers, drawn from n of which some are right, include a right one (Chen et al. 2021)."""
 
 import math
 from fractions import Fraction

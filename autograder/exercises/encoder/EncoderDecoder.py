@@ -131,7 +131,8 @@ def _weight(draw, name, shape):
 
 
 def _changed(draw, first):
-    """Yield the first case with a different last token of the target, and with a different second sentence.
+    """Yield two variants of the first case: one with a different last target token, one with a different second
+    sentence.
     """
     src, tgt = first.args
     same = {"init": first.init, "weights": first.weights, "exact_state_dict": True}

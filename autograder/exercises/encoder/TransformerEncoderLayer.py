@@ -39,8 +39,8 @@ class Reference(nn.TransformerEncoderLayer):
 
 
 class ReadingMaker(Maker):
-    """A maker of layers that normalise after the addition, like the layer that attends to a memory, but
-    without one.
+    """A maker of layers that normalise after the addition, like the decoder layer that attends to a memory, but
+    without a memory.
     """
 
     def __init__(self, draw):

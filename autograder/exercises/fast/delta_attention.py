@@ -87,7 +87,9 @@ def _case(draw, family, lead, tokens, width, out, beta=None, rates=None, short=F
 
 
 def _pairs(draw):
-    """Yield two samples, then the same with a different last token, then with a different second sample."""
+    """Yield a case of two samples, then two variants of it: one with a different last token, one with a different
+    second sample.
+    """
     case = _case(draw, "two samples", (2,), 6, 3, 4, needs=("axes in front", *USUAL))
     yield case
     new = _case(draw, "", (2,), 6, 3, 4).args

@@ -1,4 +1,4 @@
-"""The mask of a token that sees itself and the few before it (Beltagy et al. 2020; Jiang et al. 2023)."""
+"""The mask under which a token sees itself and a few tokens before it (Beltagy et al. 2020; Jiang et al. 2023)."""
 
 import torch
 

@@ -92,8 +92,8 @@ def _causal(draw, plain, front, long):
 
 
 def _far(draw, front):
-    """Yield scores far from zero: of both signs, all very low, and blocks far above or below the earlier
-    ones.
+    """Yield cases whose scores are far from zero: of both signs, all very low, and blocks far above or below the
+    earlier ones.
     """
     stable = {"aspect": STABILITY, **front}
     yield Case("scores in the thousands", (*large_scores(draw, (2,), 4, 7, 6, 2), 3), scale=10.0, **stable)

@@ -113,7 +113,9 @@ def _causal(draw, plain, front, long):
 
 
 def _far(draw, front):
-    """Yield scores far from zero: up to 30 in float32, and beyond ten thousand in float64, of both signs."""
+    """Yield cases whose scores are far from zero: up to 30 in float32, and beyond ten thousand in float64, of both
+    signs.
+    """
     stable = {"aspect": STABILITY, "needs": (*front["needs"], "far")}
     q, k = draw.eighths(2, 4, 4, limit=8), draw.eighths(2, 7, 4, limit=8)
     q[..., 0], k[..., 0] = 8.0, torch.linspace(-6.0, 6.0, 7)

@@ -76,7 +76,7 @@ def cases(draw):
 
 def _case(draw, family, batches, words=6, width=4, steps=1, kind="SGD", options=None, ignore=None, training=True,
           frozen=False, earlier=False, **more):
-    """Return a case in float64, because each step starts from the result of the last. A batch is (samples,
+    """Return a case in float64, because each step starts from the result of the previous one. A batch is (samples,
     tokens, targets).
     """
     weights = {"embedding.weight": (words, width), "head.weight": (words, width), "head.bias": (words,)}

@@ -44,7 +44,9 @@ def cases(draw):
 
 
 def _case(draw, family, batch, tokens, spans, ignore=None, low=0, words=20, needs=(), **more):
-    """Return ids and answers; the answers begin and end in different positions if there is room."""
+    """Return a case whose answers begin in different positions in even and odd rows if they are longer than one
+    token.
+    """
     answer = torch.zeros(batch, tokens, dtype=torch.bool)
     for row in range(batch):
         for start, end in spans:

@@ -51,7 +51,9 @@ def cases(draw):
 
 
 def _weight(draw, rows, blocks, block, heights=(1.0,), sign=0):
-    """Return a weight whose codes lie within 0.35 of an integer; in each block, one code is 7 or -7."""
+    """Return a weight whose codes, before rounding, lie within 0.35 of an integer; in each block, one code is 7 or
+    -7.
+    """
     codes = draw.integers(-6, 6, rows, blocks, block).float()
     codes += draw.normal(rows, blocks, block).clamp(-1.0, 1.0) * 0.35
     signs = draw.integers(0, 1, rows, blocks).float() * 2 - 1

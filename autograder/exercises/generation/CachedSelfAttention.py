@@ -88,8 +88,8 @@ def cases(draw):
 
 
 def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float32, by_name=False, **more):
-    """Return a case of calls with texts of these lengths, each with the cache of the one before; the first
-    with `cached` tokens, or none.
+    """Return a case with one call for each of `lengths`: a text of that length and, after the first call, the cache
+    that the previous call returned. A single call gets a random cache of `cached` tokens, or none.
     """
     batch, n_heads, d_head = sizes
     width = n_heads * d_head
@@ -111,8 +111,8 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
 
 
 def _rising(draw, **more):
-    """Return scores that rise by tens of thousands from token to token, so that no finite fill hides a later
-    token.
+    """Return a case whose scores rise by tens of thousands from token to token, so that no finite fill hides a
+    later token.
     """
     family, lengths = "scores that differ by ten thousands", (3, 2)
     case = _case(draw, family, (2, 2, 3), lengths, aspect=STABILITY, gradients=False, **more)

@@ -60,7 +60,7 @@ def cases(draw):
 
 
 def _far(draw):
-    """Yield logits too large for exp, and a very low limit."""
+    """Yield cases with logits too large for exp, and cases with a very low limit."""
     stable = {"aspect": STABILITY, "needs": ("samples", "several", "far")}
     high = torch.tensor([[200.0, -100.0, 199.0, 198.0], [-300.0, -299.0, -301.5, -400.0]])
     yield _case(high, 0.3, "very large and very low logits", **stable)
@@ -84,8 +84,7 @@ def _row(*probs):
 
 
 def _apart(logits, p):
-    """Return the logits, those near the limit moved down, so that rounding never decides which tokens stay.
-    """
+    """Return the logits with those near the limit moved down, so that rounding never decides which tokens stay."""
     limit = logits.amax(dim=-1, keepdim=True) + math.log(p)
     return torch.where((logits - limit).abs() < 0.02, logits - 0.05, logits)
 

@@ -72,8 +72,8 @@ def cases(draw):
 
 
 def _case(draw, family, logits, *temperature, by_name=False, **more):
-    """Return draws that fall in the middle of the interval of a fairly likely token, so that rounding never
-    decides which one it is.
+    """Return a case whose draws lie well inside the interval of a fairly likely token, so that rounding never
+    decides which token is chosen.
     """
     probs = torch.softmax(logits.double() / (temperature[0] if temperature else 1.0), dim=-1)
     ends, u = probs.cumsum(dim=-1), []
@@ -88,7 +88,9 @@ def _case(draw, family, logits, *temperature, by_name=False, **more):
 
 
 def _at_the_edges(draw):
-    """Return rows whose first and last tokens have probability 0."""
+    """Return (logits, u): rows whose first or last tokens, or both, have probability 0, and draws at the ends of
+    the range.
+    """
     logits = draw.normal(6, 7)
     logits[:3, :2] = logits[3:, -2:] = -torch.inf
     logits[1:5, 0] = logits[1:5, -1] = -torch.inf
@@ -96,7 +98,9 @@ def _at_the_edges(draw):
 
 
 def _many_at_the_edge(draw):
-    """Return rows of so many tokens that their probabilities do not add up to exactly 1 in float32."""
+    """Return (logits, u): rows of so many tokens that their probabilities do not add up to exactly 1 in float32,
+    and draws just below 1.
+    """
     logits = draw.normal(5, 3000)
     logits[:, -1] = -torch.inf
     logits[:, -2] = 3.0

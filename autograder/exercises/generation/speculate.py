@@ -78,7 +78,9 @@ def _case(draw, family, drafted, words, accepted, **more):
 
 
 def _impossible(draw):
-    """Return a u of zero, with a token to which the large model gives probability 0."""
+    """Return the arguments of a call in which one u is zero and the large model gives the drafted token probability
+    0.
+    """
     target, small = draw.weights(4, 5), draw.weights(3, 5)
     target[1, 2] = 0.0
     target[1] /= target[1].sum()

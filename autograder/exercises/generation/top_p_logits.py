@@ -81,8 +81,8 @@ def _row(*probs):
 
 
 def _between(logits, count):
-    """Return a p in the middle of token number `count` of the first row, and far from every boundary in the
-    other rows.
+    """Return a p for which the first row keeps exactly `count` tokens, as far as possible from the cumulative
+    probabilities of every row.
     """
     ends = torch.softmax(logits.double(), dim=-1).sort(dim=-1, descending=True).values.cumsum(dim=-1)
     low, high = float(ends[0, count - 2]), float(ends[0, count - 1])

@@ -64,8 +64,8 @@ def cases(draw):
 
 
 def _case(draw, family, d_model, heads, then=(), order=PARTS, changes=("target",), **fields):
-    """Return a case that copies the weights, and then calls a function on one of the modules; the result is
-    the weights it holds in the end.
+    """Return a case that copies the weights, and then calls a function on one of the modules; the result includes
+    the final weights of the modules in `changes`.
     """
     size = {"scale": 1.2 / d_model**0.5}
     weights = {

@@ -42,8 +42,8 @@ def _case(draw, family, batch, heads, tokens, period, **more):
 
 
 def _perfect(draw, **more):
-    """Return weights whose head 0 is a perfect induction head; head 1 looks one token back, head 2 at the
-    same token a period ago.
+    """Return a case whose head 0 is a perfect induction head; head 1 attends to the token before, head 2 to the
+    same token one period earlier.
     """
     tokens, period = 9, 4
     weights = torch.zeros(2, 3, tokens, tokens)

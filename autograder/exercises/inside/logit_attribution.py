@@ -39,7 +39,7 @@ def cases(draw):
 
 
 def _case(draw, family, batch, count, width, scale=1.0, eps=1e-5, rest=0.0, **more):
-    """Return parts that add up to the hidden state, except for `rest`."""
+    """Return a case whose parts add up to the hidden state, except for `rest`."""
     parts = draw.normal(batch, count, width, scale=scale or 1.0)
     hidden = parts.sum(dim=1) * (scale > 0) + rest * draw.normal(batch, width)
     init = {"normalized_shape": width, "eps": eps}

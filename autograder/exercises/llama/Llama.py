@@ -118,7 +118,9 @@ def _calls(draw, **more):
 
 
 def _text(draw, family, lengths, **more):
-    """Return a case of calls with texts of these lengths, each with the caches of the one before."""
+    """Return a case with one call for each of `lengths`: a text of that length and, after the first call, the
+    caches that the previous call returned.
+    """
     case = _case(draw, family, (2, 3), 7, 4, 2)
     given = {f"ids{i}": draw.integers(0, 6, 2, tokens) for i, tokens in enumerate(lengths)}
     script = [Call((Kept("ids0"),), keep="first")]

@@ -135,8 +135,8 @@ def cases(draw):
 
 def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=torch.float32, by_name=False,
     **more):
-    """Return a case of calls with texts of these lengths, each with the cache of the one before; the first
-    with `cached` tokens, or none.
+    """Return a case with one call for each of `lengths`: a text of that length and, after the first call, the cache
+    that the previous call returned. A single call gets a random cache of `cached` tokens, or none.
     """
     batch, n_heads, n_kv_heads, d_head = sizes
     width, kv_width = n_heads * d_head, n_kv_heads * d_head
@@ -160,8 +160,8 @@ def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=
 
 
 def _extreme(draw, **more):
-    """Yield scores that rise by tens of thousands from token to token, and scores that are all very low: no
-    finite fill hides a later token in either.
+    """Yield a case whose scores rise by tens of thousands from token to token, and one whose scores are all very
+    low: no finite fill hides a later token in either.
     """
     for family, first in (("scores that differ by ten thousands", ((-12.0, -6.0, -3.0), (3.0, 12.0))),
                           ("scores all very low", ((-30.0, -24.0, -21.0), (-18.0, -12.0)))):

@@ -122,7 +122,9 @@ def _calls(draw, **more):
 
 
 def _text(draw, family, lengths, **more):
-    """Return a case of calls with texts of these lengths, each with the cache of the one before."""
+    """Return a case with one call for each of `lengths`: a text of that length and, after the first call, the cache
+    that the previous call returned.
+    """
     case = _case(draw, family, (2, 3), 4, 6)
     given = {f"x{i}": draw.normal(2, tokens, 4) for i, tokens in enumerate(lengths)}
     script = [Call((Kept("x0"),), keep="first")]

@@ -137,7 +137,7 @@ def _case(draw, family, tokens, new, choose=LARGEST, needs=(), **more):
 
 
 def _numbers(family, numbers, new, **more):
-    """Return a case in which the tokens to choose are given, exactly one for each call."""
+    """Return a case whose `choose` returns fixed tokens: exactly one of `numbers` for each call."""
     model = Given("model", MODEL, {"table": torch.linspace(-1.0, 1.0, 8)[:, None].repeat(1, 3)})
     choose = Given("choose", BY_NUMBER, {"numbers": torch.tensor(numbers)})
     return _asked(family, model, torch.tensor([[3, 1, 4]]), new, choose, **more)

@@ -116,7 +116,7 @@ def _case(draw, family, sizes, batch, tokens, ids=None, **more):
 
 
 def _hardly_different(draw, **more):
-    """Return inputs whose features stay so alike after each layer that a norm's epsilon matters."""
+    """Return a case whose features stay so alike after each layer that a norm's epsilon matters."""
     case = _case(draw, "features that hardly differ", (7, 6, 4, 2, 5, 2), 2, 4, aspect=EPSILON, gradients=False, **more)
     for name, weight in case.weights.items():
         if "embedding" in name:

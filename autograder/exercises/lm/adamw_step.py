@@ -72,8 +72,8 @@ NAMES = ("parameter", "gradient", "mean", "square")
 
 def _case(draw, family, shape, step=1, size=1.0, slope=1.0, fresh=False, still=False, lr=None, betas=None, eps=None,
           weight_decay=None, **more):
-    """Return a case with gradients of the size `slope`, or none (`still`), and a state of that size, or an
-    empty one (`fresh`).
+    """Return a case with gradients of the size `slope`, or zero (`still`), and running averages of matching size,
+    or zero (`fresh`).
     """
     gradient = torch.zeros(shape) if still else draw.normal(*shape, scale=slope)
     mean = torch.zeros(shape) if fresh else draw.normal(*shape, scale=slope)

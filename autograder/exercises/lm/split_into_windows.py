@@ -1,4 +1,4 @@
-"""A long text cut into windows, and for each token the one that follows it."""
+"""A long text cut into windows, each with its targets: the token that follows each of its tokens."""
 
 import torch
 

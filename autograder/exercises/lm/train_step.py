@@ -76,7 +76,7 @@ NEVER = 1000.0
 
 def _case(draw, family, shape=(2, 3), words=6, width=5, steps=2, size=1.0, max_norm=NEVER, kind="SGD", options=None,
           training=True, **more):
-    """Return a case in float64, because each step starts from the result of the last."""
+    """Return a case in float64, because each step starts from the result of the previous one."""
     weights = {"embedding.weight": (words, width), "head.weight": (words, width), "head.bias": (words,)}
     weights = {name: draw.normal(*sizes, scale=size).double() for name, sizes in weights.items()}
     given = {

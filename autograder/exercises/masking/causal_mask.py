@@ -1,4 +1,4 @@
-"""The mask of a token that sees itself and what came before."""
+"""The mask under which each token sees itself and the tokens before it."""
 
 import torch
 

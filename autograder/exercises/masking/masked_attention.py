@@ -64,8 +64,8 @@ def _case(draw, family, lead, n, m, width, out, mask=None, **more):
 
 
 def _causal(draw):
-    """Yield a case with a causal mask, then the same with a different last token, then with a different
-    second sample.
+    """Yield a case with a causal mask, then two variants of it: one with a different last token, one with a
+    different second sample.
     """
     first = _case(draw, "causal", (2,), 5, 5, 6, 3, causal(5))
     yield first
@@ -95,8 +95,8 @@ def _empty_rows(draw):
 
 
 def _far_scores(draw):
-    """Yield scores in the thousands, scores that are all very low, and blocked scores far above the allowed
-    ones.
+    """Yield cases with scores in the thousands, with scores that are all very low, and with blocked scores far
+    above the allowed ones.
     """
     more = {"aspect": STABILITY, "gradients": False, "needs": ("mask",)}
     q, k = draw.eighths(3, 4, limit=400), draw.eighths(5, 4, limit=400)

@@ -117,8 +117,8 @@ def cases(draw):
 
 
 def heads_past_and_samples(draw, make):
-    """Yield a case with a causal mask; then, with the same weights, a different second sample, and a
-    different last token.
+    """Yield a case with a causal mask, then two variants with the same weights: one with a different second sample,
+    one with a different last token.
     """
     first = make.case("causal", (2, 5, 5, 4, 3), causal(5))
     yield first
@@ -151,8 +151,8 @@ def _empty_rows(make):
 
 
 def _far_scores(draw, make):
-    """Yield scores far from zero: in the hundreds, of both signs; all very low; and blocked ones far above
-    the others.
+    """Yield cases whose scores are far from zero: in the hundreds, of both signs; all very low; and blocked ones
+    far above the others.
     """
     sizes, width = (2, 4, 4, 4, 4), 16
     far = {"aspect": STABILITY, "gradients": False, "fresh": True}
@@ -176,8 +176,8 @@ def _far_scores(draw, make):
 
 
 def _one_product(known, query, query_size, key_size) -> dict:
-    """Return weights with which one product of each head's score is feature `query` of the query's token
-    times feature 0 of the key's, scaled by these sizes; nothing else reads the two features.
+    """Return weights with which each head's score contains the product of feature `query` of the query's token and
+    feature 0 of the key's token, scaled by the two sizes; nothing else reads these features.
     """
     given = {name: weight.clone() for name, weight in known.items()}
     given["q_proj.weight"][:, :2], given["q_proj.weight"][::4] = 0.0, 0.0

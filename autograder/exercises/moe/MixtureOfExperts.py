@@ -38,8 +38,8 @@ class MixtureOfExperts(nn.Module):
 
 
 class Reference(nn.Module):
-    """The sum over all experts, most with weight 0; each expert's first layer is also called with only its
-    own tokens.
+    """The sum over all experts, most with weight 0; each expert's first layer is also called with only the tokens
+    that chose the expert.
     """
 
     def __init__(self, d_model, d_ff, n_experts, k):
@@ -129,7 +129,7 @@ def _called(draw, several, one_each):
 
 
 def _case(draw, family, shape, d_ff, n_experts, k, unused=(), **more):
-    """Return random tokens and weights; no token chooses the experts `unused`."""
+    """Return a case of random tokens and weights in which no token chooses the experts in `unused`."""
     batch, tokens, width = shape
     router = draw.normal(n_experts, width, scale=1.5 / width**0.5)
     weights = {"router.weight": router}

@@ -1,4 +1,4 @@
-"""A bias that grows with the distance, for each head its own slope (Press et al. 2022)."""
+"""A bias that grows with the distance, with a separate slope for each head (Press et al. 2022)."""
 
 import torch
 

@@ -1,2 +1,2 @@
-"""Learning from which of two answers people prefer."""
+"""Learning from people's preferences between two answers."""
 LESSON = "18_preferences"

@@ -91,7 +91,7 @@ def _case(draw, family, steps=1, optimizer=("SGD", {"lr": 0.5}), beta=None, batc
 
 
 def _weights(draw):
-    """Return weights in float64, in which training is compared."""
+    """Return weights in float64, the type in which training is compared."""
     weights = {"embedding.weight": draw.normal(7, 4), "head.weight": draw.normal(7, 4), "head.bias": draw.normal(7)}
     return {name: weight.double() for name, weight in weights.items()}
 

@@ -46,8 +46,8 @@ def cases(draw):
 
 
 def _close_margins():
-    """Yield margins that are not zero, but small compared with the log-probabilities, or so small that exp of
-    them is 1 and sigmoid 0.5. Every sum and difference is exact in float32.
+    """Yield cases whose margins are not zero, but small compared with the log-probabilities, or so small that exp
+    of them is 1 and sigmoid 0.5. Every sum and difference is exact in float32.
     """
     signs = torch.tensor([1.0, -1.0, 1.0, 1.0, -1.0])
     for family, size, margin in (("close beside large numbers", 2.0**13, 2.0**-8),

@@ -40,7 +40,7 @@ def cases(draw):
 
 
 def _apart(draw, groups, answers):
-    """Return groups with different means and different standard deviations."""
+    """Return rewards whose groups have different means and different standard deviations."""
     return draw.normal(groups, answers) * torch.arange(1, groups + 1)[:, None] + 2 * draw.normal(groups, 1)
 
 

@@ -1,4 +1,4 @@
-"""A series continued by one value: numbers become tokens, and the last of them is read."""
+"""A series continued by one value: numbers become tokens, and the last token's output is read."""
 
 import torch
 import torch.nn.functional as F  # noqa: F401 (the mistakes use it)

@@ -1,4 +1,4 @@
-"""A series cut into windows and what comes after each."""
+"""A series cut into windows, each with the values that follow it."""
 
 import torch
 

@@ -53,7 +53,9 @@ def longest_first(text, merges):
 
 
 def from_the_left(text, merges):
-    """Join, from the left, the first pair with a merge, whichever merge that is."""
+    """Return the ids of a text read from the left: as soon as the last two ids have a merge, they are joined,
+    whatever its rank.
+    """
     ids, known = [], {pair: n for n, pair in enumerate(merges, 256)}
     for byte in text.encode("utf-8"):
         ids.append(byte)
@@ -63,7 +65,9 @@ def from_the_left(text, merges):
 
 
 def by_rank(text, merges, best):
-    """Join the pair with the best (rank, count) among those with a merge, until none is left."""
+    """Return the ids of a text: join the pair for which `best(rank, count)` is largest, again and again, until no
+    pair has a merge.
+    """
     ids, ranks = list(text.encode("utf-8")), {pair: n for n, pair in enumerate(merges)}
     while found := [pair for pair in pairwise(ids) if pair in ranks]:
         pair = max(dict.fromkeys(found), key=lambda pair: best(ranks[pair], found.count(pair)))

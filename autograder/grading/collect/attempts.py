@@ -17,8 +17,8 @@ ROOM = ".collected"
 
 @dataclass(frozen=True)
 class Seen:
-    """An attempt: a digest of its file, the system, the person's number in that system, and what attempts are
-    ordered by: the time (UTC in ISO form, empty if unknown) and a sequence number.
+    """An attempt: a digest of its file, the system, the person's number in that system, and the sort keys of
+    attempts: the time (UTC in ISO form, empty if unknown) and a sequence number.
     """
 
     digest: str

@@ -341,8 +341,8 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """Return the numbers of any system that gives this student two numbers for one lesson, if at least
-        one of them is new.
+        """Return the numbers of any system that gives this student two numbers for one lesson, if at least one of
+        the two numbers is new.
         """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}

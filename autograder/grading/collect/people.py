@@ -88,7 +88,9 @@ class People:
                 self.found.twice[student.removeprefix(DOUBTFUL)].add(f"{system} {number}")
 
     def question(self, keys: set[Key], student: str) -> None:
-        """Mark these numbers, which would all belong to one student, as doubtful until an instructor decides."""
+        """Mark the numbers in `keys`, which all seem to belong to `student`, as doubtful until an instructor
+        decides.
+        """
         for key in keys:
             self._sure.pop(key, None)
             self._rows[key] = self._rows.get(key, ("", ""))[0], DOUBTFUL + student

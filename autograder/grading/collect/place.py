@@ -36,7 +36,7 @@ class Attempt:
 
     @property
     def turn(self) -> tuple:
-        """The sort key of attempts, first to last; any attempt with answers comes after those without."""
+        """The sort key of attempts, first to last; any attempt with answers comes after all attempts without."""
         return (
             not self.as_released,
             self.time.timestamp() if self.time else 0.0,
@@ -113,7 +113,7 @@ def _put(folder: Path, target: Path, file: Path, time: datetime | None, fate: st
 
 
 def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
-    """Keep an attempt that does not count, unless it is kept already, and the time when it was handed in."""
+    """Keep an attempt that does not count, with the time when it was handed in, unless it is kept already."""
     folder = submission.folder / EARLIER / submission.student / submission.lesson
     folder.mkdir(parents=True, exist_ok=True)
     if attempt.read_bytes() in [path.read_bytes() for path in folder.glob("*.ipynb")]:
@@ -132,8 +132,8 @@ def _stamp(time: datetime) -> str:
 
 
 def _seen_there(submission: Submission, known: list[Seen]) -> Seen:
-    """Return the record of the notebook already in the course: that of the last attempt with the same
-    contents, or, if it was not collected, one made from its time stamp.
+    """Return the record of the notebook already in the course: the record of the last attempt with the same
+    contents or, if the notebook was not collected, one made from its time stamp.
     """
     digest = _digest(submission.submitted / f"{submission.lesson}.ipynb")
     same = [one for one in known if one.digest == digest]

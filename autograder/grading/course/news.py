@@ -1,6 +1,7 @@
 """Finds what has changed since a course was made or last updated, from CHANGELOG.md.
 
-The course keeps the changelog of that day in DIR/.made; the entries of today's that it lacks are news.
+The course keeps the changelog of that day in DIR/.made; the entries of today's changelog that are not in that copy
+are news.
 """
 
 import re

@@ -150,7 +150,7 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
 
 
 def _key_in(outcome: Path) -> str:
-    """Return the key of the result that an outcome's file names; empty if there is none."""
+    """Return the result's key, read from an outcome's file; empty if there is none."""
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
     except (OSError, ValueError, AttributeError):

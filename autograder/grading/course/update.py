@@ -35,8 +35,8 @@ BEFORE = Path("earlier", "source")  # where sources with the instructor's change
 
 @dataclass(frozen=True)
 class _Plan:
-    """The plan for a lesson, and the messages about it. `source` is None if the lesson is left as it is;
-    `refused` is True if that is because students have already handed it in.
+    """The plan for a lesson, and the messages about it. `source` is None if the lesson is left as it is; `refused`
+    is True if the reason is that students have already handed the lesson in.
     """
 
     lesson: Lesson

@@ -39,8 +39,8 @@ def notebook_text(folder: Path, work: SampleSubmission) -> str:
 
 
 def _typed(teacher: str, stub: str, exercise_id: str, answer: str) -> str:
-    """Return the text of an answer cell: the stub, the right answer, a known mistake, or one with `answer` as
-    its body.
+    """Return the text of an answer cell: the stub, the right answer, a known mistake, or an answer whose body is
+    `answer`.
     """
     if answer == STUB:
         return stub

@@ -86,7 +86,7 @@ class TableExporter(ExportPlugin):
             self.log.warning(note, lesson.name, again)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
-        """Warn, for each lesson, how many submissions are not graded as they are now."""
+        """Warn, for each lesson, how many submissions have no grade for their latest version."""
         course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
         handed_in = find_submissions(course, None, lessons)
         ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))

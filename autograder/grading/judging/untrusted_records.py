@@ -165,7 +165,7 @@ def _error(value: Any) -> dict:
 
 
 def _value(value: Any) -> Encoded:
-    """Check a value as `autograder.values.encode` records it."""
+    """Check that a value has the form of those that `autograder.values.encode` returns."""
     check(value)
     return value
 

@@ -156,9 +156,9 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
     """Yield the result of `work` on each submission, from `count` processes. They stop if the caller stops
     early.
 
-    subtle: the processes are forked, not spawned, so that PyTorch is imported once for all of them, and they
-    share the fork server's socket. If PyTorch has computed on several threads before a fork, the forked
-    process hangs when it does so too; so each of these computes on one thread.
+    subtle: the processes are forked, not spawned, so that PyTorch is imported once for all of them, and they share
+    the fork server's socket. If PyTorch has computed on several threads before a fork, the forked process hangs
+    when it does so too; so every process of the pool computes on one thread.
     """
     pool = ProcessPoolExecutor(count, FORK, _start, (work, os.getpid()))
     waiting: dict[Future[Done], Submission] = {}

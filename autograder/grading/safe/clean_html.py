@@ -64,7 +64,7 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """Return outputs that were cleaned before as clean HTML, in which our own pictures of graphs stay."""
+    """Clean outputs that were cleaned before, and return HTML in which our own pictures of graphs stay."""
     return clean(source, OWN_PICTURES)
 
 

@@ -185,8 +185,8 @@ class _Renderer(IPythonRenderer):
             return escape(text)
 
     def _embed_image_or_attachment(self, src: str) -> str:
-        """Return an embedded picture, or its address if it is not in the notebook. subtle: for such a picture
-        nbconvert would make no page at all.
+        """Return an embedded picture, or its address if it is not in the notebook. subtle: for a picture that is
+        not in the notebook, nbconvert would make no page at all.
         """
         if not src.startswith(ATTACHMENT):
             return super()._embed_image_or_attachment(src)

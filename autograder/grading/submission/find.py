@@ -70,9 +70,9 @@ def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list
 
 
 def digest(submission: Submission) -> str:
-    """Return a hex digest of everything that the grade depends on: submission, lesson, settings, and the
-    autograder itself. Of the files next to the notebook, only the time stamp counts, and whether any of them
-    makes the folder refused.
+    """Return a hex digest of everything that the grade depends on: submission, lesson, settings, and the autograder
+    itself. Of the files next to the notebook, only the time stamp counts, and whether any of them causes the folder
+    to be refused.
     """
     total = hashlib.sha256(json.dumps([environment(), why_refused(submission.submitted)]).encode())
     of_course = (submission.source, submission.folder / "nbgrader_config.py", submission.folder / ".secret")

@@ -84,9 +84,9 @@ def suspicious_names(
 
 @cache
 def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
-    """Return the imported names outside the lists that a lesson's own cells use, and the lists extended by
-    what these cells import from this package. Only the names of a module that they use are allowed, not all
-    of it.
+    """Return the imported names that a lesson's own cells use although the lists do not allow them, and the lists
+    extended by what these cells import from this package. Of a module, only the names that the cells use are
+    allowed.
     """
     paths = paths_in(given)
     ours = {path for path in paths.values() if path.startswith(f"{GRADER}.") and not _is_module(path)}
@@ -103,7 +103,7 @@ def _is_module(path: str) -> bool:
 
 @cache
 def _needed(worked: Callable | None, strict: bool) -> frozenset[str]:
-    """Return the names outside the lists that an exercise's worked answer uses."""
+    """Return the names that an exercise's worked answer uses although the lists do not allow them."""
     if worked is None:
         return frozenset()
     text = dedent(inspect.getsource(worked))

@@ -38,8 +38,8 @@ def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Enco
 
 
 def difference_from(context: CaseContext, expected: Encoded, actual: Encoded) -> Difference | None:
-    """Return the first difference from the expected value. In a dict that the case defines, each item is
-    compared with the one of its key.
+    """Return the first difference from the expected value. In a dict that the case defines, each item is compared
+    with the expected item of the same key.
     """
     case, dtype = context.case, float_type(context.case)
     if not case.returns_dict or expected["kind"] != "dict" or actual["kind"] != "dict":

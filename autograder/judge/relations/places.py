@@ -77,7 +77,7 @@ def places(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match results that are wrong for every input of some number of axes, and right for the others."""
+    """Match results that are wrong for every input with a certain number of axes, and right for all other inputs."""
     ranks = {p.expected.dim() for p in wrong}
     right = {p.expected.dim() for p in pairs if not p.wrong and p.expected.numel() > 1}
     if right and not ranks & right:

@@ -1,4 +1,4 @@
-"""Runs of several variants on several seeds, with what each has reached after some numbers of steps.
+"""Compares several variants on several seeds, each after one or more numbers of steps.
 
 A claim about an experiment should hold on other seeds, after more steps, and against the simplest baseline: a
 constant rate, a random choice, training that stops earlier. So a lesson compares by

@@ -34,7 +34,7 @@ def draw_bars(
 
 @styled
 def bars(charts: Mapping[str, Vector], names: Sequence[str], title: str, top: float | None = None) -> Picture:
-    """Draw bar charts over the same names, two in a line.
+    """Draw bar charts over the same names, two in a row.
 
     charts: title -> values, one for each name
     top: the end of every scale, 1 for weights; if None, each chart fills its own

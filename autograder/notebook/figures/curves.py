@@ -125,9 +125,7 @@ def _scale(ax, places: list, names: Sequence[str] | None, log_x: bool, log_y: bo
 
 
 def add_legend(figure: Figure, ax: Axes, height: float, across: int = 2) -> None:
-    """Add the names of the lines at the lower left of the card, from that height down, a given number in a
-    row.
-    """
+    """Add a legend at the left of the card, its top at `height` (in inches), with `across` names in a row."""
     wide, high = figure.get_size_inches()
     place: dict = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, height / high)}
     names = ax.get_legend_handles_labels()
@@ -135,7 +133,7 @@ def add_legend(figure: Figure, ax: Axes, height: float, across: int = 2) -> None
 
 
 def _runs(values: Sequence) -> list[list[float]]:
-    """Return the runs of a line; one, if it is a plain line."""
+    """Return the runs of a line; if it is given as plain values, a single run."""
     is_line = getattr(values[0], "ndim", 0) == 0 and not isinstance(values[0], list | tuple)
     return [[float(value) for value in run] for run in ([values] if is_line else values)]
 
@@ -145,7 +143,7 @@ def _mean(runs: list[list[float]]) -> list[float]:
 
 
 def _told(values: list[float], places: Sequence) -> str:
-    """Return a short line in full, a long one by its ends."""
+    """Return a line in words: every value of a short one, the first and the last of a long one."""
     if len(values) <= 8:
         return ", ".join(f"{_short(value)} at {place}" for value, place in zip(values, places))
     return f"from {_short(values[0])} at {places[0]} to {_short(values[-1])} at {places[len(values) - 1]}"

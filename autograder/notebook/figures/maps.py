@@ -92,7 +92,7 @@ def _colours(maps: Mapping[str, list]) -> tuple:
 def _draw(
     ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple, most: str
 ) -> str:
-    """Draw one table, and return it in words; `most` joins a row to its largest entry."""
+    """Draw one table, and return it in words; `most` is the phrase between a row's name and its largest entry."""
     has_numbers, (cmap, low, high) = len(keys) <= FEW, colours
     if isinstance(values[0][0], bool):
         draw_mask(ax, values, queries, keys, ("True", "False") if has_numbers else None)

@@ -287,7 +287,7 @@ class AdamW(torch.optim.Optimizer):
 
 @StandIn
 def drawn(logits: Tensor, chances: Tensor) -> Tensor:
-    """Draw one id per row, by a number from 0 to 1 for each."""
+    """Draw one id per row, using the row's number in `chances`, from 0 to 1."""
     ladder = logits.double().softmax(dim=-1).cumsum(dim=-1)
     return torch.searchsorted(ladder, chances.double()[:, None], right=True)[:, 0].clamp(
         max=logits.shape[1] - 1
@@ -296,7 +296,7 @@ def drawn(logits: Tensor, chances: Tensor) -> Tensor:
 
 @StandIn
 def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
-    """Return the next token at each position, if it belongs to the answer."""
+    """Return the next token at each position, or `ignore` if that token does not belong to the answer."""
     shifted = ids.masked_fill(~answer, ignore).roll(-1, dims=1)
     return shifted.index_fill(1, torch.tensor([ids.shape[1] - 1]), ignore)
 

@@ -22,8 +22,8 @@ def heat(
     note: str = "",
     high: float = 1.0,
 ) -> Picture:
-    """Draw tables of numbers as colours, one below the other, darker for more; if one is negative, by sign
-    and size.
+    """Draw tables of numbers as colours, one below the other, darker for more; if any number is negative, coloured
+    by sign and size.
 
     maps: name -> (rows, columns), for instance one row for each head and one column for each layer
     names: of the rows

@@ -1,5 +1,5 @@
-"""The code that only lesson 11 needs: its texts, and the figure of a loss between the levels that mere
-counting reaches.
+"""The code that only lesson 11 needs: its texts, and the plot of a loss curve with the losses of n-gram tables as
+baselines.
 
 The texts are one that ships with Python, the learner's own, and Shakespeare's by a download that the learner
 asks for. Only `fetch_shakespeare` ever uses a network.
@@ -35,8 +35,8 @@ def python_reference() -> str:
 
 
 def read_text(path: str | Path | None = None) -> str:
-    """Return the text of a file, or of the Python reference if there is no path or no such text; then one
-    line says why.
+    """Return the text of a file; without a path, that of the Python reference. If the file cannot be read or is too
+    short, print why, and return the Python reference as well.
     """
     if path is None:
         return python_reference()
@@ -58,7 +58,7 @@ def fetch_shakespeare(path: str | Path = "shakespeare.txt", url: str = SHAKESPEA
     """Download Shakespeare's complete works (5 MB, Project Gutenberg) into a file, unless it is there
     already.
 
-    Returns the path for `read_text`; None if it could not be fetched, and then two lines say why.
+    Returns the path for `read_text`; None if it could not be fetched; in that case the reason is printed.
     """
     path = Path(path)
     try:
@@ -92,9 +92,9 @@ def loss_between(
     title: str,
     xlabel: str = "step",
 ) -> Picture:
-    """Draw curves of the loss, as `figures.curves` does, and levels to compare with, each named at its line.
+    """Draw loss curves, as `figures.curves` does, and baselines as dotted lines, each with its name on it.
 
-    levels: name -> a loss, at least a tenth of the highest apart, or the names meet
+    levels: name -> the loss of a baseline; names overlap if two losses differ by less than a tenth of the highest
     """
     figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.05, title)
     ax = axes(figure, 0.85, 0.72, 4.85, 2.75)

@@ -52,7 +52,7 @@ def facts_about_masking(
 
 
 def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """Return (text, is it as it should be) for each column."""
+    """Return (text, whether the method works) for each column."""
     hidden = [(number(round(weight, 4)), weight < 1e-6) for weight in facts["weights"]]
     empty = [(_each(facts["empty"]), facts["empty"] == [0] * len(facts["empty"]))]
     gradient = [(_each(facts["grad"]), facts["grad"] == [0] * len(facts["grad"]))]
@@ -61,7 +61,7 @@ def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
 
 
 def _each(values: Sequence[float]) -> str:
-    """Return equal numbers as one, in words."""
+    """Return the numbers as text: "0 each" if all are 0, a list if they differ."""
     texts = [number(value) for value in values]
     return f"{texts[0]} each" if len(set(texts)) == 1 else ", ".join(texts)
 

@@ -55,8 +55,8 @@ def dial(
     radius: float = RADIUS,
     longest: float = 1.0,
 ) -> None:
-    """Draw a circle with an arrow for each pair of features, the first one blue and the second one red, and
-    its name.
+    """Draw a circle with a named arrow for each of `hands`, pairs of features: the first one blue, the second one
+    red.
 
     longest: the length of an arrow that nearly fills the circle
     """

@@ -18,7 +18,7 @@ def cheapest(p: float) -> float:
 
 @styled
 def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], title: str) -> Picture:
-    """Draw charts of curves over the steps, two in a line, with one legend for all.
+    """Draw charts of curves over the steps, two in a row, with one legend for all.
 
     charts: name of the chart -> its lines, as for `figures.curves`; the lines have the same names in every
     chart
@@ -39,7 +39,7 @@ def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], t
 
 @styled
 def price(paths: Mapping[str, Sequence[Sequence[tuple[float, float]]]], title: str) -> Picture:
-    """Draw the drift over the share of steps that go up: the path of each tuned model with a mark at its end,
+    """Plot the drift against the share of steps that go up: the path of each tuned model with a mark at its end,
     and the line of the cheapest drift.
 
     paths: name of a method -> for each of its models the (share, drift) during tuning; up to five methods
