@@ -148,7 +148,7 @@ EXERCISE = Exercise(
              "Which dtype do the convolution's weights have?"),
         edit("VIT-85 one weight for each channel", {WEIGHT: "conv.weight.mean((2, 3), keepdim=True)"
              ".expand_as(conv.weight).flatten(1)"},
-             "All pixels of a channel get the same weight.",
+             "You give all pixels of a channel the same weight.",
              "How many weights does the kernel have for each channel?"),
         edit("VIT-87 the convolution is changed", {LAST: "conv.weight.data = conv.weight.data * 0\n    return layer"},
              "You change the convolution's weights.", "Which line writes into the argument?"),
