@@ -104,7 +104,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("BLK-01 one scale for a whole row", {SCALES: "(runs.abs().amax(dim=(1, 2)) / 7)[:, None]"
              ".expand(-1, runs.shape[1])"},
-             "All blocks of a row have the same scale.",
+             "You give all blocks of a row the same scale.",
              "Over which entries do you take the maximum: a row's, or one block's?"),
         edit("BLK-03 one scale for the whole matrix", {SCALES: "(runs.abs().amax() / 7).expand(runs.shape[:2])"},
              "All your scales are the same.", "Over which entries should the maximum be taken?"),

@@ -163,7 +163,7 @@ EXERCISE = Exercise(
              "The target's weights are the same before and after.",
              "Which line writes into a parameter of the target itself, and not into a copy of it?"),
         edit("MHA-77 one block for all three", {WEIGHTS: _picked(WEIGHTS, (0, 0, 0))},
-             "Two or three of the target's projections hold the same block.",
+             "After your call, two or three of the target's projections hold the same block.",
              "Which rows of the stacked weight belong to the keys?"),
         edit("MHA-77", {WEIGHTS: _picked(WEIGHTS, (0, 1, 1)), BIASES: _picked(BIASES, (0, 1, 1))}),
         edit("MHA-79 written into while gradients are recorded", {"with torch.no_grad():": "if True:"},
