@@ -271,7 +271,7 @@ EXERCISE = Exercise(
              "Your mask is True where a finished row is filled.",
              "Are the tokens that fill a finished row part of its text?"),
         edit("the mask from the ids", {LONGER: "ids != pad"},
-             "Your mask is False at every token with the id `pad`, even where it belongs to the text.",
+             "Your mask takes tokens for padding because they have the id `pad`.",
              "How do you know that a token belongs to a text, without looking at its id?"),
         edit("the mask from the ids", {PADDED: f"{PADDED}\n    mask = ids != pad\n    positions = "
              f"(mask.cumsum(dim=1) - 1).clamp(min=0)"}),
