@@ -1,8 +1,8 @@
 """Measures how long `python -m autograder check` takes on the worked answers. Run by `make bench`; asserts
 nothing.
 
-One file per call is what a learner waits for at the command line, including the import of torch. In a
-call with many files, each further one adds only the time of judging.
+A call with one file takes as long as a learner waits at the command line, including the import of torch. In a
+call with many files, each further file adds only the time of judging.
 """
 
 import subprocess

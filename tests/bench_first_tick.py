@@ -7,7 +7,7 @@ the first cell, types an answer and checks it: once on this system, and once wit
 Windows lacks. The screenshots are tests/browser/screenshots/first-tick-*.png.
 
 The website is that of `make book`, if it was built. pip needs its index, and the browser part needs Chromium.
-TORCH_INDEX names another index for PyTorch's CPU builds; if it is empty, none is used.
+TORCH_INDEX names another index for PyTorch's CPU builds; if it is empty, pip uses no additional index.
 """
 
 import gzip
@@ -44,15 +44,15 @@ SHARES = {"B": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
 
 @contextmanager
 def step(name: str) -> Iterator[list[str]]:
-    """Print how long the block took, and the remarks that it appends to its list."""
+    """Time the block; print the seconds, and the remarks that the block appends to the list that it gets."""
     start, more = time.perf_counter(), []
     yield more
     print(f"{name:34} {time.perf_counter() - start:7.1f} s  {', '.join(more)}", flush=True)
 
 
 def downloaded(log: str) -> float:
-    """Return the megabytes of the packages in pip's output; those that it finds in a folder count as
-    downloaded.
+    """Return the megabytes of the packages in pip's output; packages that pip finds in a local folder count
+    as downloaded.
     """
     found = re.findall(r"Downloading \S+ \(([\d.]+) ([kMG]?B)\)", log)
     local = [Path(name) for name in re.findall(r"Processing (/\S+\.whl)", log)]
@@ -65,7 +65,7 @@ def _megabytes(path: Path) -> float:
 
 
 def visit(pages: Path) -> None:
-    """Open the website's first page, and the one that says how to start."""
+    """Open the website's first page, and the page "How to start"."""
     loaded = "performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname.slice(1))"
     with files(pages) as address, new_page() as page:
         for number, name in enumerate(("index.html", "start.html"), start=1):
@@ -77,7 +77,7 @@ def visit(pages: Path) -> None:
 
 
 def set_up(home: Path, wheel: Path) -> Path:
-    """Run the first two lines of the page in `home`, and return its Python."""
+    """Run the page's first two commands in `home`; return the path of the new environment's Python."""
     shutil.copy(wheel, home)
     with step("python -m venv .venv"):
         subprocess.run([sys.executable, "-m", "venv", ".venv"], cwd=home, check=True)
@@ -114,7 +114,7 @@ def to_the_first_tick(server: Jupyter, page: Page, system: str) -> None:
 
 @contextmanager
 def new_page(size: tuple[int, int] = (1280, 900)) -> Iterator[Page]:
-    """Yield a page in a browser of its own."""
+    """Yield a page in a new browser."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     expect.set_options(timeout=WAIT)

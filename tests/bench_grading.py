@@ -1,9 +1,10 @@
-"""Compares how fast a class is graded by stock `nbgrader autograde`, in one process and in as many as ours,
-and by our `grade`; and measures what endless loops cost. Part of `make bench`; asserts nothing.
+"""Compares how fast a class is graded by our `grade` and by stock `nbgrader autograde`, the latter in one
+process and in as many as `grade` uses; and measures what endless loops cost. Part of `make bench`; asserts
+nothing.
 
 One class of submissions of lesson 01 (the made-up class, each with an extra cell, so that no two are the
-same) is graded with both, the stock one on a course with nbgrader's own settings, whose checks run in the
-students' kernels. Then ours runs on ten times as many.
+same) is graded with both commands: with the stock one on a course with nbgrader's own settings, whose checks
+run in the students' kernels. Then `grade` runs on ten times as many submissions.
 """
 
 import os
@@ -108,7 +109,7 @@ def scores(folder: Path) -> dict:
 
 
 def parts(folder: Path) -> dict[str, float]:
-    """Return the wall seconds of the parts of all runs, summed."""
+    """Return the wall seconds that each part of grading took, summed over all submissions."""
     total = {}
     for submission in find_submissions(folder, FIRST, [FIRST]):
         result = results.load(folder, last_outcome(submission).result)

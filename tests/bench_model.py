@@ -1,5 +1,5 @@
-"""Measures tokens per second of the real model on the worked answers of lesson 20, and of a plain PyTorch
-one. Run by `make bench`; asserts nothing.
+"""Measures how many tokens per second the real model writes, in the worked answers of lesson 20 and in a
+plain PyTorch implementation. Run by `make bench`; asserts nothing.
 
 Both write from the same prompt with caches, in turns, so that a busy machine slows both; the medians are
 printed.

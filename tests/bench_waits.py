@@ -1,8 +1,8 @@
 """Measures what people wait for besides a check: a notebook's first cell, the bundle, a large class. Run by
 `make bench`; asserts nothing.
 
-The bundle is made with an empty cache, and again with the cache that this has filled. The class is 300
-submissions of lesson 04: right answers, each with an extra cell.
+The bundle is made with an empty cache, and again with the cache that the first run has filled. The class is
+300 submissions of lesson 04: right answers, each with an extra cell.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Prints how much each family of cases is needed: `python tests/families.py [EXERCISE_ID...]` shows, for
-every exercise and family, how many known mistakes and wrong answers it reveals, and how many no other family
-does.
+every exercise and family, how many known mistakes and wrong answers the family reveals, and how many of them
+no other family reveals.
 
 A metric, not a test: a family that reveals nothing by itself may still say where an answer goes wrong.
 """

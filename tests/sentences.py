@@ -1,5 +1,5 @@
-"""Prints the messages for wrong answers that are no known mistakes: `python tests/sentences.py [BEGINNING OF IDS
-...]`.
+"""Prints the messages for wrong answers that match no known mistake: `python tests/sentences.py [BEGINNING OF
+IDS ...]`.
 
 For each exercise it shows the share that is named or gets a fitting message, and the sentences that would fit
 any wrong answer, each with the names of the answers that still get it.

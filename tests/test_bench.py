@@ -1,4 +1,4 @@
-"""The comparison with stock nbgrader runs to its end, and both give the same scores. Speed is not tested."""
+"""The comparison with stock nbgrader runs to its end, and both programs give the same scores. Speed is not tested."""
 
 import bench_grading
 import pytest

@@ -48,7 +48,7 @@ SET_UP = [
 
 @pytest.fixture
 def course(tmp_path):
-    """A folder with a space in its name that holds the files of the course that make needs."""
+    """A folder, with a space in its name, that holds the course's files that make needs."""
     folder = tmp_path / "a course"
     folder.mkdir()
     for name in ("Makefile", "requirements.lock", "pyproject.toml"):

@@ -23,9 +23,7 @@ def softmax(scores):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel, made from what the teachers' image copies, so that the clone stays clean; without the
-    network.
-    """
+    """The wheel, built without the network from the files that the teachers' image copies; the clone stays clean."""
     clone = copied("teachers", ROOT, tmp_path_factory.mktemp("image"))
     assert installed("teachers") == [".[teach]", "jupyterhub"]
     out = tmp_path_factory.mktemp("wheel")
@@ -141,7 +139,7 @@ make.bundle(Path("mine.zip"), progress=False)
 
 
 def test_a_bundle_is_made(site, tmp_path):
-    """Make it of all lessons, but with the checks of one exercise: the others are made in the same way."""
+    """Make it of all lessons, but record one exercise only: the others are recorded in the same way."""
     done = run(site, tmp_path, "-c", BUNDLE)
     assert done.returncode == 0, done.stderr
     names = {name.partition("/")[2] for name in zipfile.ZipFile(tmp_path / "mine.zip").namelist()}

@@ -19,7 +19,8 @@ MISSPELT = "rec" + "ieved"
 NO_VERB = re.compile(
     r"(A|All|An|And|Another|At|Both|Each|Every|How|In|Its|Of|One|The|These|This|Those|Two|What|When|Whether|Which|Who) "
 )
-# That of a class, property or fixture begins with a noun, "True if", or a verb such as "Runs": not with one of these.
+# The docstring of a class, property or fixture begins with a noun, "True if", or a verb such as "Runs": not with one
+# of these.
 NO_NOUN = re.compile(
     r"(How|In|Of|What|When|Where|Whether|Which|Who|Whose|Why"
     r"|Draw|Find|Keep|Make|Merge|Read|Replace|Return|Run|Write|Yield) "

@@ -20,7 +20,9 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def chosen(platforms: tuple[str, ...], python: str) -> list[str]:
-    """Return the wheels that pip takes there, by file name. Raises CalledProcessError if one is missing."""
+    """Return the file names of the wheels that pip takes on these platforms. Raises CalledProcessError if one
+    is missing.
+    """
     pins = [
         f"{need.name}=={test_environment.LOCK[need.name]}"
         for need in test_environment.RUNTIME

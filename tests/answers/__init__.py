@@ -1,6 +1,7 @@
-"""Answers as people write them: for each exercise a file TOPIC/NAME.py with `RIGHT` and `WRONG` ones by name.
+"""Answers as people write them: for each exercise a file TOPIC/NAME.py whose `RIGHT` and `WRONG` hold answers
+by name.
 
-An answer is a function or class, the text of one, or a dict of edits of the exercise's worked answer.
+An answer is a function or class, its source text, or a dict of edits to the exercise's worked answer.
 """
 
 from functools import cache

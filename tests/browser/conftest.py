@@ -14,8 +14,8 @@ WAIT = 240_000  # milliseconds; on a busy machine formgrader grades for a minute
 def chromium():
     """The Chromium of this machine.
 
-    subtle: it does not last for the whole session, because asyncio.run, which other tests use, fails while
-    Playwright runs in the process.
+    subtle: the fixture does not last for the whole session, because asyncio.run, which other tests use, fails
+    while Playwright runs in the process.
     """
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:

@@ -36,8 +36,8 @@ class Jupyter:
 
 @contextmanager
 def jupyter(folder: Path, home: Path, start: tuple[str, ...] = (), **more: str):
-    """Run JupyterLab in `folder`, with the settings and logs of a user of its own in `home`. `start` is
-    another command that starts it; `more` is added to its environment.
+    """Run JupyterLab in `folder` as if for a separate user, whose settings and logs are in `home`. `start` is
+    the command to use if not the usual one; `more` is added to the server's environment.
     """
     for name in ("runtime", "settings", "overrides"):
         (home / name).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A submission that tries to cover the page of its reader, in the browser."""
+"""A submission that tries to cover the page on which it is read, in a real browser."""
 
 import pytest
 from nbformat.v4 import new_markdown_cell

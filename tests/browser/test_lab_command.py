@@ -20,8 +20,9 @@ FIRST = "01_attention_from_loops"
 
 @pytest.fixture(scope="module")
 def lab(chromium, wheel, tmp_path_factory):  # noqa: F811
-    """JupyterLab as the installed command starts it. The packages that the course needs are this
-    environment's, because tests have no network; the course itself is the wheel's."""
+    """JupyterLab as the installed command starts it. The packages that the course needs come from this
+    environment, because tests have no network; the course itself comes from the wheel.
+    """
     home = tmp_path_factory.mktemp("learner")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "venv"], check=True)
     python = home / "venv/bin/python"

@@ -9,7 +9,7 @@ from autograder.grading.pages.report.data import Lesson, Work
 from autograder.grading.pages.report.make import page_of
 from browser.screenshots import photograph
 
-TEXTS = "all => all.map(one => one.innerText)"  # what is shown of them
+TEXTS = "all => all.map(one => one.innerText)"  # innerText leaves out what is folded away
 POINTS = {"softmax": 7.0, "why_scale": 4.0}
 
 

@@ -53,7 +53,7 @@ def add_a_task(notebook) -> None:
 
 @pytest.fixture(scope="module")
 def course(chromium, tmp_path_factory) -> Path:
-    """A course in which some are graded and LATE has just handed in."""
+    """A course in which some students are graded and LATE has just handed in."""
     folder = tmp_path_factory.mktemp("teacher") / "course"
     autograder("course", str(folder))
     change(folder / "source" / FIRST / f"{FIRST}.ipynb", add_a_task)
@@ -148,7 +148,7 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
 
 @pytest.fixture(scope="module")
 def pages(course):
-    """The addresses of the class report and of feedback pages, which are files."""
+    """The addresses of the class report and of the feedback pages, all of them local files."""
     for student, lesson in FEEDBACK.items():
         command = [
             sys.executable,

@@ -95,7 +95,7 @@ def test_hints_open_one_after_the_other(exercise, lesson_pages):
 
 
 def _own_words(fold) -> str:
-    """Return the words of a hint, without its title and the hint after it."""
+    """Return the words of a hint, without its title and without the next hint, which is folded inside it."""
     own = [text for text in fold.find_all(string=True) if text.find_parent("details") is fold]
     return words("".join(text for text in own if not text.find_parent("summary")))
 

@@ -316,8 +316,8 @@ def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
 
 
 def test_students_get_no_mistakes(lesson):
-    """Search the notebook for words of known mistakes, and for any way to their code: a mistake is nearly an
-    answer.
+    """Search the notebook for words of known mistakes, and for any path to the mistakes' code: a mistake is
+    nearly an answer.
     """
     received = as_text(student_notebook(lesson))
     assert "autograder.exercises" not in received

@@ -61,7 +61,7 @@ IN_COLAB |= {"tokenizers", "torch"}
 
 
 def lacking_in_colab(lesson):
-    """Return the packages that a lesson, or a module of ours that it uses, imports and Colab lacks."""
+    """Return the packages that Colab lacks among the imports of a lesson and of our modules that it uses."""
     names = dependencies.imported(lesson.source.read_bytes())
     modules = dependencies.closure(dependencies.of_package(names))
     names = names.union(*(dependencies._imported(dependencies._text(module)) for module in modules))

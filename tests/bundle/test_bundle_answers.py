@@ -122,8 +122,8 @@ def answering() -> list[str]:
 
 
 def answering_one(exercise_id: str) -> list[str]:
-    """Return the functions that answer one exercise. Its worked answer must be found, too, to prove that an
-    answer would be.
+    """Return the functions that answer one exercise. The worked answer must be among them, to prove that an
+    answer in the bundle would be found.
     """
     exercise = find(exercise_id)
     assert exercise.procedure == "class" or answers_first_case(exercise, exercise.worked)

@@ -18,7 +18,7 @@ from autograder.bundle import recording
 from autograder.bundle.make import bundle
 from autograder.errors import UserError
 
-LARGEST = 2_500_000  # bytes a lesson
+LARGEST = 2_500_000  # bytes per lesson
 
 
 def test_it_is_small(bundle_folder):
@@ -107,7 +107,7 @@ def _wait_for_workers(process, number: int) -> None:
 
 
 def _workers(group: int) -> list[int]:
-    """Return the processes that a bundle has started, found by the group that it leads."""
+    """Return the processes that a bundle has started, found by the process group that the bundle leads."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(OSError, psutil.Error):  # gone in the meantime

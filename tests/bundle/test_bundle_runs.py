@@ -44,7 +44,7 @@ def python(bundle_folder):
 
 @pytest.fixture
 def kernel(python, tmp_path, monkeypatch):
-    """The name of a kernel that is this Python."""
+    """The name of a kernel that runs in `python`."""
     argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec = tmp_path / "kernels/student/kernel.json"
     spec.parent.mkdir(parents=True)

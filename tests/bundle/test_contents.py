@@ -1,4 +1,6 @@
-"""Points in a course that differ from the repository's: they add up, and are written as people write them."""
+"""Points in a course that differ from the repository's: they add up, and are printed without trailing zeros
+or rounding errors.
+"""
 
 import pytest
 

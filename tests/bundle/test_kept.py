@@ -94,8 +94,8 @@ print(*(name for name in sys.modules if name.startswith("autograder")))
 
 
 def test_all_that_recording_loads_counts(tmp_path):
-    """Leave out the other exercises, which `find` reads as well, and code that makes the bundle's notebooks and
-    lists what it requires.
+    """Leave out the other exercises, which `find` reads as well, and the code that makes the bundle's
+    notebooks and lists its requirements.
     """
     exercise_id = "mla.latent_cache_bytes"
     done = subprocess.run(

@@ -94,7 +94,9 @@ def test_no_exercise_and_nothing_that_grades_is_in_it():
 
 
 def test_every_import_of_what_a_clone_alone_has_is_within_a_function():
-    """Require it so that the module also loads in a bundle; a caller of the function checks first."""
+    """Require it so that the module also loads in a bundle, where callers of such a function check first that
+    they may call it.
+    """
     for path in code_files():
         top = [
             node

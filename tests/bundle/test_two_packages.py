@@ -1,4 +1,4 @@
-"""The students' package has the name of the teachers', and says which of the two it is."""
+"""The students' package has the same name as the teachers' package, and says which of the two it is."""
 
 import subprocess
 import sys

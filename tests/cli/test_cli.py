@@ -130,7 +130,7 @@ def one_line(done):
 
 
 def in_this_process(words, capfd):
-    """Return what `run` returns, faster than in a separate process."""
+    """Run a command in this process, which is faster, and return what `run` would return."""
     try:
         code = main([str(word) for word in words])
     except SystemExit as ended:

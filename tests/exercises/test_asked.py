@@ -1,4 +1,4 @@
-"""The rules for exercises and lessons: the files of `new` meet them, and each violation has a sentence."""
+"""The rules for exercises and lessons: the files that `new` writes meet them, and each violation has a sentence."""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""An answer must compute on its inputs' device; the check names the line that stays on the CPU, and takes off
-no point.
+"""An answer must compute on its inputs' device; the check names the line that stays on the CPU, and deducts
+no points.
 """
 
 import pytest

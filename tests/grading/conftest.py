@@ -13,7 +13,7 @@ from autograder.grading.worker.fork_server import ForkServer
 
 
 class LastingForkServer(ForkServer):
-    """A fork server that survives grading a class, for the next one."""
+    """A fork server that survives grading a class, and serves the next class."""
 
     is_warm = False
 

@@ -226,7 +226,7 @@ def test_a_full_disk_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
 
 
 def test_a_full_disk_under_the_gradebook_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
-    """Fill the disk at each commit. nbgrader replaces SQLite's error with another."""
+    """Fill the disk at each commit. nbgrader replaces SQLite's error with one of its own."""
     full = sqlalchemy.exc.OperationalError("insert", {}, sqlite3.OperationalError("database or disk is full"))
     point = 0
     while True:

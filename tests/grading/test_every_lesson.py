@@ -1,4 +1,6 @@
-"""The worked answers of every lesson, handed in and graded, get every point that a check gives, and no second look."""
+"""The worked answers of every lesson, handed in and graded, get every point that a check gives, and no
+teacher is asked for a second look.
+"""
 
 import pytest
 

@@ -1,8 +1,10 @@
-"""A real JupyterHub with two users: the teacher's server has this repository, the student's the bundle. A command in
-GRADING.md is a command here; what a student does in a browser is the request that the browser would send. Both servers
-run as one user of this machine, each in its own home folder; test_term.py has the exchange between two users.
+"""A real JupyterHub with two users: the teacher's server has this repository, the student's the bundle.
+Commands in GRADING.md are run as commands; what a student would do in a browser is done by sending the
+browser's request. Both servers run as one user of this machine, each in its own home folder; test_term.py has
+the exchange between two users.
 
-Skipped where JupyterHub or its proxy, `configurable-http-proxy` of npm, is missing."""
+Skipped where JupyterHub or its proxy, `configurable-http-proxy` of npm, is missing.
+"""
 
 import json
 import os

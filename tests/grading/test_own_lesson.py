@@ -37,7 +37,7 @@ def place(request, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def course(place, tmp_path, monkeypatch) -> Path:
-    """A copy of the course; this process uses its lessons as well."""
+    """A copy of the course; this process uses the course's lessons as well."""
     folder = Path(shutil.copytree(place, tmp_path / "place")) / "my_course"
     monkeypatch.setenv(own.VARIABLE, "")
     own.use_course(folder)

@@ -71,7 +71,7 @@ def test_a_lesson_goes_through_the_exchange_to_a_student_and_back(course, open_t
     nbgrader(mine, "submit", FIRST, *place, **student)
     nbgrader(course, "collect", FIRST, *place)
     (name,) = (folder.name for folder in (course / "submitted").iterdir())
-    # Another one came by mail: no time stamp, no secret of the exchange.
+    # Another submission came by mail: no time stamp, no secret of the exchange.
     hand_in(course, SampleSubmission("by_mail"))
     autograder("grade", course, cwd=course)
     nbgrader(course, "generate_feedback", FIRST)
@@ -193,7 +193,8 @@ def test_time_stamps_are_read_with_their_zones_or_named(course, capsys):
     ):
         assert words in said and words.split(",")[0] in page
     assert "Time stamps that cannot be read" in page
-    # nbgrader's own command would read +0200 as 200 seconds, so it refuses that one and goes on with the others.
+    # nbgrader's own command would read +0200 as 200 seconds, so it is made to refuse that submission and to go on
+    # with the others.
     said = nbgrader(course, "autograde", FIRST, "--force", fails=True)
     assert "timestamp.txt is misread by nbgrader's own command" in said
 
@@ -264,8 +265,8 @@ def test_a_file_of_another_name_than_the_lessons_is_graded_or_named(course, caps
 
 
 def own_cells(notebook) -> None:
-    """Add other points, a task, and two tests of the teacher's own: one that asserts, and one that shows a
-    word.
+    """Change points of checks, and add a task and two tests of the teacher's own: one that asserts, and one
+    that shows a word.
     """
     for cell in notebook.cells:
         kind = cell.metadata.get("nbgrader", {})

@@ -1,6 +1,7 @@
 """Messages on hidden cases use a fixed vocabulary: nothing from a student's process is repeated.
 
-Records are made up as a process could write them, with a word and a number in every place that it can choose.
+Records are made up as a process could write them, with a word and a number in every field that the process
+controls.
 """
 
 import json

@@ -116,8 +116,8 @@ def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exerc
 
 
 def verdicts_on_mistakes(exercise_id, which):
-    """Return verdicts on a sample of the mistakes, on all of them on the visible cases, or on every fourth on
-    the hidden cases, which are of the same families.
+    """Return verdicts on mistakes: on a sample of them or on all, on the visible cases; or on every fourth,
+    on the hidden cases, which are of the same families.
     """
     if which == SAMPLED:
         return sampled_verdicts(exercise_id)

@@ -1,4 +1,6 @@
-"""An error of a function or a model that an answer is given reaches the caller, in every exercise that gives one."""
+"""An error raised by a function or model that an answer is given reaches the answer's caller, in every such
+exercise.
+"""
 
 import functools
 

@@ -17,7 +17,7 @@ FIRST, SECOND = "01_attention_from_loops.ipynb", "02_attention_as_matmul.ipynb"
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A clone with two lessons, whose texts are their names; its notebooks folder may have been worked in."""
+    """A clone with two lessons; each notebook holds only its folder and name, so that copies can be told apart."""
     home = tmp_path / "clone"
     for kind in ("notebooks", "solutions"):
         (home / kind).mkdir(parents=True)

@@ -94,7 +94,7 @@ OF_LESSONS = [
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_picture_is_described_the_same_again_and_as_legible_on_a_dark_page(name):
-    """Check that its card is opaque: only the corners and the rim are transparent."""
+    """Check that the picture's card is opaque: only the corners and the rim are transparent."""
     picture = DRAWINGS[name]()
     assert len(picture.alt) > 40
     assert picture.svg() == DRAWINGS[name]().svg() and "<dc:date>" not in picture.svg()
@@ -147,7 +147,7 @@ def test_infinity_is_written():
 
 
 def lines_of(picture):
-    """Return label -> the numbers that were drawn; lines without a label are numbered."""
+    """Map the label of each line to the numbers that were drawn; lines without a label are numbered."""
     return {line.get_label(): line for axes in picture.figure.axes for line in axes.get_lines()}
 
 

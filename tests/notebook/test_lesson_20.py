@@ -57,8 +57,8 @@ def test_it_goes_on_token_for_token_as_the_independent_reading_does(file, weight
     generate = worked_answer("llama.generate_cached")
     ours = generate(model, torch.tensor([ids]), 50, lambda logits: logits.argmax(dim=-1))
     with torch.no_grad():
-        # Read once, with the text that came out: each token must be the most probable one after those before
-        # it.
+        # Read prompt and result in one call: each new token must be the most probable one after the tokens
+        # before it.
         logits = logits_of(weights, file.sizes, torch.tensor([*ids, *ours]))
     assert logits[len(ids) - 1 : -1].argmax(dim=-1).tolist() == ours
 

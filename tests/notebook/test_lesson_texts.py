@@ -1,4 +1,4 @@
-"""The texts of lesson 11: one is always available, and for one that is not, a line says so."""
+"""The texts of lesson 11: one text is always available, and a printed line says why another one is not."""
 
 import urllib.error
 

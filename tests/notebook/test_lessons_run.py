@@ -520,8 +520,8 @@ def test_a_small_gpt_uses_more_of_its_past_than_a_table_of_pairs(names):
     level, (at, others) = names["levels"]["bigrams"], names["in_window"].values()
     assert names["unseen_losses"][-1] < level - 0.7 and max(at[5:]) < level - 0.7
     assert abs(at[0] - level) < 0.2
-    # After 300 steps the others know the table less well: 0.14 to 0.22 above it, depending on the text that each
-    # Python brings.
+    # After 300 steps the other models know the table less well: their loss is 0.14 to 0.22 above its loss,
+    # depending on the text that each version of Python brings.
     assert all(level - 0.2 < run[0] < names["levels"]["unigrams"] for run in others)
     assert max(run[-1] for _, run in names["cheats"]) < 0.42 < 2 < names["losses"][99]
 

@@ -1,5 +1,6 @@
-"""mine in real notebooks: a learner's folder, in which some lessons are written, some wrong, and lesson 20 is
-run."""
+"""mine in real notebooks: a learner's folder with some lessons answered, some of them wrongly, in which
+lesson 20 is run.
+"""
 
 import re
 

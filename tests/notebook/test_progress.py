@@ -135,7 +135,7 @@ def test_two_notebooks_at_once_lose_nothing(tmp_path):
     ids = [exercise.id for exercise in all_exercises()][:8]
     fork = multiprocessing.get_context("fork")
     begin = fork.Barrier(2)
-    # Both write the two in the middle.
+    # Both processes record the two exercises in the middle.
     runs = [
         fork.Process(target=_check_again_and_again, args=(tmp_path, some, begin))
         for some in (ids[:5], ids[3:])

@@ -1,7 +1,8 @@
-"""The real model's file: found, checked, read as the package gguf reads it, and its tokenizer as `tokenizers`
-has it.
+"""The real model's file is found, checked, and read as the package gguf reads it; its tokenizer gives what
+the package `tokenizers` gives.
 
-`make model` fetches it; without it these tests are skipped, except those of the messages that say so.
+`make model` fetches it; without it these tests are skipped, except those of the messages that say that it is
+missing.
 """
 
 import sys

@@ -1,4 +1,6 @@
-"""check --watch FILE: an answer in a Python file is judged at each save, as in a notebook, and remembered beside it."""
+"""check --watch FILE: an answer in a Python file is judged at each save, as in a notebook, and the result is
+remembered next to the file.
+"""
 
 import json
 import subprocess

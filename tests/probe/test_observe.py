@@ -1,4 +1,4 @@
-"""The one of several calls that has the most operations is observed."""
+"""Of several calls, the one with the most operations is observed."""
 
 from contextlib import suppress
 

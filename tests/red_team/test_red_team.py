@@ -1,5 +1,5 @@
-"""A class in which most are hostile, graded in one run with honest neighbours. The attacks are the
-other modules here.
+"""A class of mostly hostile submissions, graded in one run with honest neighbours. The attacks are the other
+modules here.
 
 `make test` grades some attacks of each kind, `make trial` all of them. Each must earn nothing, take nothing,
 leave nothing behind and harm nobody.

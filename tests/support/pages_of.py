@@ -1,4 +1,4 @@
-"""The pages that a teacher and a student see, made of a notebook in memory: formgrader's and the feedback."""
+"""Pages made from a notebook in memory: formgrader's page for the teacher, and the student's feedback."""
 
 import re
 from pathlib import Path

@@ -37,7 +37,7 @@ def unpacked(shared: Path) -> Path:
 
 
 def environment(bundle: Path) -> dict:
-    """Return an environment in which Python finds the bundle, and the packages it needs."""
+    """Return an environment in which Python finds the bundle and the packages that the bundle needs."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     paths = os.pathsep.join((str(bundle), PACKAGES))
     return kept | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}

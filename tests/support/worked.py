@@ -30,8 +30,9 @@ def worked_sources(lesson: str) -> dict[str, str]:
 
 
 def worked_file(exercise, changed: str | None = None) -> str:
-    """Return all answers of the exercise's lesson as one file, the exercise's own one replaced by
-    `changed`."""
+    """Return all answers of the exercise's lesson as one file, with the answer to this exercise replaced by
+    `changed`.
+    """
     sources = worked_sources(exercise.lesson)
     if changed is not None:
         sources[exercise.id] = changed

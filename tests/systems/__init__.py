@@ -1,1 +1,1 @@
-"""Systems other than this one: what they lack, and a kernel that lacks it."""
+"""Systems other than this one: what Python lacks on them, and a kernel that lacks the same."""

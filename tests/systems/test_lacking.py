@@ -1,5 +1,5 @@
 """No module that a student's Python imports uses anything that Windows or a Mac lacks, and every file can be
-stored there.
+stored on either.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """A learner's checks and tools in a real kernel: right answers pass, wrong ones are named, an endless loop is
 stopped.
 
-On Linux the kernel is one without anything that Windows lacks, and must say the same words; elsewhere it is
-the system's own (.github/workflows/learner.yml).
+On Linux the kernel lacks everything that Windows lacks, and must print the same words; elsewhere it is the
+system's own (.github/workflows/learner.yml).
 """
 
 import os

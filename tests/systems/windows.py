@@ -76,8 +76,8 @@ def become() -> None:
                 delattr(sys.modules[module], name)
     sys.modules |= dict.fromkeys(gone)
     os.name, sys.platform = "nt", "win32"
-    tempfile._O_TMPFILE_WORKS = False  # Linux' own way to a file without a name
-    pathlib.WindowsPath = pathlib.PosixPath  # Path() asks os.name which of the two it is
+    tempfile._O_TMPFILE_WORKS = False  # Linux's own way to make a file without a name
+    pathlib.WindowsPath = pathlib.PosixPath  # Path() asks os.name which of the two to make
     _compare_paths_without_case()
     _speak_cp1252()
 

@@ -40,8 +40,8 @@ INCOMPARABLE = {
 
 
 def wrong_cases_of(reference, answer, x=ONES, **changed) -> set[int]:
-    """Return the cases in which an answer is wrong when `reference` is right: {0} or none. `changed` are
-    steps of its record that are replaced.
+    """Return the cases in which an answer is wrong when `reference` is right: {0}, or an empty set. `changed`
+    replaces steps of the answer's record.
     """
     expected = Expected(exercise_of(reference), [Case("one", (x,), gradients="gradients" in changed)])
     return expected.wrong_cases(with_steps(probe(answer, expected.cases), **changed))

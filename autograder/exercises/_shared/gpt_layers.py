@@ -40,7 +40,7 @@ MADE, EACH = "nn.ModuleList([", "for _ in range(n_layers)"
 LOOP, NORMED = "for layer in self.layers:", "x = self.norm(x)"
 STACK = (
     edit("GPT-03 no norm at the end", {NORMED: "pass"},
-         "The last layer's output goes to the head without being normalised.",
+         "In your model, the last layer's output goes to the head without being normalised.",
          "Where should `norm` be applied?"),
     edit("GPT-29 one layer several times", {MADE: "nn.ModuleList(n_layers * [", EACH: "for _ in range(1)"},
          "All your layers are the same object.",

@@ -135,7 +135,7 @@ EXERCISE = Exercise(
              "Which sentence does each row of `padding` describe?"),
         edit("ENC-25 the masks of the heads in another order", {"key_padding_mask=blocked": "attn_mask=None if blocked "
              "is None else blocked[:, None].expand(-1, x.shape[1], -1).repeat(self.self_attn.num_heads, 1, 1)"},
-             "With several heads, some of them use the padding of another sentence.",
+             "With several heads, some of yours use the padding of another sentence.",
              "nn.MultiheadAttention takes B*H masks. Which changes faster along that axis: the head or the "
              "sentence?"),
         edit("EDL-25", {FIRST: "self.norm1(attended)"}),

@@ -216,8 +216,8 @@ EXERCISE = Exercise(
         "A logsumexp is the logarithm of the number that an output was divided by. So exp(lse_a) and "
         "exp(lse_b) are the weights of the two sets; divided by their sum, they are the shares of the two "
         "outputs.",
-        "Only the difference of the two matters for the shares, so subtract the larger one, or their "
-        "logaddexp, before you exponentiate. Where both are -inf, replace them with a finite number first, "
+        "Only the difference between the two logsumexps matters for the shares, so subtract the larger one, or their "
+        "logaddexp, from both before you exponentiate. Where both are -inf, replace them with a finite number first, "
         "so that no NaN ever occurs.",
         "In outline: mark the queries without any keys and replace their logsumexps by 0, take logaddexp "
         "of both, exponentiate the differences to get the two shares (0 for the marked queries), weight "

@@ -201,7 +201,7 @@ EXERCISE = Exercise(
              "You apply a causal mask without being asked to.", "Which of your lines uses `causal`?"),
         edit("FLA-89 hidden scores are zero", {"-torch.inf)\n        new": "0.0)\n        new"},
              "You set hidden scores to 0, so hidden keys still get a weight.",
-             "Which score gets a weight of exactly 0?"),
+             "Which score does softmax turn into a weight of exactly 0?"),
         edit("FLA-91 a fill that is not low enough", {"-torch.inf)\n        new": "-100.0)\n        new"},
              "Where the allowed scores are very negative, hidden keys get a weight.",
              "Can an allowed score lie below the number that you fill in?"),

@@ -184,7 +184,7 @@ EXERCISE = Exercise(
         edit("LORA-69 a bias in the small layers", {LIKE: "bias=True, **like"},
              "Your small layers have biases.", "Which parameters does the docstring list?"),
         edit("LORA-71 a rank of zero is taken", {"if rank < 1:": "if False:"},
-             "A rank below 1 raises no ValueError.", "What can be learned with a rank of 0?"),
+             "You raise no ValueError for a rank below 1.", "What can be learned with a rank of 0?"),
         edit("LORA-71", {"if rank < 1:": "if rank < 0:"}),
         edit("LORA-73 a layer of its own", {"self.linear = linear": "self.linear = nn.Linear(linear.in_features, "
              "linear.out_features, bias=linear.bias is not None, dtype=linear.weight.dtype)\n"

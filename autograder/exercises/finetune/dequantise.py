@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     shapes={"codes": "O I", "return": "O I"},
     mistakes=(
         edit("BLK-41 scales in turn instead of in runs", {EACH: "scales.repeat(1, block)"},
-             "Neighbouring codes of a block get different scales.",
+             "You give neighbouring codes of a block different scales.",
              "With blocks of two and the scales s, t, which scale belongs to each of the four codes of a "
              "row?"),
         edit("BLK-43 divided by the scale", {LAST: "codes.to(scales.dtype) / each"},
@@ -99,7 +99,7 @@ EXERCISE = Exercise(
         "belongs to the first three, the second to the rest.",
         "The length of a block is the number of codes in a row divided by the number of scales. "
         "`repeat_interleave` along the second axis repeats each scale that many times in succession.",
-        "In outline: compute the block length from the two shapes, expand the scales from (O, I / block) "
-        "to (O, I), and multiply the codes by them.",
+        "In outline: compute the block length from the two shapes, repeat each scale along its block, so that (O, I "
+        "/ block) becomes (O, I), and multiply the codes by them.",
     ),
 )

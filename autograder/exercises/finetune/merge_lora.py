@@ -152,7 +152,7 @@ EXERCISE = Exercise(
              "How many layers should there be in the end?"),
         edit("LORA-61 float32 whatever was given", {"dtype=weight.dtype, ": "",
              WEIGHT: f"({WEIGHT}).float()", BIAS: "merged.bias.data = linear.bias.detach().float()"},
-             "A float64 layer comes back as float32.", "Which dtype should the new layer have?"),
+             "For a float64 layer you return a float32 one.", "Which dtype should the new layer have?"),
         edit("LORA-63 sizes exchanged", {"linear.in_features, linear.out_features": "linear.out_features, "
              "linear.in_features"},
              "You have swapped in_features and out_features of the new layer.",

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("BLK-01 one scale for a whole row", {SCALES: "(runs.abs().amax(dim=(1, 2)) / 7)[:, None]"
              ".expand(-1, runs.shape[1])"},
-             "All blocks of a row have the same scale.",
+             "You give all blocks of a row the same scale.",
              "Over which entries do you take the maximum: a row's, or one block's?"),
         edit("BLK-03 one scale for the whole matrix", {SCALES: "(runs.abs().amax() / 7).expand(runs.shape[:2])"},
              "All your scales are the same.", "Over which entries should the maximum be taken?"),
@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         edit("BLK-17", {SAFE: "scales + 1e-8"}),
         edit("BLK-17", {SAFE: "scales.where(scales > 1e-10, 1.0)"}),
         edit("BLK-19 a block of zeros has a scale", {LAST: LAST.replace(", scales", ", divisors")},
-             "A block of zeros gets the scale 1.", "What is the largest magnitude in such a block?"),
+             "You give a block of zeros the scale 1.", "What is the largest magnitude in such a block?"),
         edit("BLK-21 every n-th entry", {RUNS: ".unflatten(1, (block, -1)).transpose(1, 2)",
                                          "codes.flatten(1)": "codes.transpose(1, 2).flatten(1)"},
              "The entries of your blocks are not next to each other.",
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         edit("BLK-29 scales keep an axis of one", {"int8), scales": "int8), scales[:, :, None]"},
              "Your scales have an extra axis of size 1.", "What shape should the scales have?"),
         edit("BLK-31 blocks that do not fit are taken", {REFUSE: "if False:"},
-             "A block size that does not divide the row raises no ValueError.",
+             "You raise no ValueError for a block size that does not divide the row.",
              "What is left over when 7 entries are split into blocks of 3?"),
         edit("BLK-31", {"raise ValueError(": "raise AssertionError("}),
         edit("BLK-33 from the smallest to the largest",

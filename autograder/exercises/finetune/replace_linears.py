@@ -231,7 +231,7 @@ EXERCISE = Exercise(
              "The parameters that the model had before still require gradients.",
              "Which parameters should learn afterwards?"),
         edit("REP-13 what was made is frozen, too", {FREEZE: "", LAST: FREEZE.strip("\n")[4:] + "\n    " + LAST},
-             "The parameters that `make` added do not require gradients.",
+             "After your call, the parameters that `make` added do not require gradients.",
              "Do you freeze the model before or after you replace its layers?"),
         edit("REP-15 only the replaced layers are frozen",
              {FREEZE: "    for _, part in layers:\n        part.requires_grad_(False)\n"},

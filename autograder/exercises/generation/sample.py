@@ -139,7 +139,7 @@ EXERCISE = Exercise(
              "Your default temperature is not 1.", "Which default does the signature give?"),
         edit("SAM-165", {"temperature=1.0": "temperature=0.7"}),
         edit("SAM-87 temperature is not used", {" / temperature": ""},
-             "Every temperature except 0 gives the same result.", "Which line uses the temperature?"),
+             "In your code, every temperature except 0 gives the same result.", "Which line uses the temperature?"),
         edit("SAM-89 a temperature of zero is not foreseen", {ZERO: ""},
              "At temperature 0 you divide by zero.", "Which token remains as the temperature approaches 0?"),
         edit("SAM-89", {ZERO: "    temperature = max(temperature, 1.0) if temperature == 0 else temperature\n"}),

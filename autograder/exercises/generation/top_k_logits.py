@@ -102,7 +102,7 @@ EXERCISE = Exercise(
              "Your answer stops with an error when k is larger than the vocabulary.",
              "What should k = 50 do to five logits?"),
         edit("SAM-45 no k is refused", {RAISE: "str("},
-             "A k below 1 raises no ValueError.", "Which token could be drawn if none survived?"),
+             "You raise no ValueError for a k below 1.", "Which token could be drawn if none survived?"),
         edit("SAM-45", {"k < 1": "k < 0"}),
         edit("SAM-45", {RAISE: "str(", "least = ": "k = max(k, 1)\n    least = "}),
         edit("SAM-45", {RAISE: "raise IndexError("}),

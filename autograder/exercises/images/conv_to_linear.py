@@ -144,11 +144,11 @@ EXERCISE = Exercise(
         edit("VIT-81 a function", {LAST: "return lambda x: x @ conv.weight.flatten(1).T + conv.bias"},
              "You return a function.", "Which class of layer does the docstring ask for?"),
         edit("VIT-83 a layer of another type", {MADE: "nn.Linear(numbers, conv.out_channels)"},
-             "A convolution in float64 gives a layer in float32.",
+             "For a convolution in float64 you return a layer in float32.",
              "Which dtype do the convolution's weights have?"),
         edit("VIT-85 one weight for each channel", {WEIGHT: "conv.weight.mean((2, 3), keepdim=True)"
              ".expand_as(conv.weight).flatten(1)"},
-             "All pixels of a channel get the same weight.",
+             "You give all pixels of a channel the same weight.",
              "How many weights does the kernel have for each channel?"),
         edit("VIT-87 the convolution is changed", {LAST: "conv.weight.data = conv.weight.data * 0\n    return layer"},
              "You change the convolution's weights.", "Which line writes into the argument?"),

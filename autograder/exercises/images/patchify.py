@@ -63,7 +63,7 @@ EXERCISE = Exercise(
              "You drop pixels that fill no patch.",
              "What does the docstring ask for when patches do not fill the image?"),
         edit("VIT-13 no ValueError", {RAISE: "str("},
-             "A patch size that does not divide the image raises no ValueError.",
+             "You raise no ValueError for a patch size that does not divide the image.",
              "What should happen to pixels that fill no patch?"),
         edit("VIT-13", {CHECK: "if height % patch:"}),
         edit("VIT-13", {CHECK: "if width % patch:"}),

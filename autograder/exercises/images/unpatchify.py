@@ -52,7 +52,7 @@ EXERCISE = Exercise(
              "The height and the width of your image are swapped.",
              "How many patches are in a row of patches: height // patch or width // patch?"),
         edit("VIT-45 pixels of a patch are scattered", {ORDER: "permute(0, 3, 4, 1, 5, 2)"},
-             "The pixels of one patch end up far apart.",
+             "In your image, the pixels of one patch end up far apart.",
              "Are the pixels of a patch neighbours in the image?"),
         edit("VIT-47 the order of patchify again", {ORDER: "permute(0, 2, 4, 1, 3, 5)", LAST:
              "pieces.reshape(len(patches), -1, height, width)"},

@@ -146,7 +146,7 @@ EXERCISE = Exercise(
              "Does the exercise ask you to switch gradients off?"),
         edit("PATCH-21 pairs stay pairs",
              {SAY: "return (tensor, *output[1:]) if isinstance(output, tuple) else tensor\n"},
-             "A part that returns two things does not return the replacement itself.",
+             "In your run, a part that returns two things does not return the replacement itself.",
              "Should such a part return the tensor or a pair that contains it?"),
         edit("PATCH-21", {SAY: "return output if isinstance(output, tuple) else tensor\n"}),
         *hook_mistakes("PATCH-15", "PATCH-23", "PATCH-25", "PATCH-27", "PATCH-29", "PATCH-31", "PATCH-33"),

@@ -158,7 +158,7 @@ EXERCISE = Exercise(
     invariants=(samples_apart("two samples", "another second sample"),),
     mistakes=(
         edit("LLA-01 no norm at the end", {NORM: "pass"},
-             "The last layer's output goes to the logits without being normalised.",
+             "In your model, the last layer's output goes to the logits without being normalised.",
              "Where should `norm` be applied?"),
         edit("LLA-03 a norm at the beginning", {EMBEDDED: "x = self.norm(self.token_embedding(ids))",
              NORM: "pass"},

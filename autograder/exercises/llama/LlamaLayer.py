@@ -156,7 +156,7 @@ EXERCISE = Exercise(
              "Your network reads its input without a norm.",
              "What does a pre-norm layer apply its norm to?"),
         edit("LLY-05 one norm for both", {READ: "read = self.norm1(x)"},
-             "Both sublayers use the same norm.", "Where is norm2 used?"),
+             "Both of your sublayers use the same norm.", "Where is norm2 used?"),
         edit("LLY-07 the norms change places", {CALL: "self.attention(self.norm2(x), cache)",
              READ: "read = self.norm1(x)"},
              "You have swapped the two norms.", "Which norm comes before the attention?"),

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
              "Your loss is negative.", "Is the logarithm of a probability positive or negative?"),
         edit("TRN-59 every sample weighs the same",
              {LAST: "-((picked * counts).sum(1) / counts.sum(1).clamp(min=1)).mean()"},
-             "A sample with few targets weighs as much as one with many.",
+             "In your mean, a sample with few targets weighs as much as one with many.",
              "Should the mean be over samples or over tokens?"),
         edit("TRN-59", {LAST: "-((picked * counts).sum(1) / counts.sum(1)).nanmean()"}),
         edit("TRN-61 shifted once more",

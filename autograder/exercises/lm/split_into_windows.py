@@ -83,7 +83,7 @@ EXERCISE = Exercise(
              "Your targets are the next window.", "How far ahead of an input is its target?"),
         edit("TRN-33 windows down the columns", {INPUTS: "ids[: n * length].reshape(length, n).T",
              TARGETS: "ids[1 : n * length + 1].reshape(length, n).T"},
-             "Neighbouring tokens of the text are in different windows.",
+             "In your result, neighbouring tokens of the text are in different windows.",
              "Does a window run along a row or down a column?"),
         edit("TRN-33", {INPUTS: "ids[: n * length].reshape(n, length).T.reshape(n, length)",
              TARGETS: "ids[1 : n * length + 1].reshape(n, length).T.reshape(n, length)"}),

@@ -89,7 +89,7 @@ EXERCISE = Exercise(
              "Your largest weight is where the smallest score is.",
              "Should a larger score give a larger or a smaller weight?"),
         edit("SMX-31 scores are clamped", {"scores - highest": "scores.clamp(-80, 80)"},
-             "Scores that are large but different get equal weights.",
+             "You give equal weights to scores that are large but different.",
              "What does your first step turn the scores 1000 and 2000 into?"),
         edit("SMX-33", {RESULT: "return torch.log(grown / total)"}),
         edit("SMX-35 sigmoid instead of softmax", {RESULT: "return torch.sigmoid(scores)"},

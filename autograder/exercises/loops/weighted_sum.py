@@ -79,7 +79,7 @@ EXERCISE = Exercise(
              "The weights you mix with are flatter than the ones that were passed in.",
              "Does this function receive scores, or weights?"),
         edit("LOOP-43 takes the value of the query's position", {"* values[j]": "* values[i]"},
-             "Output i is a multiple of value i.",
+             "Your output i is a multiple of value i.",
              "In the sum for output i, which index runs over the values?"),
         edit("LOOP-45 as many values as queries taken for granted",
              {"range(values.shape[0])": "range(weights.shape[0])"},

@@ -82,7 +82,7 @@ EXERCISE = Exercise(
         edit("MLA-49 heads side by side", {LAST: "return absorbed.flatten(0, 1)"},
              "The heads in your result have no axis of their own.", "How many axes should the result have?"),
         edit("MLA-51 every query meets every key head", {PRODUCT: "torch.einsum('aki,bkj->aij', q_heads, k_heads)"},
-             "The queries of one head meet the keys of all heads.",
+             "In your product, the queries of one head meet the keys of all heads.",
              "Which keys belong to the queries of head 2?"),
         edit("MLA-53 one weight is cut off", {PRODUCT: "q_heads.transpose(1, 2) @ k_heads.detach()"},
              "The values are right, but no gradient reaches k_up_weight.",

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
              "Your experts share one capacity.",
              "How many tokens may stay when all are sent to one expert?"),
         edit("MOE-111 an expert that is too full loses all", {PLACE: "(sent.sum(dim=0) * sent).sum(dim=-1)"},
-             "An expert with too many tokens loses all of them.", "Which of its tokens should stay?"),
+             "In your result, an expert with too many tokens loses all of them.", "Which of its tokens should stay?"),
         edit("MOE-113 the mask is inverted", {KEPT: "place > capacity"},
              "You mark the tokens that do not fit.", "What does True mean in the result?"),
         edit("MOE-115 numbers instead of Booleans", {LAST: "return kept.float()"},

@@ -70,7 +70,7 @@ EXERCISE = Exercise(
         edit("ALI-03", {SLOPES: "torch.full((n_heads,), 0.5)"}),
         edit("ALI-03", {SLOPES: "torch.ones(n_heads)"}),
         edit("ALI-05 any number of heads is taken", {RAISE: "str("},
-             "A number of heads that is not a power of two does not raise a ValueError.",
+             "You raise no ValueError for a number of heads that is not a power of two.",
              "What does the docstring ask for when there are, say, 6 heads?"),
         edit("ALI-05", {"if n_heads & (n_heads - 1)": "if n_heads % 2 and n_heads > 1"}),
         edit("ALI-09 what is far is preferred", {"-slopes": "slopes"},

@@ -145,7 +145,7 @@ EXERCISE = Exercise(
              "Beyond some position your pairs rotate no further.",
              "Does a number in your code limit the positions?"),
         edit("ROPE-31 an odd width is not refused", {RAISE: "str("},
-             "An odd number of features does not raise a ValueError.",
+             "You raise no ValueError for an odd number of features.",
              "Which feature would be the last one's partner?"),
         edit("ROPE-31", {RAISE: "str(", PAIRS: "x[..., 0 : width - 1 : 2], x[..., 1::2]", EXPONENTS:
              EXPONENTS.replace("0, width, 2", "0, width - 1, 2")}),

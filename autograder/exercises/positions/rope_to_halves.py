@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         edit("ROPE-69 halves exchanged", {HALVES: "torch.cat(heads.chunk(2, dim=1)[::-1], dim=1)"},
              "You swap the two halves of each head.", "To which row does row 1 of a head go?"),
         edit("ROPE-71 the second half backwards", {HALVES: HALVES.replace("heads[:, 1::2]", "heads[:, 1::2].flip(1)")},
-             "The odd rows come in reverse order.", "To which row does row 2i + 1 go?"),
+             "Your odd rows come in reverse order.", "To which row does row 2i + 1 go?"),
         edit("ROPE-73 written into the weight", {LAST: "weight.copy_(halves.flatten(0, 1))\n    return weight"},
              "After the call the caller's weight is reordered too.",
              "Which line writes into a tensor that was passed in?"),

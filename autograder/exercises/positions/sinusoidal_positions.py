@@ -80,7 +80,7 @@ EXERCISE = Exercise(
              "Your sines and cosines are swapped.",
              "What is row 0 of the table, where every angle is zero?"),
         edit("POS-07 an odd number of features is not refused", {RAISE: "str("},
-             "An odd d_model does not raise a ValueError.",
+             "You raise no ValueError for an odd d_model.",
              "How many sine and cosine columns would there be for 7 features?"),
         edit("POS-07", {RAISE: "str(", "cos(angles)": "cos(angles)[:, : d_model // 2]"}),
         edit("POS-09 one row for all", {PLACES: "torch.full((n,), n - 1.0)"},

@@ -145,7 +145,7 @@ EXERCISE = Exercise(
              "Your tokens cannot attend to themselves.", "Should a token attend to itself?"),
         edit("DT-73 a time for every token", {TIME: "self.time_embedding(torch.arange(3 * steps) % "
              "self.time_embedding.num_embeddings)", R: R[:-7], S: S[:-7], A: A[:-7], TOKENS: f"{TOKENS} + time"},
-             "The three tokens of a step get three different times.",
+             "You give the three tokens of a step three different times.",
              "Do a state and its action belong to the same step?"),
         edit("DT-73", {TIME: "self.time_embedding(torch.arange(3 * steps).clamp(max="
              "self.time_embedding.num_embeddings - 1))", R: R[:-7], S: S[:-7], A: A[:-7], TOKENS: f"{TOKENS} + time"}),

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
              "Does the docstring ask the model to scale the series?"),
         edit("REG-21 all values in one token", {"values = x[..., None]": "values = x.mean(dim=1)[:, None, "
                                                 "None].expand(*x.shape, 1)"},
-             "Every token is made from the same value.", "Which value should the third token be made from?"),
+             "You make every token from the same value.", "Which value should the third token be made from?"),
         edit("REG-23 the positions are left out of the batch", {PLACES: "self.position_embedding.weight[: "
                                                                 "len(x), None]"},
              "Your position embeddings change from sample to sample.",

@@ -80,7 +80,7 @@ EXERCISE = Exercise(
              "Which values are still unknown when the window has been read?"),
         edit("SER-49", {TARGETS: "series[i + 1 : i + 1 + length]"}),
         edit("SER-51 too short a series is not refused", {RAISE: "str("},
-             "A series that is too short raises no ValueError.", "How many windows are there when n is 0?"),
+             "You raise no ValueError for a series that is too short.", "How many windows are there when n is 0?"),
         edit("SER-51", {RAISE: "str(", EACH: "range(max(n, 1))"}),
         edit("SER-51", {REFUSED: "if n < 0:"}),
         edit("SER-51", {RAISE: "raise IndexError("}),

@@ -109,7 +109,7 @@ EXERCISE = Exercise(
              "You add a small number to the count.",
              "How can you avoid 0/0 without changing the other means?"),
         edit("CLS-29 zeros do not count", {COUNT: "(x * real != 0).sum(dim=1).clamp(min=1)"},
-             "Features that are exactly zero are not counted.",
+             "You do not count features that are exactly zero.",
              "Does padding show in the numbers or in the mask?"),
         edit("CLS-31 the first tokens of each row", {REAL:
              "(torch.arange(x.shape[1]) < padding.sum(1, keepdim=True))[..., None]"},

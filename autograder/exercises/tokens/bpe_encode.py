@@ -170,7 +170,7 @@ EXERCISE = Exercise(
              "You return the bytes without any merge.", "Which list does each merge change?"),
         edit("BPE-101 the last merge alone",
              {"merged, i = [], 0": 'ids, merged, i = list(text.encode("utf-8")), [], 0'},
-             "Every merge starts from the bytes again.", "Which list should the second merge work on?"),
+             "You start every merge from the bytes again.", "Which list should the second merge work on?"),
         edit("BPE-103 pairs of bytes only", {FOUND: f"{FOUND} and max(pair) < 256"},
              "You do not merge ids that already stand for a pair.",
              "What does a merge mean whose first id is 256?"),

@@ -111,7 +111,8 @@ EXERCISE = Exercise(
         "empty": ("Your result is wrong only for an empty text.", "How many pieces does an empty text have?"),
         "several": ("Your result is right for a single word, and wrong for several pieces.",
                     'What are the pieces of "a b", in order?'),
-        "": ("A single word does not come out unchanged.", "What are the pieces of a text that is a single word?"),
+        "": ("A single word should come out unchanged, but it does not.",
+             "What are the pieces of a text that is a single word?"),
     },
     hints=(
         'Mark every word boundary of "Hi, you": before H, after i, before y and after the last u. The pieces are '

@@ -26,7 +26,7 @@ def buffer(model, prompts, n_new, choose, stop, pad):
 
 @torch.no_grad()
 def lists(model, prompts, n_new, choose, stop, pad):
-    """Rows as Python lists; the batch is made anew in each step."""
+    """Rows as Python lists; the batch is rebuilt in each step."""
     new, finished = [[] for _ in prompts], [False] * len(prompts)
     width = max(len(prompt) for prompt in prompts)
     steps = 0
@@ -48,7 +48,7 @@ def lists(model, prompts, n_new, choose, stop, pad):
 
 
 def transformers(model, prompts, n_new, choose, stop, pad):
-    """As in a well-known library: unfinished rows are ones, positions come from the mask."""
+    """As in the library transformers: a row is marked 1 while it is unfinished; positions come from the mask."""
     n = max(len(p) for p in prompts)
     ids = torch.tensor([[pad] * (n - len(p)) + p for p in prompts])
     mask = torch.tensor([[0] * (n - len(p)) + [1] * len(p) for p in prompts])
@@ -97,7 +97,7 @@ def pad_left(prompts, pad):
 
 
 def stacked(model, prompts, n_new, choose, stop, pad):
-    """All chosen tokens are kept, and cut at the end."""
+    """All chosen tokens are kept; at the end, each row is cut at its stop."""
     ids, mask, positions = pad_left(prompts, pad)
     columns, alive = [], torch.tensor([True] * len(prompts))
     with torch.inference_mode():

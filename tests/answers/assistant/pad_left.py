@@ -42,7 +42,7 @@ def cumulated(prompts, pad):
 
 
 def flipped(prompts, pad):
-    """Padded on the right by PyTorch's own function, backwards."""
+    """Reversed prompts are padded on the right by PyTorch's own function, and the result is flipped."""
     if [] in prompts or prompts == []:
         raise ValueError("empty")
     backwards = [torch.tensor(prompt[::-1]) for prompt in prompts]

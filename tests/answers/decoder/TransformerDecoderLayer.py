@@ -111,7 +111,7 @@ class InheritsOnly(WholeLayer):
 
 
 class Inside(Layer):
-    """PyTorch's layer made in forward from the parts."""
+    """PyTorch's own layer, built from the parts in forward."""
 
     def forward(self, x):
         d_ff, d_model = self.linear1.weight.shape

@@ -22,7 +22,7 @@ def with_sigmoid(out_a, lse_a, out_b, lse_b):
 
 
 def low_for_nothing(out_a, lse_a, out_b, lse_b):
-    """A very low number for minus infinity."""
+    """A very low number in place of minus infinity."""
     low = torch.finfo(lse_a.dtype).min / 4
     a, b = lse_a.clamp(min=low), lse_b.clamp(min=low)
     top = torch.max(a, b).detach()

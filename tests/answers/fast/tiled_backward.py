@@ -128,7 +128,7 @@ def products_by_hand(q, k, v, out, logsumexp, grad_out, block, causal=False):
 
 
 def written_to_all_keys(q, k, v, out, logsumexp, grad_out, block, causal=False):
-    """Each block's part is added at its indices, by operations that give back the whole gradient."""
+    """Each block's part is added at the block's indices, by operations that return the whole gradient."""
     scale, m = 1 / q.shape[-1] ** 0.5, k.shape[-2]
     delta = (out * grad_out).sum(-1, keepdim=True)
     dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)

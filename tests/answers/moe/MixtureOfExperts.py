@@ -80,7 +80,7 @@ class Unsorted(Base):
 
 
 class Weighted(Base):
-    """A row of weights for all experts, most of them zero; one more axis in front of an expert's rows."""
+    """A row of weights over all experts for each token, mostly zeros; an expert's rows get one more axis in front."""
 
     def forward(self, x):
         logits = self.router(x)
@@ -113,7 +113,7 @@ class Backwards(Base):
 
 
 class Squeezed(Base):
-    """Rows by an index without further axes: a single token is a vector."""
+    """Rows are picked by a squeezed index, so an expert with a single token gets a vector."""
 
     def forward(self, x):
         tokens = x.flatten(0, 1)
@@ -152,7 +152,7 @@ RIGHT = {kind.__name__: kind for kind in KINDS} | {
     "function": lambda d_model, d_ff, n_experts, k: Masked(d_model, d_ff, n_experts, k),
 }
 class CallsForShow(Masked):
-    """Each expert is called with its tokens, and then all of them compute for all tokens."""
+    """Each expert is called with its own tokens, and then all experts compute all tokens."""
 
     def forward(self, x):
         shown = super().forward(x)

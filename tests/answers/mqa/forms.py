@@ -184,7 +184,9 @@ class Helped(Base):
 
 
 class Renormalised(Base):
-    """Softmax over everything, blocked weights zeroed, rows divided by what is left; own work in place."""
+    """Softmax over everything, blocked weights zeroed, rows divided by what is left; tensors that it made
+    itself are changed in place.
+    """
 
     def forward(self, x, mask=None):
         q, k, v = self.heads(x)

@@ -88,7 +88,7 @@ class RepeatedTimes(Base):
 
 
 class KindByKind(Base):
-    """All kinds one after the other, under a mask that knows the order."""
+    """All returns, then all states, then all actions, under a mask that follows the order of time."""
 
     def forward(self, returns, states, actions):
         x = torch.cat(self.kinds(returns, states, actions), dim=1)

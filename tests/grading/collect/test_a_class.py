@@ -40,7 +40,7 @@ class Person:
             self.first, self.last = Person(number - 1).first, Person(number - 1).last
 
     def called(self, week: int) -> str:
-        """Return the name in that week; impostors use somebody else's from the second week on."""
+        """Return the person's name in that week; impostors use somebody else's from the second week on."""
         victim = Person(self.number - IMPOSTOR + PLAIN)
         return (
             f"{victim.first} {victim.last}"
@@ -49,15 +49,15 @@ class Person:
         )
 
     def number_in(self, system: str, week: int) -> str:
-        """Return the system's number. Moodle gives people new numbers in each assignment; Blackboard and
-        Gradescope know the id.
+        """Return the number that the system gives the person. Moodle gives people new numbers in each
+        assignment; Blackboard and Gradescope know the id.
         """
         own = {"moodle": 30_000 + self.number + 1_000 * (week == 3), "canvas": 900 + self.number}
         return self.id if system in ("blackboard", "gradescope") else str(own.get(system, 700 + self.number))
 
 
 class Work:
-    """The work that a person hands in in a week: a notebook or other files, marked with a word that says
+    """The work that a person hands in during a week: a notebook or other files, marked with a word that says
     whose it is.
     """
 
@@ -158,8 +158,8 @@ def counted(course: Path) -> dict[str, tuple[str, int]]:
 
 
 def is_right(folder: str, owner: str, system: str) -> bool:
-    """Return whether the work of `owner` may be in this folder: by id, or by the system's number of the
-    person behind it.
+    """Return whether the work of `owner` may be in this folder: whether the folder is named by their id, or
+    ends with a number that the system gives them.
     """
     person = Person(int(owner[1:]))
     mine = {person.id} | (

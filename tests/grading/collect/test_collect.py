@@ -85,7 +85,7 @@ def test_each_systems_archive_finds_its_places(course, texts, tmp_path, system, 
         with zipfile.ZipFile(archive) as file:
             file.extractall(tmp_path / "unpacked")
     assert collect(course, [tmp_path / "unpacked" if unpacked else archive])
-    alan = "done" if system == "gradescope" else "half"  # there he hands in together with her
+    alan = "done" if system == "gradescope" else "half"  # on Gradescope, alan7 hands in together with ada
     expected = {"ada 01": texts["done"], "alan7 01": texts[alan], "sofya 02": texts["second"]}
     assert placed(course) == expected
     late = {

@@ -30,7 +30,7 @@ WORK = {"answers": {SOFTMAX: "SMX-01"}, "written": WRITTEN}
 @pytest.fixture(scope="module")
 def graded(first_course, tmp_path_factory):
     """A course after a lesson: collected, graded, with feedback, report and a log. One student handed in
-    twice and then an odd file; an instructor kept an earlier attempt of the other's.
+    twice and then an odd file; an instructor kept an earlier attempt of the other student's.
     """
     folder = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("person") / "course"))
     with open_course(folder).gradebook as gradebook:

@@ -21,8 +21,9 @@ from autograder.grading.gradebook.open_course import open_course
 
 
 def book(*cells: str):
-    """Return a notebook of these cells: `name:points text` is a named one, `@ text` one of the teacher's
-    own."""
+    """Return a notebook of these cells: `name:points text` stands for a named cell, `@ text` for one of the
+    teacher's own.
+    """
     made = []
     for number, cell in enumerate(cells):
         head, _, text = cell.partition(" ")
@@ -125,9 +126,7 @@ def test_a_picture_that_the_teacher_pasted_stays():
 
 @pytest.fixture(scope="module")
 def course_of_before(first_course, tmp_path_factory) -> Path:
-    """A course whose lesson was made before its first text, the points of a check and a question were
-    corrected.
-    """
+    """A course whose lesson predates corrections to its first text, to the points of a check and to a question."""
     course = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("before") / "course"))
     of_before(course, lambda notebook: notebook.cells[0].update(source="# As it was"))
     of_before(
@@ -151,7 +150,7 @@ def source(course: Path) -> Path:
 
 
 def of_before(course: Path, edit) -> None:
-    """Change the lesson and its stored original, as if it had been made that way."""
+    """Change the lesson and its stored original, as if the course had been made from the changed lesson."""
     for path in (source(course), course / ".made" / f"{FIRST}.ipynb"):
         change(path, edit)
     assert open_course(course).generate_assignment(FIRST, force=True)["success"]

@@ -176,7 +176,7 @@ def test_numbers_stay_numbers(number, text):
 
 
 def test_what_is_newer_than_its_grade_and_who_is_a_stranger_is_said(folder):
-    """Keep last in this file: what it puts into the course stays there."""
+    """Keep this test last in the file: what it puts into the course stays there."""
     for student, lesson in (("ada", "two"), ("@eve", "one")):
         place = folder / "submitted" / student / lesson
         place.mkdir(parents=True)

@@ -73,8 +73,8 @@ def archive(course, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def autograder(archive):
-    """The folder /autograder, as Gradescope's harness lays it out; `python` is what setup.sh makes there.
-    subtle: it is outside pytest's folders, which other users may not enter.
+    """The folder /autograder, as Gradescope's harness lays it out; `python` stands in for the environment
+    that setup.sh makes there. subtle: it is outside pytest's folders, which other users may not enter.
     """
     place = Path(tempfile.mkdtemp())
     place.chmod(0o755)

@@ -1,4 +1,4 @@
-"""An answer that did not return does not cost a minute each time that it is called again."""
+"""Once an answer has failed to return, its further calls do not cost a minute each."""
 
 import shutil
 from collections import defaultdict
@@ -33,7 +33,7 @@ HURRIED = replace(USUAL, cell=8.0, probe=8.0, again=2.0, again_call=0.5)
 
 @pytest.fixture
 def asked(monkeypatch) -> dict:
-    """The seconds that each cell and each answer was given, in the order in which they were asked."""
+    """The time limits, in seconds, under which each cell and each answer was run, in order."""
     given = defaultdict(list)
     cell, probe = Session.cell, Session.probe
 

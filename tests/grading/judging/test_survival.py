@@ -1,5 +1,4 @@
-"""Whatever an answer does or returns, there is a verdict, a kind message, and the process goes on
-unharmed."""
+"""Whatever an answer does or returns, there is a verdict with a kind message, and the process goes on unharmed."""
 
 import contextlib
 import random

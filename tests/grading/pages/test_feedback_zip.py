@@ -1,4 +1,4 @@
-"""The zip of a lesson's feedback goes back to the students whose work it was, by the systems' own numbers."""
+"""The zip of a lesson's feedback reaches the students who handed in the work, by the systems' own numbers."""
 
 import shutil
 import zipfile

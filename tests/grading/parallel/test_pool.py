@@ -43,7 +43,7 @@ def test_no_two_submissions_of_one_student_run_at_the_same_time(monkeypatch, tmp
 
 
 def test_who_stops_early_waits_for_no_half_of_a_result(tmp_path):
-    """Stop while some process is sending a result, which takes longer than making it."""
+    """Stop while some process is sending its result: these results take longer to send than to make."""
 
     class Work:
         def done(self, submission):

@@ -115,7 +115,7 @@ DRAWN = [
     # Brackets are as high as their own matrix.
     (MATRICES, "<mrow><mo>(</mo><mtable>", 2),
     (MATRICES, "</mtable><mo>)</mo></mrow>", 2),
-    # The comma in a thousand makes no gap, and a sign stands close to its number.
+    # The comma between thousands makes no gap, and a sign stands close to its number.
     ("524{,}288", '<mo lspace="0" rspace="0">,</mo>', 1),
     ("a, b", "lspace", 0),
     ("(2, -1)", '<mo>,</mo><mo form="prefix">−</mo><mn>1</mn>', 1),
@@ -135,7 +135,7 @@ NAMES = ("Screen shot 1.png", "Größe.png", "Gro\u0308\u00dfe 2.png", "a&b (1).
 @pytest.mark.parametrize("written", ["as it is", "in brackets", "encoded"])
 def test_a_pasted_picture_is_seen_whatever_its_name(name, written):
     """Try names as editors write them: unchanged, in angle brackets, or encoded as in an address."""
-    plain = name.replace(" ", "%20").replace("(", "%28").replace(")", "%29")  # else it is no link
+    plain = name.replace(" ", "%20").replace("(", "%28").replace(")", "%29")  # otherwise it is no link
     links = {"as it is": f"attachment:{plain}", "in brackets": f"<attachment:{name}>"}
     link = links.get(written, f"attachment:{quote(name)}")
     cell = {"attachments": {name: {"image/png": "iVBORw0KGgo="}}}

@@ -1,4 +1,6 @@
-"""A sandbox uses whichever bwrap works. Privileges that cannot be dropped, and unknown machines, raise OSError."""
+"""A sandbox uses whichever bwrap works. OSError is raised for privileges that cannot be dropped, and for
+unknown CPU architectures.
+"""
 
 import os
 import platform

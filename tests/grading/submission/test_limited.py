@@ -1,4 +1,4 @@
-"""Work with limits on time and memory: whatever it does is reported, and ends with it."""
+"""Work with limits on time and memory: whatever the work does is reported, and whatever it starts ends with it."""
 
 import faulthandler
 import os
@@ -17,7 +17,7 @@ MB = 1024**2
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """Only time spent computing counts, however busy the machine is."""
+    """Time limits that count only time spent computing, however busy the machine is."""
     monkeypatch.setattr(limited, "WALL_PER_CPU_SECOND", 60)
 
 

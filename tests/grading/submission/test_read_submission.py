@@ -222,7 +222,9 @@ def test_stock_autograde_refuses_and_goes_on(course, tmp_path, monkeypatch):
 
 
 def without_tags(validate):
-    """Wrap `validate` so that it fails on a notebook with its tags, which could take quadratic time."""
+    """Wrap `validate` so that it fails on a notebook that still has its tags: comparing them could take
+    quadratic time.
+    """
 
     def wrapped(notebook, *args, **kwargs):
         assert "7,000 tags" not in json.dumps(notebook)

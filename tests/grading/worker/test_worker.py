@@ -1,5 +1,5 @@
 """The process of a submission: honest code finds what it needs there. The fork server ends with the program
-that started it, and reveals nothing about it.
+that started it, and reveals nothing about that program.
 """
 
 import ast
