@@ -152,7 +152,7 @@ def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
         "Wei_Zhang_2, Wei_Zhang_3, Nobody_Knows_6",
         "not a notebook; kept under unplaced/: alan7 (essay.pdf)",
         "homework.ipynb: nothing in it says which lesson it is (Nobody_Knows_6)",
-        f"not placed: {F}: its name does not say whose it is",
+        f"not placed: {F}: its name does not say whose work it is",
         "3 files could not be placed",
     ):
         assert words in said
