@@ -1,4 +1,4 @@
-"""Limits that the kernel enforces: a control group (cgroup v2) for each submission, if this program may make
+"""Limits that the kernel enforces: a control group (cgroup v2) for each submission, if the grader may make
 groups.
 
 It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does.
@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 NEEDED = {"memory", "pids"}
-OURS = "grader"  # the group that this program moves into: a group may have members or subgroups with limits, not both
+OURS = "grader"  # the group that the grader moves into: a group may have members or subgroups with limits, not both
 SECONDS_TO_END = 5.0
 _numbers = itertools.count()
 
@@ -61,7 +61,7 @@ def limits_of(memory: int, processes: int) -> dict[str, int]:
 
 @functools.cache
 def parent_of_groups() -> Path | None:
-    """Return the group in which this program may make groups with limits, or None. Called once, before it
+    """Return the group in which the grader may make groups with limits, or None. Called once, before it
     forks.
     """
     own = _own_group()
@@ -69,7 +69,7 @@ def parent_of_groups() -> Path | None:
 
 
 def prepared(own: Path) -> Path | None:
-    """Make the group `own` ready for subgroups with limits, moving this program into a subgroup, and return
+    """Make the group `own` ready for subgroups with limits, moving the grader into a subgroup, and return
     it; return its parent if the program has moved already, None if this is impossible.
     """
     try:
