@@ -365,7 +365,7 @@ class _Sorter:
         if has_class and found.strangers:
             who = [f"{one} (may be {may_be})" if may_be else one for one, may_be in found.strangers.items()]
             lines.append(
-                f"not in the gradebook; placed under this name (write in {FILE} who it is): {', '.join(who)}"
+                f"not in the gradebook; each is placed under this name (write in {FILE} who it is): {', '.join(who)}"
             )
         for student, numbers in sorted(found.twice.items()):
             what = "two numbers for one student" if len(numbers) > 1 else "one number under several names"
