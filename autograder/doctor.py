@@ -68,10 +68,12 @@ def _paths() -> list[Finding]:
     if needed < PATH_LIMIT:
         return [Finding(name, WORKS)]
     shorter = f"shorter by {needed - PATH_LIMIT + 1} or more"
-    why = f"packages here need {needed} characters, and Windows may stop at {PATH_LIMIT - 1}. If a file cannot be "
+    why = f"packages here have paths of up to {needed} characters, and Windows may stop at {PATH_LIMIT - 1}. If a file "
     return [
         Finding(
-            name, LIMITED, f"{why}installed or found, move the course to a folder whose path is {shorter}."
+            name,
+            LIMITED,
+            f"{why}cannot be installed or found, move the course to a folder whose path is {shorter}.",
         )
     ]
 

@@ -36,7 +36,7 @@ def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Pat
     file = Path(file).absolute()
     contents = contents_of(course)
     if file.exists():
-        raise UserError(f"{file} exists; name a new file, or remove it first.")
+        raise UserError(f"{file} exists; choose another file name, or remove the file first.")
     if not file.parent.is_dir():
         raise UserError(f"there is no folder {file.parent} to write the bundle into.")
     try:

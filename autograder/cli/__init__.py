@@ -29,8 +29,8 @@ COMMAND = "COMMAND"
 FOR_TEACHERS = ("nbgrader", "sqlalchemy")  # in the extra `teach`
 TEACH = '"attention-by-hand[teach]"'
 OF_STUDENTS = (
-    "(This Python has the package that students get. A teacher's commands are in the course's repository, which has "
-    "the same name and needs a Python of its own.)"
+    "(This Python has the package that students get. A teacher's commands are in the package of the course's "
+    "repository, which has the same name, so install it into another Python.)"
 )
 
 
@@ -96,9 +96,7 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:  # the last resort: one line instead of a traceback
-        why = _lacks(
-            error
-        ) or f"this is {OUR_ERROR} ({place_of(error)}), not in what you gave it." + keep_trace(
+        why = _lacks(error) or f"this is {OUR_ERROR} ({place_of(error)}), not in your input." + keep_trace(
             traceback.format_exc()
         )
         print(f"autograder: {why}", file=sys.stderr)
@@ -121,7 +119,7 @@ def _lacks(error: Exception) -> str:
         return f"this command needs {package}; {installs(TEACH)}"
     own = next((HOME / place for place in OWN_PYTHON if (HOME / place).is_file()), None)
     if own is not None and Path(sys.prefix) != HOME / ".venv":
-        mend = f'the course has a Python of its own: `"{own}" -m autograder`.'
+        mend = f'use the Python in which the course is installed: `"{own}" -m autograder`.'
     elif (HOME / "pyproject.toml").is_file():
         mend = installs(f'--editable "{HOME}"', "all that it needs")
     else:
@@ -148,7 +146,7 @@ def _parser() -> _Parser:
         metavar="FOLDER",
         dest="own_lessons",
         type=Path,
-        help="lessons of your own, in this folder or course",
+        help="use lessons of your own, from this folder or course",
     )
     commands = parser.add_subparsers(title="commands", metavar=COMMAND, required=True)
     for file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # a student bundle has fewer

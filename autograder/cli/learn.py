@@ -21,7 +21,7 @@ def add_to(commands: Any) -> None:
     command.epilog = "More arguments are JupyterLab's, for instance --no-browser or --port=8889."
     text = "your folder, created if it does not exist (default: attention-by-hand in this folder)"
     command.add_argument("folder", metavar="DIR", nargs="?", type=Path, help=text)
-    text = "make a Python file for each lesson instead, to work in an editor"
+    text = "make a Python file for each lesson instead, so that you can work in an editor"
     command.add_argument("--as-files", action="store_true", help=text)
     command.set_defaults(takes_more=True)
 
@@ -44,7 +44,7 @@ def add_to(commands: Any) -> None:
         "notebooks",
         metavar="NOTEBOOK",
         nargs="+",
-        help="files as JupyterLab saved them, Python files of `lab --as-files`, or folders of either; not run",
+        help="saved notebooks, Python files of `lab --as-files`, or folders of either; nothing is run",
     )
     command.add_argument(
         "--json", action="store_true", help="print one JSON object per notebook, in the order of the files"

@@ -41,7 +41,9 @@ def _add_check(commands: Any) -> None:
     command.usage = f"%(prog)s {options} EXERCISE_ID FILE [FILE ...] | --watch FILE"
     command.epilog = "Exit status: 0 if all are right, 1 if one is not, 2 if one could not be judged."
     command.add_argument("exercise", metavar="EXERCISE_ID", nargs="?", help="for instance loops.softmax")
-    command.add_argument("files", metavar="FILE", nargs="*", help="files that define an object of that name")
+    command.add_argument(
+        "files", metavar="FILE", nargs="*", help="files that define a function or class of that name"
+    )
     command.add_argument(
         "--hidden", action="store_true", help="judge with the hidden cases, of which there are more"
     )
@@ -58,14 +60,17 @@ def _add_course(commands: Any) -> None:
     command = add_command(commands, "course", _course, "make a standard nbgrader course in a new folder")
     command.add_argument("folder", metavar="DIR", help="the new folder; with --update, that of a course")
     command.add_argument(
-        "--only", metavar="01,02,...", type=_names, help="these lessons, by number or name (default: all)"
+        "--only",
+        metavar="01,02,...",
+        type=_names,
+        help="only these lessons, by number or name (default: all)",
     )
     command.add_argument(
         "--with",
         dest="further",
         metavar="FOLDER",
         type=Path,
-        help="also lessons of your own, from this folder",
+        help="add lessons of your own, from this folder",
     )
     command.add_argument(
         "--id", metavar="ID", help="the course's id in an nbgrader exchange (default: a unique one)"
@@ -100,7 +105,12 @@ def _add_collect(commands: Any) -> None:
 
 
 def _add_grade(commands: Any) -> None:
-    command = add_command(commands, "grade", _grade, "grade what is under DIR/submitted into DIR's gradebook")
+    command = add_command(
+        commands,
+        "grade",
+        _grade,
+        "grade the submissions under DIR/submitted, and write the points into DIR's gradebook",
+    )
     command.epilog = (
         "Exit status: 0 if everything is graded; 1 if a submission is not, because of an error of the autograder or of "
         "this machine (those are named, have no score, and are tried again the next time); 2 if nothing could be done."
@@ -148,7 +158,7 @@ def _add_report(commands: Any) -> None:
 
 
 def _add_feedback_zip(commands: Any) -> None:
-    text = "pack feedback pages in the names that Canvas or Moodle takes back"
+    text = "pack a lesson's feedback pages into a zip to upload to Canvas or Moodle"
     command = add_command(commands, "feedback-zip", _feedback_zip, text)
     command.epilog = (
         "Exit status: 0 if everyone's page is in the zip, 1 if not (students without a page are named)."
@@ -164,7 +174,7 @@ def _add_show_and_forget(commands: Any) -> None:
     text = "remove one student and everything that the course keeps about them"
     forget = add_command(commands, "forget", _forget, text)
     forget.epilog = (
-        "Exit status: 0 if nothing is left, 1 if files of your own still name the student, or if more was collected "
+        "Exit status: 0 if nothing is left, 1 if files of your own still mention the student, or if more was collected "
         "under another id."
     )
     for command in (show, forget):
@@ -228,7 +238,7 @@ def _check(arguments: Namespace) -> int | None:
     from autograder.grading.worker.fork_server import ForkServer
 
     worst = 0
-    with ForkServer() as server:  # it warms up while this program imports the rest
+    with ForkServer() as server:  # it warms up while the command imports the rest
         with quick_imports():
             from autograder.grading.check_files import NotJudged, check_files
             from autograder.grading.sandbox.sandbox import why_no_sandbox

@@ -13,7 +13,9 @@ def add_to(commands: Any) -> None:
     command.add_argument(
         "lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)"
     )
-    command.add_argument("--in", dest="folder", metavar="FOLDER", help="lessons of your own, in this folder")
+    command.add_argument(
+        "--in", dest="folder", metavar="FOLDER", help="build lessons of your own, in this folder"
+    )
     command.add_argument(
         "--check", action="store_true", help="only list what is stale; exit with 1 if anything is"
     )
@@ -26,7 +28,7 @@ def add_to(commands: Any) -> None:
         "--in",
         dest="folder",
         metavar="FOLDER",
-        help="an exercise of your own, in this folder (see GRADING.md)",
+        help="make an exercise of your own, in this folder (see GRADING.md)",
     )
 
     text = "list what an exercise or a lesson still lacks, one sentence each"

@@ -25,10 +25,10 @@ def files(folder: Path | None) -> None:
     folder = made(folder, as_files=True)
     first = (folder / "notebooks" / next_notebook(folder / "notebooks")).with_suffix(".py")
     print(
-        f"There is a Python file for each lesson in {first.parent}. Open {first.name} in your editor, and call"
+        f"There is a Python file for each lesson in {first.parent}. Open {first.name} in your editor, and run"
     )
     print(f'    python -m autograder check --watch "{first}"')
-    print("in a terminal beside it: it judges your answers at each save.")
+    print("in a terminal beside it: this command judges your answers each time you save.")
 
 
 def lab(folder: Path | None, arguments: list[str]) -> None:

@@ -39,12 +39,13 @@ def made(folder: Path | None, as_files: bool = False) -> Path:
         _bring_up_to_date(folder, as_files)
     except OSError as error:
         raise UserError(
-            f"{folder} cannot be used ({error.strerror or error}); name another folder, as in: "
+            f"{folder} cannot be used ({error.strerror or error}); choose another folder, as in: "
             "python -m autograder lab FOLDER"
         ) from None
     if not any((folder / "notebooks").glob("*.py" if as_files else "*.ipynb")):
         raise UserError(
-            "there are no notebooks here; call this in the folder that you unpacked, beside `notebooks`."
+            "there are no notebooks here; run this command in the folder that you unpacked, "
+            "the one that contains `notebooks`."
         )
     return folder
 

@@ -68,7 +68,7 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
         write_whole(file, json.dumps(rows, indent=1))
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         why = getattr(error, "strerror", "no file can have this name")
-        raise UserError(f"{file} cannot be written ({why}); name another file.") from None
+        raise UserError(f"{file} cannot be written ({why}); choose another file name.") from None
 
 
 def carry_in(file: Path, folder: Path = Path()) -> None:

@@ -47,7 +47,7 @@ def _notebooks(path: Path) -> list[Path]:
     found = [file for file in files if file is not None]
     if not found:
         raise UserError(
-            f"{path} has no notebook of this course; name the folder `notebooks`, or a file in it."
+            f"{path} has no notebook of this course; give the path of the folder `notebooks`, or of a file in it."
         )
     return found
 

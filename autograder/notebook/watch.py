@@ -58,7 +58,10 @@ def look(path: Path, before: dict[str, str]) -> dict[str, str]:
         print(f"\n✗ {path.name} cannot be read as Python{line}.", flush=True)
         return before
     if not sources:
-        print(f"\n{path.name} defines no exercise: give your answer the exercise's name.", flush=True)
+        print(
+            f"\n{path.name} defines no answer to an exercise: give your answer the exercise's name.",
+            flush=True,
+        )
     state = _state(path)
     changed = [name for name, source in sources.items() if before.get(name) != source]
     process = PROCESSES.Process(target=_judge, args=(path, changed, list(sources)), daemon=True)

@@ -83,7 +83,7 @@ IN_A_LESSON = {
         "## Elsewhere",
         "last three sections are not On your own, In practice",
     ),
-    "numbers": ("## 1. ", "## 2. ", "the numbers of its sections are 2."),
+    "numbers": ("## 1. ", "## 2. ", "its sections have the numbers 2; number them from 1 on"),
     "a heading in a line": ("What to try, ", "What to try. ### By hand ", "does not begin its line"),
     "the question": ("**The question.**", "Why?", "lacks **The question.**"),
     "the trap": ("**What goes wrong.**", "Beware.", "lacks **What goes wrong.**"),
@@ -97,7 +97,7 @@ IN_A_LESSON = {
     "points": (
         "**1 point** for another",
         "A point for another",
-        'gives 2 points, and its marking scheme "**1 point**" 1 times',
+        'is worth 2 points, but "**1 point**" is in its marking scheme 1 times',
     ),
     "samples": ('*1 point.* "One of them."\n', "", "has sample answers of 2, 0 points"),
     "width": (
@@ -142,7 +142,7 @@ IN_AN_EXERCISE = {
         "What to try: mean = x.mean(dim=-1, keepdim=True)",
         'students can read "mean = x.mean(dim=-1, keepdim=True)", a line of the answer',
     ),
-    "right answers": (ANSWERS, BY_A_METHOD, "", "3 right answers to it; write at least 4"),
+    "right answers": (ANSWERS, BY_A_METHOD, "", "it has 3 right answers; write at least 4"),
 }
 
 
@@ -180,7 +180,7 @@ WHEN_IT_RUNS = {
         EXERCISE,
         '"mean + 0 * x"',
         '"-mean + x"',
-        'the mistake "the mean alone" passes; a case is missing',
+        'the mistake "the mean alone" passes; add a case that shows it',
     ),
     "the same mistake": (
         EXERCISE,

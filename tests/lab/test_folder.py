@@ -130,7 +130,7 @@ def test_what_cannot_be_used_is_said_in_one_sentence(clone, tmp_path, capsys):
     (tmp_path / "a file").write_text("")
     assert main(["lab", str(tmp_path / "a file"), "--no-browser"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "cannot be used" in line and "name another folder" in line
+    assert "cannot be used" in line and "choose another folder" in line
 
 
 def test_a_folder_without_notebooks_is_said(tmp_path, monkeypatch):

@@ -36,14 +36,14 @@ def _answers(subject: ExerciseSubject) -> Iterator[str]:
             yield f'the answer "{name}" of RIGHT does not pass: {verdict.message}'
     for name, verdict in subject.verdicts("WRONG").items():
         if verdict.passed or verdict.points >= verdict.max_points:
-            yield f'the answer "{name}" of WRONG passes; a case is missing that shows what is wrong.'
+            yield f'the answer "{name}" of WRONG passes; add a case that shows what is wrong with it.'
 
 
 @adds_to(ANSWER_RULES, "mistakes that are rejected, each with its own sentences")
 def _mistakes(subject: ExerciseSubject) -> Iterator[str]:
     for mistake, verdict in zip(subject.exercise.mistakes, subject.mistakes, strict=True):
         if verdict.passed:
-            yield f'the mistake "{mistake.title}" passes; a case is missing that shows it.'
+            yield f'the mistake "{mistake.title}" passes; add a case that shows it.'
         elif verdict.mistake != mistake.id:
             message = verdict.message.splitlines()[0]
             yield f'the mistake "{mistake.title}" gets the message of another: {message}'

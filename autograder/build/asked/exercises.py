@@ -72,7 +72,7 @@ def given_away(cell: Cell, received: list[str]) -> Iterator[str]:
 @adds_to(EXERCISE_RULES, f"at least {RIGHT} right answers that differ in kind, in `tests/answers`")
 def _right_answers(subject: ExerciseSubject) -> Iterator[str]:
     if (count := len(subject.answers["RIGHT"])) < RIGHT:
-        yield f"{_times(count, 'right answer')} to it; write at least {RIGHT}, in different ways."
+        yield f"it has {_times(count, 'right answer')}; write at least {RIGHT}, in different ways."
 
 
 def _times(count: int, what: str) -> str:

@@ -104,7 +104,7 @@ def _headings(subject: LessonSubject) -> Iterator[str]:
         yield f"its last three sections are not {', '.join(CLOSING)}."
     numbers = [int(number) for _, text in subject.headings for number in re.findall(r"^(\d+)\. ", text)]
     if numbers != list(range(1, len(numbers) + 1)):
-        yield f"the numbers of its sections are {', '.join(map(str, numbers))}."
+        yield f"its sections have the numbers {', '.join(map(str, numbers))}; number them from 1 on, without a gap."
     for line in re.findall(r".*\S #{2,4} .*|.*[.?!] \d\. [A-Z].*|.*[.?!] - [*A-Z].*|.*\. -$", subject.prose):
         yield f'a heading or a list item does not begin its line: "{line[:WIDTH]}".'
 
@@ -149,7 +149,9 @@ def _written(subject: LessonSubject) -> Iterator[str]:
     for cell in subject.of_kind("written"):
         scheme = cell.text.partition("### BEGIN MARK SCHEME")[2]
         if (marks := scheme.count("**1 point**")) != cell.points:
-            yield f'{cell.name} gives {cell.points} points, and its marking scheme "**1 point**" {marks} times.'
+            yield (
+                f'{cell.name} is worth {cell.points} points, but "**1 point**" is in its marking scheme {marks} times.'
+            )
         given = re.findall(r"^\*([\w ]+?) points?\.\* \"", scheme.partition("**Sample answers.**")[2], re.M)
         if len(given) < SAMPLES or len(set(given)) < len(given) or given[0] != str(cell.points):
             yield (

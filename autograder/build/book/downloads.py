@@ -36,8 +36,9 @@ if find_spec("autograder") is None and "google.colab" in sys.modules:
     {colab}
 elif find_spec("autograder") is None:
     %pip install {source}"""
-SET_UP = """Download {download} (about 6 MB) into a folder of your own. You need Python 3.11 to 3.14. There, three lines
-set everything up, once, in the folder `.venv`, and open the first lesson in JupyterLab. On Windows, in PowerShell:
+SET_UP = """Download {download} (about 6 MB) into a folder of your own. You need Python 3.11 to 3.14. Run the three
+lines for your system in that folder. They set everything up, once, in the folder `.venv`, and open the first lesson in
+JupyterLab. On Windows, in PowerShell:
 
 ```
 py -m venv .venv

@@ -231,7 +231,7 @@ class _Sorter:
 
     def _read_notebook(self, number: int, entry: Entry, origins: list[Origin]) -> None:
         if not origins:
-            self._refuse(number, UNCLEAR, "its name does not say whose it is", "", entry.path)
+            self._refuse(number, UNCLEAR, "its name does not say whose work it is", "", entry.path)
             return
         students = ", ".join(self._people.student_of(origin) for origin in origins)
         try:
@@ -365,13 +365,13 @@ class _Sorter:
         if has_class and found.strangers:
             who = [f"{one} (may be {may_be})" if may_be else one for one, may_be in found.strangers.items()]
             lines.append(
-                f"not in the gradebook; placed under this name (write in {FILE} who it is): {', '.join(who)}"
+                f"not in the gradebook; each is placed under this name (write in {FILE} who it is): {', '.join(who)}"
             )
         for student, numbers in sorted(found.twice.items()):
             what = "two numbers for one student" if len(numbers) > 1 else "one number under several names"
             lines.append(
-                f"{what}, {student}: {' and '.join(sorted(numbers))}; nothing is placed until {FILE} says who is who: "
-                "remove the question marks there, or write another student"
+                f"{what}, {student}: {' and '.join(sorted(numbers))}; nothing of theirs is placed until {FILE} says "
+                "who is who: remove the question marks there, or write another student"
             )
         return lines
 

@@ -139,7 +139,7 @@ def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
 def _half_made(folder: Path) -> Path:
     """Return a new folder next to `folder`, to be renamed when it is complete."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder} exists and is not an empty folder; name a new one.")
+        raise UserError(f"{folder} exists and is not an empty folder; choose a new one.")
     if not folder.parent.is_dir():
         raise UserError(f"there is no folder {folder.parent} to make the course in.")
     try:

@@ -45,7 +45,9 @@ def show(folder: Path, student: str) -> None:
         raise UserError(f"this course keeps nothing about {student!r}.")
     but = [*files, folder / "gradebook.db"]
     lines += ["", f"{len(files)} files under {folder}:", *(f"  {path.relative_to(folder)}" for path in files)]
-    lines += [f"  {path.relative_to(folder)} (names the student)" for path in _naming(folder, student, but)]
+    lines += [
+        f"  {path.relative_to(folder)} (mentions the student)" for path in _naming(folder, student, but)
+    ]
     lines += [f"Collected before under another id, which can be shown, too: {one}" for one in others]
     print("\n".join(map(printable, lines)))
 
@@ -91,7 +93,7 @@ def forget(folder: Path, student: str) -> list[Path]:
     rest = _naming(folder, student, [])
     print(f"{printable(student)} is removed: {len(places)} files and folders, and the gradebook's rows.")
     for path in rest:
-        print(f"This file of yours still names the student: {printable(str(path.relative_to(folder)))}")
+        print(f"This file of yours still mentions the student: {printable(str(path.relative_to(folder)))}")
     for one, kept in others.items():
         print(
             f"Collected before under another id; look at what is kept, and forget that id too: {printable(one)}"

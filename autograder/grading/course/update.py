@@ -77,7 +77,7 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
         said += (
             plan.said
             if plan.refused or not refused
-            else [f"{plan.lesson.name}: left as it is, because another lesson is"]
+            else [f"{plan.lesson.name}: left as it is, because another lesson could not be updated"]
         )
     if entries := news(folder):
         print("New since this course was made or last updated:")

@@ -82,7 +82,10 @@ class TableExporter(ExportPlugin):
         if waiting:
             self.log.warning("%s: %d still to be graded by hand", lesson.name, len(waiting))
         if again := len(marked) - len(waiting):
-            note = "%s: %d graded again since you gave points by hand, which stay; formgrader marks them"
+            note = (
+                "%s: %d graded again since you gave points by hand; those points stay, "
+                "and formgrader marks the submissions"
+            )
             self.log.warning(note, lesson.name, again)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:

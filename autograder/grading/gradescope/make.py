@@ -29,7 +29,7 @@ def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None 
     course, file = course.absolute(), file.absolute()
     lessons_of(open_course(course), lesson)
     if file.exists():
-        raise UserError(f"{file} exists; name a new file, or remove it first.")
+        raise UserError(f"{file} exists; choose another file name, or remove the file first.")
     with TemporaryDirectory() as place:
         top = Path(place, "source")
         shutil.copytree(PACKAGE, top / "autograder", ignore=shutil.ignore_patterns(*NOT_NEEDED))

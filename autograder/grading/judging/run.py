@@ -34,7 +34,7 @@ from autograder.verdict import DOES_NOT_RUN, NOT_STARTED
 
 LARGEST_GRAPH = 1_000_000
 LONGEST_PLACE = 200
-NOT_RERUN = "does not give its numbers when its steps are run again ({})"
+NOT_RERUN = "does not give the same numbers when its steps are run again ({})"
 OPERATIONS_UNKNOWN = (
     "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."
 )

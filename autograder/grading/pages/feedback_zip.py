@@ -28,7 +28,7 @@ SYSTEMS = {CANVAS_SAYS: "Canvas", MOODLE_SAYS: "Moodle"}
 NO_PAGE = "no feedback page yet (`nbgrader generate_feedback` makes it)"
 NOT_COLLECTED = "not collected from this system"
 DOUBTFUL = f"their number may be somebody else's, according to {FILE}"
-NOT_THEIRS = f"their number is not theirs, according to {FILE}"
+NOT_THEIRS = f"the number that they handed in under is not theirs, according to {FILE}"
 LONGEST_NAME = 50  # characters
 
 
@@ -57,7 +57,7 @@ def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
     for why, students in left_out.items():
         print(f"not in the zip, {why}: {printable(', '.join(students))}")
     if not pages:
-        raise UserError(f"there is no feedback for {lesson} to give back in {SYSTEMS[system]}.")
+        raise UserError(f"there is no feedback for {lesson} to upload to {SYSTEMS[system]}.")
     path = folder / f"feedback-{lesson}-{system}.zip"
     try:
         _zip(path, pages)

@@ -2,6 +2,6 @@
 
 sandbox.py      separate namespaces for one submission, made with bubblewrap
 bubblewrap.py   the program `bwrap` and its arguments
-cgroups.py      limits that the kernel enforces (cgroup v2), if this program may make control groups
+cgroups.py      limits that the kernel enforces (cgroup v2), if the grader may make control groups
 inside/         a process enters the namespaces, drops its privileges, and filters its system calls
 """

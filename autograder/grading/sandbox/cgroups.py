@@ -69,8 +69,8 @@ def parent_of_groups() -> Path | None:
 
 
 def prepared(own: Path) -> Path | None:
-    """Prepare the group `own` for subgroups with limits by moving this program into a subgroup, and return `own`.
-    Return the parent of `own` if this program was moved before, None if the group cannot be prepared.
+    """Prepare the group `own` for subgroups with limits by moving the grader into a subgroup, and return `own`.
+    Return the parent of `own` if the grader was moved before, None if the group cannot be prepared.
     """
     try:
         if own.name == OURS:

@@ -80,7 +80,7 @@ def test_a_name_without_end_of_the_archive_itself_is_refused_and_named(course, t
     files = {f"L_ada_attempt_2026-01-01-20-00-00_{F}": texts["done"], long: texts["half"]}
     assert not collect(course, [zipped(tmp_path / "x.zip", files)])
     assert placed(course) == {"ada 01": texts["done"]}
-    assert "its name does not say whose it is" in capsys.readouterr().out
+    assert "its name does not say whose work it is" in capsys.readouterr().out
 
 
 def test_a_folder_of_a_student_has_a_name_that_a_file_system_takes(course, texts, tmp_path):

@@ -148,11 +148,11 @@ def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
     assert placed(course).keys() == {"ada 01", "Wei_Zhang_2 01", "Wei_Zhang_3 01", "sofya 02"}
     said = capsys.readouterr().out
     for words in (
-        "not in the gradebook; placed under this name (write in people.csv who it is): "
+        "not in the gradebook; each is placed under this name (write in people.csv who it is): "
         "Wei_Zhang_2, Wei_Zhang_3, Nobody_Knows_6",
         "not a notebook; kept under unplaced/: alan7 (essay.pdf)",
         "homework.ipynb: nothing in it says which lesson it is (Nobody_Knows_6)",
-        f"not placed: {F}: its name does not say whose it is",
+        f"not placed: {F}: its name does not say whose work it is",
         "3 files could not be placed",
     ):
         assert words in said

@@ -110,7 +110,7 @@ def test_the_others_keep_what_they_have_and_nobody_comes_back(course):
 def test_files_of_the_instructor_are_named_and_stay(course, capsys):
     (course / "students.csv").write_text(f"id,first_name\n{ADA},Ada\n", encoding="utf-8")
     assert forget(course, ADA) == [course / "students.csv"]
-    assert "still names the student: students.csv" in capsys.readouterr().out
+    assert "still mentions the student: students.csv" in capsys.readouterr().out
     assert ADA in (course / "students.csv").read_text()
 
 

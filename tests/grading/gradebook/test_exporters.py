@@ -114,7 +114,7 @@ def test_no_cell_is_a_formula(exported, exporter):
 def test_what_waits_for_a_grader_is_said(exported):
     _, said = exported["CanvasExporter"]
     assert "one: 1 still to be graded by hand" in said
-    assert "one: 1 graded again since you gave points by hand" in said
+    assert "one: 1 graded again since you gave points by hand; those points stay" in said
     assert "two: " not in said
 
 

@@ -224,7 +224,7 @@ def test_bad_input_is_told(course, archive, tmp_path):
     for lesson, folder, file, words in (
         ("99_nothing", course, tmp_path / "a.zip", "is not a lesson of this course"),
         (FIRST, tmp_path, tmp_path / "a.zip", "is not a course"),
-        (FIRST, course, archive, "exists; name a new file"),
+        (FIRST, course, archive, "exists; choose another file name"),
         (FIRST, course, tmp_path / "no" / "a.zip", "cannot be written"),
     ):
         with pytest.raises(UserError, match=words):

@@ -103,10 +103,10 @@ def test_whoever_may_be_another_or_has_no_page_is_named_and_left_out(course, cap
     (course / "feedback" / "anon_x1Y2z" / FIRST / f"{FIRST}.html").unlink()
     assert main(["feedback-zip", str(course), FIRST, "canvas"]) == 2
     said = capsys.readouterr()
-    assert "may be somebody else's, says people.csv: ada" in said.out
-    assert "is not theirs, says people.csv: bo" in said.out
+    assert "may be somebody else's, according to people.csv: ada" in said.out
+    assert "is not theirs, according to people.csv: bo" in said.out
     assert "no feedback page yet (`nbgrader generate_feedback` makes it): anon_x1Y2z" in said.out
-    assert f"no feedback for {FIRST} to give back in Canvas" in said.err
+    assert f"there is no feedback for {FIRST} to upload to Canvas" in said.err
     assert not list(course.glob("feedback-*.zip"))
     hand_in(course, SampleSubmission("by_mail"))
     assert main(["feedback-zip", str(course), FIRST, "moodle"]) == 1

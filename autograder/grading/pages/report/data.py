@@ -91,7 +91,9 @@ def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Les
     graded = list(outcomes)
     if not graded:
         what = "of this lesson " if lesson else ""
-        raise UserError(f"nothing {what}is graded yet; `python -m autograder grade {folder}` does it.")
+        raise UserError(
+            f"nothing {what}is graded yet; `python -m autograder grade {folder}` grades what is handed in."
+        )
     try:
         rows = read_rows(api, graded)
     except MissingEntry:
