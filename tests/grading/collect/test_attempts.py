@@ -127,9 +127,9 @@ def test_times_are_the_schools_and_it_is_said_which(course, archive, capsys, sys
     collect(course, [one], timezone="Europe/Berlin")
     assert stamp(course, "ada") == "2026-01-01 23:30:00 UTC"
     said = capsys.readouterr().out
-    assert "those of Europe/Berlin (--timezone)" in said and "due 2026-01-02 01:00 CET" in said
+    assert "in the time zone Europe/Berlin (--timezone)" in said and "due 2026-01-02 01:00 CET" in said
     with (course / "nbgrader_config.py").open("a") as settings:
         settings.write('c.Course.timezone = "America/New_York"\n')
     collect(course, [one])
-    assert "those of America/New_York (c.Course.timezone)" in capsys.readouterr().out
+    assert "in the time zone America/New_York (c.Course.timezone)" in capsys.readouterr().out
     assert stamp(course, "ada") == "2026-01-02 05:30:00 UTC"
