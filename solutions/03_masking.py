@@ -6,7 +6,7 @@ Until now every token **attends to** every token. Its query is compared with eve
 weight. Sometimes that is more than we want.
 
 A model that *writes* predicts the next token. If it could attend to that token, predicting would be copying,
-and it would learn nothing. Another case is a batch of sentences of different lengths, where the short ones
+and it would need to learn nothing else. Another case is a batch of sentences of different lengths, where the short ones
 are filled up with **padding tokens** that mean nothing at all. No real token should attend to those.
 
 A **mask** says which query may attend to which key. In this lesson you will **build**
@@ -381,7 +381,7 @@ print("gradient:          ", q_row.grad.tolist())
 # %% [markdown]
 r"""
 One such row is enough. The weights that make queries and keys are shared by all tokens, so one `nan` reaches
-all of them, and after one training step every output is `nan`. The output looked fine all the while.
+all of them, and after one training step every score is `nan`. The output looked fine all the while.
 
 Multiplying by zero does not help either, because zero times `nan` is `nan`. A `nan` has to be *replaced*, in two
 places: on the way forward before the weights meet the values, and on the way back before the gradient
@@ -728,8 +728,9 @@ moves. Is that thanks to the mask?
 
 <details><summary>An answer</summary>
 
-No. *The* scores *cat* and *saw* alike, with 0, so the total of its softmax stays the same. A test with one
-changed token can miss a leak; the Jacobian above has found it.
+Only in part. The mask keeps the *value* of the last token out; without any mask both *the* move by 0.48. It does not
+keep that token's *score* out. But *the* scores *cat* and *saw* alike, with 0, so the total of its softmax stays the
+same. A test with one changed token can miss a leak; the Jacobian above has found it.
 
 </details>
 
@@ -888,9 +889,9 @@ for seed, (model, _) in enumerate(runs["no mask"]):
 r"""
 <details><summary>An answer</summary>
 
-In the second half every answer is in *two* positions: in the next one, where it must not be seen, and in the
-mirrored one of the first half, which is allowed. During training both were visible, and nothing asked the model to
-prefer the mirrored one; for several symbols it attended to the next one.
+In the second half every answer but the last is in *two* positions: in the next one, where it must not be seen, and
+in the mirrored one of the first half, which is allowed. During training both were visible, and nothing asked the model
+to prefer the mirrored one; for several symbols it attended to the next one.
 
 When it writes, that position does not exist yet, and softmax divides the attention among what is left. If the
 mirrored position was second in line, it now gets nearly everything, and the symbol is right all the same. If
@@ -1167,11 +1168,11 @@ r"""
 row is leak enough.
 
 *One too few*: the first half costs the loss of guessing, as before, and most of the second half costs nothing.
-Did you write 2.08 for the symbol right after the middle? No query may attend to the position where that symbol
-is. But on four of the five seeds it costs much less than guessing, because the *query* is made of that very symbol.
-What the model attends to depends on the query, and where it attends shows in the output. (On the other one, the model
-has not found that out yet.) So a mask hides a token's key and value, but not its query. (The first row is fully masked,
-gets zeros, and does no harm.)
+Did you write 2.08 for the symbol right after the middle? The query that predicts it may not attend to the position
+where that symbol is. But on four of the five seeds it costs much less than guessing, because the *query* is made of
+that very symbol. What the model attends to depends on the query, and where it attends shows in the output. (On the
+other one, the model has not found that out.) So a mask hides a token's key and value, but not its query. (The first
+row is fully masked, gets zeros, and does no harm.)
 
 </details>
 
@@ -1180,7 +1181,7 @@ gets zeros, and does no harm.)
 - **Who uses which.** GPT and its relatives are causal. BERT has only a padding mask, because it reads in both
   directions (Devlin et al. 2019). T5's authors compared causal, full and prefix masks (Raffel et al. 2020).
 - **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what reaches a
-  token can come from up to 131,072 tokens back (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
+  token can come from almost 131,072 tokens back (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
   and Gemma 3 have one in some layers only (lesson 05).
 - **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
   Code that computes block by block skips the blocks above the diagonal altogether.

@@ -912,9 +912,9 @@ tokens, and with it some quality.
 
 When a model writes, there is one query per head, and all keys and values must be fetched for it: about one
 operation per byte, while a processor could do over a hundred. The time goes into fetching them, so fetching
-$H$ times fewer makes that step almost $H$ times faster. In training all tokens of a text ask at the same
-time. Every key that is fetched serves thousands of queries, arithmetic is the limit, and the arithmetic of
-the scores has not changed.
+$H$ times fewer makes that step many times faster. In training all tokens of a text ask at the same
+time. Every key that is fetched serves thousands of queries, so fetching keys and values takes little of the
+time, and the arithmetic of the scores has not changed.
 
 Something in between. With a few key/value heads, most of the memory is saved, so many more texts fit on the
 machine, and the quality stays close to multi-head attention. I would measure the quality on our own task
@@ -1082,7 +1082,7 @@ r"""
   keys and values of 128 heads again: 67.5 KiB per token for all its 60 layers (DeepSeek-AI 2024). Lesson 13
   builds that.
 
-What came after 2024 goes on from there. All four ways are in use, some of them in one model.
+Models made after 2024 go on from there. All four ways are in use, some of them in one model.
 
 - **A window in some layers only.** In gpt-oss-120b every second layer keeps just the last 128 tokens. For a text of
   131,072 tokens its 36 layers take 4.5 GiB, instead of 9 (OpenAI 2025). Gemma 3 has five layers with a window of
@@ -1093,7 +1093,7 @@ What came after 2024 goes on from there. All four ways are in use, some of them 
 - **Keep everything, read little.** In DeepSeek-V3.2 a small scorer looks at all tokens kept and picks 2048 of them
   for each query; only those are read (**sparse attention**). Of 131,072 tokens that is one in 64. The scorer itself
   needs a short key for every token (DeepSeek-AI 2025).
-- **Several at once.** DeepSeek-V4 also compresses neighbouring tokens into one entry. Its makers report a tenth of
+- **Several at once.** DeepSeek-V4-Pro also compresses neighbouring tokens into one entry. Its makers report a tenth of
   the cache of V3.2 for a text of a million tokens (DeepSeek-AI 2026).
 """
 

@@ -1262,9 +1262,9 @@ r"""
   smoothly from one to the other.
 - **Partial RoPE** rotates only some of the features of a head (a quarter in Pythia), and leaves the others
   for content.
-- **None at all** (*NoPE*). Deeper decoders without positions can learn order from the causal mask; our single
-  layer cannot (Kazemnejad et al. 2023). Command A mixes: three layers with RoPE and a window, then one with
-  neither (Cohere 2025).
+- **None at all** (*NoPE*). Deeper decoders without positions can learn order from the causal mask (Kazemnejad et al.
+  2023); our single layer cannot. Command A mixes: three layers with RoPE and a window, then one with neither
+  (Cohere 2025).
 """
 
 # %%
