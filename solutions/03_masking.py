@@ -1181,7 +1181,7 @@ row is fully masked, gets zeros, and does no harm.)
 - **Who uses which.** GPT and its relatives are causal. BERT has only a padding mask, because it reads in both
   directions (Devlin et al. 2019). T5's authors compared causal, full and prefix masks (Raffel et al. 2020).
 - **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what reaches a
-  token can come from almost 131,072 tokens back (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
+  token can come from up to 131,040 tokens back (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
   and Gemma 3 have one in some layers only (lesson 05).
 - **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
   Code that computes block by block skips the blocks above the diagonal altogether.
@@ -1196,7 +1196,7 @@ row is fully masked, gets zeros, and does no harm.)
 n = 4096
 print(f"pairs: {n * n / 1e6:.1f} million")
 print(f"left by a causal mask: {n * (n + 1) // 2 / 1e6:.1f} million")
-print(f"Mistral's reach: {32 * 4096:,} tokens")
+print(f"Mistral's reach: {32 * 4095:,} tokens")
 print(f"a causal mask: {n * n / 2**20:.0f} MiB")
 print(f"with the padding of eight sentences: {8 * n * n / 2**20:.0f} MiB")
 q, k, v = torch.randn(3, 1, 1, 6, 4, generator=torch.Generator().manual_seed(0))
