@@ -96,8 +96,9 @@ def imported(text: str | bytes) -> set[str]:
 
 
 def of_package(names: Iterable[str]) -> set[str]:
-    """Return the package's modules among names of imports; for `autograder.check`, the module that defines
-    it."""
+    """Return the package's modules among imported names; for a name that is loaded lazily, such as
+    `autograder.check`, the module that defines it.
+    """
     ours = {name for name in names if is_in(name, (PACKAGE,))}
     lazy = {f"{PACKAGE}.{name}": module for name, module in autograder.MODULES.items()}
     ours |= {lazy[name] for name in ours & lazy.keys()}

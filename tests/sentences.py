@@ -1,8 +1,8 @@
-"""Prints the messages for wrong answers that match no known mistake: `python tests/sentences.py [BEGINNING OF
+"""Prints the generic messages, those that would fit any wrong answer: `python tests/sentences.py [BEGINNING OF
 IDS ...]`.
 
-For each exercise it shows the share that is named or gets a fitting message, and the sentences that would fit
-any wrong answer, each with the names of the answers that still get it.
+For each exercise it prints how many wrong answers match a known mistake or get a specific message, each answer
+that gets a generic one, and each that passes.
 """
 
 import sys

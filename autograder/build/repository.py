@@ -36,7 +36,7 @@ def colab_badge(address: str, notebook: str) -> str:
     """Return a badge in markdown that opens a notebook of the repository in Colab; empty if the address is
     not on GitHub.
 
-    The opening of the notebook has the line that installs what Colab lacks.
+    The notebook's introduction has the line that installs what Colab lacks.
     """
     return (
         f"[![Open in Colab]({COLAB_PICTURE})]({in_colab(address, notebook)})"

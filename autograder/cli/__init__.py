@@ -104,10 +104,10 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _lacks(error: Exception) -> str:
-    """Return a sentence with the package that this Python lacks and the command that installs it; empty if
-    the error has another cause.
+    """Return a sentence that says which package is missing and how to install it, or that PyTorch does not load;
+    empty if the error has another cause.
 
-    subtle: if PyTorch does not load, it raises OSError; on Windows it needs a DLL of Microsoft's.
+    subtle: a PyTorch that does not load raises OSError; on Windows a Microsoft DLL may be missing.
     """
     origins = [Path(frame.filename).parts[-2:] for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, OSError) and ("torch", "__init__.py") in origins:

@@ -32,7 +32,7 @@ from autograder.schema.exercise import Exercise
 from autograder.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 
 NOT_JUDGED = """The check itself failed, not your answer: this is {ours} ({place}).
-Your answer has not been judged, and you have lost no points.
+Your answer has not been judged, and this costs you nothing.
 Please show these lines to whoever gave you the notebook."""
 STOPPED = "No tick yet: Run All stops here."
 

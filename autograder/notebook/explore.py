@@ -68,7 +68,7 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
         if is_own_fault(error) or hasattr(error, "_render_traceback_"):
             raise
         raise UserError(
-            f"explore calls its function with {_in_words(start)}, and there it stops: {_told(error)}."
+            f"explore called your function with {_in_words(start)}, and it raised {_told(error)}."
         ) from None
 
 

@@ -113,7 +113,7 @@ def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tup
             by_id[mistake.id] = mistake
         if mistake.id not in by_id:
             raise UserError(
-                f"the mistake {mistake.title or mistake.id!r} has no words: an observation and a question."
+                f"the mistake {mistake.title or mistake.id!r} needs an observation and a question."
             )
         words = by_id[mistake.id]
         title = words.title or (known[words.id].title if words.id in known else "")

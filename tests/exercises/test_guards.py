@@ -50,7 +50,7 @@ REFUSED = {
     ),
     "an aspect without a case": ({"VALUES: 2": 'VALUES: 2, "speed": 1'}, "no case is of the aspect 'speed'"),
     "an anchor": ({'{"dim=-1"': '{"dim=-3"'}, "edits 'dim=-3', which the worked answer does not contain"),
-    "no words": ({'"You add the mean to each entry."': '""'}, "has no words"),
+    "no words": ({'"You add the mean to each entry."': '""'}, "needs an observation and a question"),
     "a need without a case": ({'"several rows", ': ""}, "no case needs 'several rows'"),
     "a case without words": (
         {'needs=("several entries",)': 'needs=("severall", "several entries")'},

@@ -16,8 +16,8 @@ def raw(name: str, tries: str, content, problem=UNREADABLE, **more) -> Attack:
 
 
 def made(name: str, tries: str, make, **more) -> Attack:
-    """Return an attack that hands in whatever `make(place, folder, notebook)` writes; the answers are right,
-    so that what is left of them counts.
+    """Return an attack that hands in whatever `make(place, folder, notebook)` writes. `notebook` is the text of a
+    notebook with right answers: an answer that the attack leaves intact can earn its points.
     """
 
     def write(place, folder):

@@ -222,7 +222,7 @@ EXERCISE = Exercise(
              "You replace a layer because one of `names` occurs somewhere in its path.",
              "Which part of `layers.0.attention.q_proj` is the layer's own name?"),
         edit("REP-07 whole paths", {FOUND: "path in names"},
-             "You do not find nested layers by their last name.",
+             "You do not find nested layers by the last part of their path.",
              "Which name does named_modules give to the q_proj of the second layer?"),
         edit("REP-09 subclasses are left out", {KIND: "type(part) is nn.Linear"},
              "You leave out a layer whose class is a subclass of nn.Linear.",
@@ -299,8 +299,8 @@ EXERCISE = Exercise(
         "Make the list of layers before you change anything, because the new parts may contain linear "
         "layers themselves. Freeze the model after that and before you call `make`, so that only the parts "
         "that `make` adds are trained. `get_submodule` finds a parent, `setattr` puts in the new part.",
-        "In outline: collect (path, layer) for every nn.Linear whose last name is in `names`, raise "
-        "ValueError if there are none, freeze the model, replace each layer on its parent by what `make` "
-        "returns for it, and return how many there were.",
+        "In outline: collect (path, layer) for every nn.Linear whose name, the last part of its path, is in "
+        "`names`, raise ValueError if there are none, freeze the model, replace each layer on its parent by "
+        "what `make` returns for it, and return how many there were.",
     ),
 )

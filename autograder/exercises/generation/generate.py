@@ -158,7 +158,7 @@ EXERCISE = Exercise(
              "You choose each new token as if it were the first.",
              "Does the model read the tokens that you have just added?"),
         edit("SAM-149 with gradients", {NO_GRAD: "if True:"},
-             "You call the model with gradients enabled.", "Does writing a text need gradients?"),
+             "You call the model with gradients enabled.", "Does generating text need gradients?"),
         edit("SAM-151 gradients stay off", {NO_GRAD: "torch.set_grad_enabled(False)\n    if True:"},
              "After your call, gradients stay switched off for the caller.",
              "Does your function restore the setting when it ends?"),

@@ -120,7 +120,7 @@ EXERCISE = Exercise(
              "In A B C A, which key should the second A attend to?"),
     },
     hints=(
-        "Write down A B C A B C with the positions 0 to 5. At position 3 the token is A; the last A was "
+        "Write down A B C A B C with the positions 0 to 5. At position 3 the token is A; the A before it was "
         "at position 0, so an induction head attends to position 1, the token after it.",
         "Every query from `period` on has one such key, whose position follows from the query's. Two "
         "index tensors of equal length, used together, pick one weight per query from the last two axes.",

@@ -215,7 +215,7 @@ EXERCISE = Exercise(
         edit("GEN-27 one token too few", {LOOP: "for _ in range(n_new - 1):"},
              "You return one token too few.", "How many times does your loop run?"),
         edit("GEN-29 with gradients", {NO_GRAD: "if True:"},
-             "You call the model with gradients enabled.", "Does writing a text need gradients?"),
+             "You call the model with gradients enabled.", "Does generating text need gradients?"),
         edit("GEN-31 gradients stay off", {NO_GRAD: "torch.set_grad_enabled(False)\n    if True:"},
              "After your call, gradients stay switched off for the caller.",
              "Does your function restore the setting when it ends?"),

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
         "Write down the six tokens of two steps: return, state and action of step 0, then return, state "
         "and action of step 1.",
         "Make a new axis for the three kinds with torch.stack, then merge it with the step axis. When two "
-        "axes are merged, the right one changes faster, and that must be the kind.",
+        "axes are merged, the second of them changes faster, so the kind must come second.",
         "In outline: stack the three along a new axis after the steps, which gives (B, T, 3, D), and "
         "flatten the step axis and the new one into a single axis.",
     ),

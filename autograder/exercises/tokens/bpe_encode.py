@@ -173,7 +173,7 @@ EXERCISE = Exercise(
              "You start every merge from the bytes again.", "Which list should the second merge work on?"),
         edit("BPE-103 pairs of bytes only", {FOUND: f"{FOUND} and max(pair) < 256"},
              "You do not merge ids that already stand for a pair.",
-             "What does a merge mean whose first id is 256?"),
+             "What does a merge whose first id is 256 mean?"),
         edit("BPE-105 an end at the first merge that does not fit",
              {"        merged, i = [], 0": "        if pair not in list(zip(ids, ids[1:])):\n            break\n"
               "        merged, i = [], 0"},

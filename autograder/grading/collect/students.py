@@ -16,8 +16,8 @@ CUT = re.compile(r"[-_]")
 
 @dataclass(frozen=True)
 class Match:
-    """The student who was found, and whether only by name, which anybody may have; if nobody was found, who
-    it may be.
+    """The student who was found, and whether by name alone, which is no proof; if nobody was found, the students
+    that it may be.
     """
 
     student: str | None = None

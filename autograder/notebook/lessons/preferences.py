@@ -10,8 +10,8 @@ from autograder.notebook.figures.words import number, sentence
 
 
 def cheapest(p: float) -> float:
-    """Return the drift per token of a policy that goes up with probability p, down with 1 - p, and writes
-    nothing else.
+    """Return the drift per token of a policy that steps up with probability p and down otherwise, away from a
+    reference that does either with probability 1/2: the least drift with this share of upward steps.
     """
     return -math.log(4 * p * (1 - p)) / 2
 

@@ -4,8 +4,8 @@
     {"do": "module", "source", "name", "seconds"}     -> {"error": None or a described error}
     {"do": "probe", "name", "procedure", "cases", "isolated", "call", "seconds"}
                                                       -> {"found", "callable", "kind", "records"}
-    {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data}, or {"raised": where}, "" if
-                                                          the answer's own code raised
+    {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data}, or {"raised": where};
+                                                          where is "" if the answer's own code raised
     {"do": "apart"}, without a reply: the next request is answered in a fork, which reads it itself
     {"do": "rerun", "asked": [{"cases", "programs"}, ...], "seconds"}   -> {"records": [[...], ...]}
 
