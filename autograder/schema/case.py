@@ -243,6 +243,11 @@ class Case(Question, Judged):
 SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match, Work)
 
 
+def named_arguments(case: Question) -> dict[str, Any]:
+    """Return the arguments by the names that `Kept` has for them: a position, or the keyword."""
+    return {str(place): arg for place, arg in enumerate(case.args)} | dict(case.kwargs)
+
+
 def float_type(case: Question) -> torch.dtype:
     """Return the type of the float inputs: of the first argument that is a tensor of floats, else of the
     first such tensor within an argument or among the weights.

@@ -10,7 +10,17 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from autograder.schema.case import REFUSALS, SIDE_EFFECTS, VALUES, Call, Case, Given, Kept, Module
+from autograder.schema.case import (
+    REFUSALS,
+    SIDE_EFFECTS,
+    VALUES,
+    Call,
+    Case,
+    Given,
+    Kept,
+    Module,
+    named_arguments,
+)
 from autograder.schema.twice import is_plain
 
 ANY_ERROR = "Exception"  # an answer may put an error of its own in place of the given one
@@ -44,12 +54,12 @@ def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Colle
     """
     aspect = next((one for one in (SIDE_EFFECTS, REFUSALS) if one in aspects), VALUES)
     for name in parameters:
-        giving = [case for case in cases if is_plain(case) and _is_called(case, name, parameters)]
-        if not giving:
+        giving = (case for case in cases if is_plain(case) and _is_called(case, name, parameters))
+        case = next(giving, None)
+        if case is None:
             continue
-        case = giving[0]
         key = _key(case, name, parameters)
-        is_function = isinstance(_arguments(case)[key], Given)
+        is_function = isinstance(named_arguments(case)[key], Given)
         for call in IN_CALL if is_function else [1]:
             given = _with_raising(case, key, call)
             yield replace(given, family=f"`{name}` {IN_CALL[call]}", aspect=aspect)
@@ -76,10 +86,6 @@ def is_raising(case: Case) -> bool:
     return case.raises == ANY_ERROR
 
 
-def _arguments(case: Case) -> dict:
-    return {str(place): arg for place, arg in enumerate(case.args)} | dict(case.kwargs)
-
-
 def _key(case: Case, name: str, parameters: tuple[str, ...]) -> str:
     """Return the name under which the case holds an argument: its own, or its position."""
     return name if name in case.kwargs else str(parameters.index(name))
@@ -96,7 +102,7 @@ def _until_the_answer(case: Case) -> tuple[Call, ...]:
 def _is_called(case: Case, name: str, parameters: tuple[str, ...]) -> bool:
     """Return whether the case gives the answer a function, or a model, under this name."""
     key = _key(case, name, parameters)
-    value = _arguments(case).get(key)
+    value = named_arguments(case).get(key)
     is_model = isinstance(value, Module) and bool(value.code) and name in MODELS
     calls = [call for call in case.script if call.to == "answer"]
     given = [arg for call in calls for arg in (*call.args, *call.kwargs.values())]

@@ -12,7 +12,18 @@ from typing import Any
 
 import torch
 
-from autograder.schema.case import SIDE_EFFECTS, SPECS, VALUES, Call, Case, Given, Kept, Module, Optimizer
+from autograder.schema.case import (
+    SIDE_EFFECTS,
+    SPECS,
+    VALUES,
+    Call,
+    Case,
+    Given,
+    Kept,
+    Module,
+    Optimizer,
+    named_arguments,
+)
 from autograder.values.compare import Match
 from autograder.values.pack import pack
 
@@ -106,7 +117,7 @@ def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
 def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:
     """Return the case as a part of a longer script, with names that say which call they belong to."""
     positional = dict(zip(map(str, range(len(case.args))), parameters, strict=False))
-    given = {str(place): arg for place, arg in enumerate(case.args)} | dict(case.kwargs)
+    given = named_arguments(case)
     names = {name: f"{which}_{positional.get(name, name)}" for name in given} | {"return": which}
 
     def name_of(name: str) -> str:
