@@ -1075,6 +1075,60 @@ def stored_step(policy, optimizer, chosen, rejected, before_chosen, before_rejec
 
 # %% [markdown]
 r"""
+**One ratio per token.** Section 5 has one ratio for each answer. Write what GRPO has: `grpo_loss(log_probs,
+old_log_probs, advantages, is_answer, clip)`. The first two are `(answers, tokens)` and hold the log-probability of
+each token, now and when the answers were written. `is_answer`, of the same shape, says which tokens count, and
+`advantages` has one number per answer. Each token has its own ratio, clipped on its own. Average over the tokens of
+an answer first, then over the answers, as Shao et al. do. Guess before you run: an answer has two tokens, with the
+ratios 1.5 and 2/3. Which of the two losses is clipped?
+"""
+
+# %%
+def try_grpo_loss(grpo_loss):
+    """Raises AssertionError with a sentence if `grpo_loss` is not right."""
+    ratios = torch.tensor([[9.0, 1.5, 9.0, 9.0], [9.0, 1.5, 0.5, 1.1]])
+    counted = torch.tensor([[0, 1, 0, 0], [0, 1, 1, 1]]).bool()
+    old, gains = torch.full((2, 4), 0.1).log(), torch.tensor([1.0, -1.0])
+    now = (old + ratios.log()).requires_grad_()
+    loss = grpo_loss(now, old, gains, counted, 0.2)
+    tokens = -(1.2 - (1.5 + 0.8 + 1.1)) / 4
+    answer = -(1.2 - 1.5 * 0.5 * 1.1) / 2
+    mean = -(1.2 - (1.5 + 0.8 + 1.1) / 3) / 2
+    assert abs(loss - tokens) > 1e-4, "a long answer counts more here: average over each answer first"
+    assert abs(loss - answer) > 1e-4, "this is one ratio for the whole answer"
+    assert abs(loss - mean) < 1e-4, f"expected {mean:.4f}, got {loss:.4f}"
+    assert loss.requires_grad, "the loss has no gradient"
+    loss.backward()
+    moved = now.grad.nonzero().tolist()
+    assert moved == [[1, 1], [1, 3]], f"a gradient reaches {moved}, but should reach [[1, 1], [1, 3]]"
+    return "right: each token has its own bound"
+
+
+# def grpo_loss(log_probs, old_log_probs, advantages, is_answer, clip): ...
+# try_grpo_loss(grpo_loss)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def grpo_loss(log_probs, old_log_probs, advantages, is_answer, clip):
+    ratio = (log_probs - old_log_probs).exp()
+    gains = advantages[:, None]
+    of_tokens = torch.minimum(ratio * gains, ratio.clamp(1 - clip, 1 + clip) * gains)
+    return -((of_tokens * is_answer).sum(-1) / is_answer.sum(-1)).mean()
+```
+
+The ratio of the whole answer is $1.5 \cdot 2/3 = 1$, so one bound for the answer clips nothing. With one bound per
+token, a positive advantage is clipped at the first token and a negative one at the second. Dividing by an answer's
+length has a price: in a long wrong answer each token is pushed down less than in a short one. **Dr. GRPO** therefore
+leaves out this division, and the one by the standard deviation (Liu et al. 2025).
+
+</details>
+"""
+
+# %% [markdown]
+r"""
 ## In practice
 
 - **Where pairs come from.** People compare two answers of one model; often another model compares, or a
@@ -1122,7 +1176,8 @@ r"""
   Zheng et al. 2025 (GSPO), [arXiv:2507.18071](https://arxiv.org/abs/2507.18071); Lambert et al. 2024 (Tulu 3),
   [arXiv:2411.15124](https://arxiv.org/abs/2411.15124); Skalse et al. 2022,
   [arXiv:2209.13085](https://arxiv.org/abs/2209.13085); Cui et al. 2025,
-  [arXiv:2505.22617](https://arxiv.org/abs/2505.22617); Grattafiori et al. 2024,
+  [arXiv:2505.22617](https://arxiv.org/abs/2505.22617); Liu et al. 2025 (Dr. GRPO),
+  [arXiv:2503.20783](https://arxiv.org/abs/2503.20783); Grattafiori et al. 2024,
   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Pal et al. 2024,
   [arXiv:2402.13228](https://arxiv.org/abs/2402.13228); Meng et al. 2024,
   [arXiv:2405.14734](https://arxiv.org/abs/2405.14734); Singhal et al. 2023,

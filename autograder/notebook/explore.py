@@ -58,7 +58,7 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     except TypeError as error:
         given = ", ".join(choices)
         raise UserError(
-            f"explore calls its function with {given}, which it does not take: {error}."
+            f"explore calls your function with {given}, which the function does not accept: {error}."
         ) from None
     except ValueError:  # a function in C may have no signature
         pass

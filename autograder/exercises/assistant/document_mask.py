@@ -171,8 +171,8 @@ EXERCISE = Exercise(
     },
     hints=(
         "Draw the table for a row of three tokens with the numbers 7, 7, 2. The rows are the queries and "
-        "the columns the keys. In which cells are both tokens of one document, and which of these keys are "
-        "not later?",
+        "the columns the keys. In which cells do both tokens belong to the same document, and in which of "
+        "those is the key not later than the query?",
         "Compare the numbers with themselves: once as a column, once as a row, so that broadcasting makes a "
         "table for each row of the batch. `tril` keeps what is on and below the diagonal.",
         "In outline: insert an axis of size 1 into `document`, once at the end, (R, N, 1), and once in the "

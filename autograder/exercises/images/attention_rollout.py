@@ -95,7 +95,7 @@ EXERCISE = Exercise(
         edit("ROLL-37 one head", {MIXED: MIXED.replace("layer.mean(dim=1)", "layer[:, 0]")},
              "You use only one head.", "How does the docstring combine the heads?"),
         edit("ROLL-11 rows made to sum to one", {NEXT: "(mixed / mixed.sum(-1, keepdim=True)) @ rolled"},
-             "You scale rows so that they sum to one.", "Does the docstring normalise the rows?"),
+             "You scale rows so that they sum to one.", "Does the docstring ask for normalised rows?"),
         edit("ROLL-11", {LAST: "return rolled / rolled.sum(-1, keepdim=True)"}),
         edit("ROLL-13 columns made to sum to one", {NEXT: "(mixed / mixed.sum(-2, keepdim=True)) @ rolled"},
              "You scale columns so that they sum to one.", "Which axis sums to one in attention?"),
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "rows": ("Your answer is wrong only where rows do not sum to one.",
-                 "Does the docstring normalise the rows?"),
+                 "Does the docstring ask for normalised rows?"),
         "heads": ("Your answer is wrong only when there are several heads.",
                   "How does the docstring combine the heads?"),
         "layers": ("Your answer is wrong only when there are several layers.",

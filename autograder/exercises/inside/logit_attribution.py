@@ -133,8 +133,8 @@ EXERCISE = Exercise(
         "The logit is the dot product of the direction and norm(hidden), and norm(hidden) is hidden times "
         "one number and, feature by feature, times the weight. With that number fixed, the logit is a sum "
         "over the parts.",
-        "The number is one over the root of the mean square of `hidden` plus `norm.eps`, one for each text; "
-        "`torch.rsqrt` gives it. All parts of a text share it.",
+        "For that number, take the mean square of `hidden`, add `norm.eps`, and take one over the square root "
+        "(`torch.rsqrt`). Each text has one such number, which all its parts share.",
         "In outline: compute each text's number from `hidden`, multiply the direction by it and by the norm's "
         "weight, and multiply each part by the result, summing over the features.",
     ),

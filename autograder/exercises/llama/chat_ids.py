@@ -215,6 +215,7 @@ EXERCISE = Exercise(
         "may contain the newline and the first characters of the text. Join them with + before you encode.",
         "In outline: for each message, raise ValueError for an unknown role, then add to a new list of "
         "your own the start, the encoded message, the end and the encoded newline. After the loop, add "
-        "the start and the encoded line of the assistant. Never append to a list that `encode` returned.",
+        "the start and the encoded role line that opens the assistant's turn. Never append to a list that "
+        "`encode` returned.",
     ),
 )
