@@ -26,8 +26,8 @@ SKIPPED_TITLES = ("timing:", "explore")
 
 @dataclass(frozen=True)
 class NotJudged:
-    """A file that could not be judged: the `reason`, in one sentence, and the traceback if the autograder is
-    at fault.
+    """A file that could not be judged. `reason` is one sentence; `trace` is the traceback if the autograder
+    is at fault.
     """
 
     reason: str
@@ -43,9 +43,9 @@ def check_files(
     server: ForkServer | None = None,
     why: bool = False,
 ) -> Iterator[Verdict | NotJudged]:
-    """Yield the result for each file, in order. Each runs in a separate process, in a sandbox if this machine
-    can make one (the command says so if not). `server` is a fork server that is already warming up. With
-    `why`, each message ends with an explanation of how it was chosen.
+    """Yield the result for each file, in order. Each file runs in a separate process, in a sandbox if this
+    machine can make one (if not, the command prints a warning). `server` is a fork server that is already
+    warming up. With `why`, each message ends with an explanation of how it was chosen.
 
     Raises UserError for an unknown exercise.
     """
@@ -66,7 +66,7 @@ def check_files(
 
 
 def _read(file: str) -> list[str] | NotJudged:
-    """Return the text of a Python file, or of a notebook's code cells."""
+    """Return a list with the text of a Python file, or with the source of each code cell of a notebook."""
     if not os.path.isfile(file):
         return NotJudged("this is not a file." if os.path.exists(file) else "there is no such file.")
     if not file.endswith((".py", ".ipynb")):
@@ -88,7 +88,7 @@ def _read(file: str) -> list[str] | NotJudged:
 
 
 def _cells(text: str) -> list[str] | NotJudged:
-    """Return the code cells of a notebook without checks, timings and explorers."""
+    """Return the source of a notebook's code cells, leaving out checks, timings and explorers."""
     try:
         cells = [cell for cell in json.loads(text)["cells"] if isinstance(cell, dict)]
         code = [cell for cell in cells if cell.get("cell_type") == "code"]
@@ -132,9 +132,10 @@ def _check(
 
 
 def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
-    """Run the file. Return the error that stopped a .py file, or the first error in a notebook's cells.
+    """Run the file in the session. Return the error that stopped a .py file, or the first error in a
+    notebook's cells.
 
-    A notebook's cells run in order, and one that fails does not stop the next.
+    A notebook's cells run in order, and a cell that fails does not stop those after it.
     """
     if name.endswith(".py"):
         return stopped_file(session.module(cells[0], name))
@@ -143,7 +144,9 @@ def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
 
 
 def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[str]) -> Verdict:
-    """Return the verdict, with a line about suspicious names if it earned points under a rule of form."""
+    """Return the verdict. If it earned points in an exercise with rules of form (such as "no loops"), append
+    a line about suspicious names in the code.
+    """
     if exercise.rules == Rules() or not verdict.points:
         return verdict
     binds = re.compile(rf"\b(?:def|class)\s+{exercise.name}\b|^[ \t]*{exercise.name}\b.*=", re.MULTILINE)

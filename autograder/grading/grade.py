@@ -1,7 +1,7 @@
 """Grades everything under DIR/submitted, and prints the grades.
 
-Every submission is read, run in a sandbox and judged, several at a time; this process alone writes the
-gradebook. No submission stops the others, and none is ever changed.
+Several submissions at a time are read, run in sandboxes and judged; only this process writes to the
+gradebook. A submission that fails does not stop the others, and no submission is ever changed.
 """
 
 import json
@@ -42,13 +42,14 @@ def grade(
     cluster: str | None = None,
     server: ForkServer | None = None,
 ) -> list[Row]:
-    """Grade what is new or changed, print all grades (with `as_json` as one JSON object per line), and return
-    them. `allowance` limits each submission; `cluster` is the address of a Dask scheduler whose workers run
-    the submissions; `server` is a fork server that is already warming up.
+    """Grade the new and changed submissions, print all grades (as one JSON object per line if `as_json`), and
+    return them. `allowance` limits each submission; `cluster` is the address of a Dask scheduler whose
+    workers run the submissions; `server` is a fork server that is already warming up.
 
-    Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in,
-    if there is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed`
-    is False.
+    Raises UserError if `folder` is not a course, if it has no such `lesson`, if nothing has been handed in,
+    if `workers` is less than 1, if there is no such cluster, or if grading is stopped (see
+    `_one_clear_line`). If `sandboxed`, also raises UserError if this machine would have to run students' code
+    but cannot make a sandbox.
     """
     folder = Path(folder).absolute()
     if workers is not None and workers < 1:
@@ -66,7 +67,7 @@ def grade(
             raise UserError(f"nothing has been handed in yet; notebooks belong in {place}.")
         with locked(folder), quiet(folder / "grading.log"):
             if todo := _not_done(api, submissions):
-                # Imported here: it needs PyTorch, and a course in which nothing changed does not.
+                # Imported here because it loads PyTorch, which is not needed if nothing has changed.
                 with quick_imports():
                     from autograder.grading.grade_new import grade_new
 
@@ -80,8 +81,8 @@ def grade(
 
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
-    """Raise UserError for errors that stop grading as a whole and are not a submission's fault: a full disk,
-    a locked gradebook, or Ctrl-C, which is acknowledged at once.
+    """Turn errors that stop grading as a whole and that no submission caused (a full disk, a locked
+    gradebook) into a UserError. Do the same for Ctrl-C, which is acknowledged at once.
     """
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, _say_and_stop) if in_main else None
@@ -103,13 +104,15 @@ def _one_clear_line(folder: Path) -> Iterator[None]:
 
 
 def _say_and_stop(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ignore further Ctrl-C: stopping takes no time
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ignore further Ctrl-C: stopping is quick
     print("\nautograder: stopping; what is graded is kept ...", file=sys.stderr, flush=True)
     raise KeyboardInterrupt
 
 
 def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
-    """Print the grades, and name the submissions that could not be graded, through no fault of the student."""
+    """Print the grades. On standard error, name each submission that could not be graded through no fault of
+    the student, and say why.
+    """
     print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     ungraded = [row for row in rows if row.ungraded]
     for row in ungraded:

@@ -1,5 +1,5 @@
-"""Grades the submissions of a course that are new or changed: each is read, run in a sandbox and judged,
-several at a time, and recorded as soon as its result is available.
+"""Grades the new and changed submissions of a course. Several at a time are read, run in sandboxes and
+judged; each result is recorded as soon as it is available.
 """
 
 import logging
@@ -39,8 +39,9 @@ def grade_new(
     cluster: str | None,
     server: ForkServer | None,
 ) -> None:
-    """Grade `todo` in the course in `folder`, with the parameters of `grade`. Raises the errors of a full
-    disk or a locked gradebook, and UserError if there is no such cluster.
+    """Grade the submissions `todo` of the course in `folder`; the other parameters are those of `grade`.
+    Raises UserError if there is no such cluster. If the disk is full or the gradebook is locked, raises the
+    error (see `cannot_write`).
     """
     tqdm.monitor_interval = 0  # disables tqdm's thread, which forked processes would lack
     how = HowToRun(read_secret(folder), sandboxed, allowance, packed())
@@ -50,7 +51,7 @@ def grade_new(
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stderr)
     with bar, Recorder(api) as recorder:
         kinds: Counter[str] = Counter()
-        # Closed if this stops early, so that nothing waits for submissions that are still running.
+        # Closed even if the loop stops early, so that nothing waits for submissions that are still running.
         with closing(grade_in_parallel(todo, lessons, runner, workers or runner.at_once)) as graded:
             for done in graded:
                 result = _record(recorder, done, lessons[done.submission.lesson])
@@ -60,7 +61,7 @@ def grade_new(
 
 
 def _kind_of_failure(result: Result | Refused | Failed) -> str:
-    """Return the kind of failure for the progress bar; empty if there was none."""
+    """Return the kind of failure for the progress bar, or an empty string if there was none."""
     if isinstance(result, Refused):
         return "unreadable"
     if isinstance(result, Failed):
@@ -69,8 +70,8 @@ def _kind_of_failure(result: Result | Refused | Failed) -> str:
 
 
 def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused | Failed:
-    """Record the result of a submission, and return it, or Failed if it cannot be recorded. Raises the errors
-    of a full disk or a locked gradebook.
+    """Record the result of a submission, and return it, or return Failed if it cannot be recorded. Raises the
+    error instead if the disk is full or the gradebook is locked.
     """
     submission, result = done.submission, done.result
     if isinstance(result, Result):

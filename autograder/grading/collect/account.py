@@ -1,4 +1,4 @@
-"""Accounts for every file of the archives: what became of each, in one table."""
+"""Records what became of every file in the archives, and shows it in one table."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection
@@ -7,8 +7,8 @@ MOST_NAMED = 8
 
 
 class Account:
-    """The outcome of each file, one of those in `order`. The table names the students concerned, except for
-    outcomes in `quiet`.
+    """The outcome of each file. `order` lists the possible outcomes in the order of the table. The table also
+    names the students concerned, except for the outcomes in `quiet`.
     """
 
     def __init__(self, order: Collection[str], quiet: Collection[str]):
@@ -18,13 +18,13 @@ class Account:
         self._files = 0
 
     def next(self) -> int:
-        """Return the number of the next file."""
+        """Count another file, and return its number."""
         self._files += 1
         return self._files
 
     def tell(self, number: int, fate: str, who: str = "") -> None:
-        """Record the outcome of a file, and the student concerned. A file that several students hand in
-        together is counted once, and all of them are named.
+        """Record the outcome `fate` of a file, and the student concerned. A file that several students hand
+        in together is counted once, and all of them are named.
         """
         self._fates.setdefault(number, fate)
         if who:
@@ -35,8 +35,8 @@ class Account:
         return sum(fate in fates for fate in self._fates.values())
 
     def table(self, archives: int) -> str:
-        """Return the table: a line for each outcome that occurred, and the total. `archives` is the number of
-        archives.
+        """Return the table, with a line for each outcome that occurred, and the total. `archives` is the
+        number of archives.
         """
         counts = Counter(self._fates.values())
         assert counts.keys() <= set(self._order) and counts.total() == self._files, (

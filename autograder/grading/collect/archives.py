@@ -1,6 +1,6 @@
-"""Reads archives whose contents cannot be trusted: nothing is unpacked under its own name, no link is
-followed, and each person's files have a separate budget, so that nobody can keep other people's files from
-being read.
+"""Reads archives whose contents cannot be trusted. No file is unpacked under the name it has in the archive,
+no link is followed, and each person's files have a separate budget, so that nobody can keep other people's
+files from being read.
 """
 
 import io
@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def outer_parts(self) -> list[str]:
-        """The parts of the path that the system named; those inside a nested archive were named by a student."""
+        """The parts of the path that the system named. A student named those inside a nested archive."""
         return self.path[: self.outer].split("/")
 
     @property
@@ -72,7 +72,9 @@ class _Budget:
     size: int
 
     def counted(self, entry: Entry) -> Entry:
-        """Return the entry with its contents charged to the budget as they are read."""
+        """Charge a file to the budget, and return its entry. The bytes of its contents are charged as they
+        are read.
+        """
         self.files -= 1
         return Entry(entry.path, partial(self._chunks, entry), entry.outer)
 
@@ -87,11 +89,11 @@ class _Budget:
 
 
 def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry]:
-    """Yield the files of a zip archive, or of a folder into which one was unpacked; a nested archive is
-    replaced by its files. Read each file before asking for the next. `whose` returns a key of the person
-    whose budget an entry is charged to.
+    """Yield the files of a zip archive, or of a folder into which a zip archive was unpacked. The files of a
+    nested archive take the place of that archive. Read each file before asking for the next. `whose` returns
+    a key for the person to whose budget an entry is charged.
 
-    Raises UserError if `path` is neither.
+    Raises UserError if `path` is neither a folder nor a zip archive.
     """
     budgets: dict[Hashable, _Budget] = defaultdict(lambda: _Budget(MOST_FILES, MOST_IN_ALL))
     for entry in outer_entries(path):
@@ -103,7 +105,7 @@ def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry
 
 
 def outer_entries(path: Path) -> Iterator[Entry]:
-    """Yield the files as `entries_of` does, but each nested archive as a single file."""
+    """Yield the files as `entries_of` does, but each nested archive as a single file, and without budgets."""
     if path.is_dir():
         for place, folders, names in os.walk(path):
             folders.sort()
@@ -127,7 +129,9 @@ def _of_zip(archive: zipfile.ZipFile, before: str) -> Iterator[Entry]:
 
 
 def _entry(path: str, chunks: Callable[[], Iterator[bytes]]) -> Entry:
-    """Return the entry for a path. If the path is longer than any system writes, reading it raises Refused."""
+    """Return the entry for a path. If the path is longer than any that a system writes, reading the entry
+    raises Refused.
+    """
     parts = path.split("/", LONGEST_PATH)
     if len(path) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME:
         return Entry(path, chunks)
@@ -142,8 +146,8 @@ def _too_long() -> Iterator[bytes]:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """Return the name of a file. subtle: macOS and Canvas write UTF-8 without setting its flag, and zipfile
-    then decodes the name as cp437.
+    """Return the name of a file. subtle: macOS and Canvas write names in UTF-8 without setting the flag that
+    says so, and zipfile then decodes them as cp437.
     """
     if info.flag_bits & IS_UTF8:
         return info.filename
@@ -154,7 +158,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _with_nested(entry: Entry) -> Iterator[Entry]:
-    """Yield the entry, or its contents if it is an archive itself."""
+    """Yield the entry, or its contents if it is itself an archive."""
     some = False
     if entry.path.lower().endswith(".zip") and not entry.is_nobodys and (inner := _opened(entry)):
         with inner:
@@ -167,7 +171,7 @@ def _with_nested(entry: Entry) -> Iterator[Entry]:
 
 class _Nested(io.BytesIO):
     """A nested archive. subtle: zipfile reads the whole list of files at once, and makes an object of half a
-    kilobyte for each file, so an archive of a few megabytes could take gigabytes of memory.
+    kilobyte for each file. An archive of a few megabytes could therefore take gigabytes of memory.
     """
 
     def read(self, size: int | None = -1) -> bytes:

@@ -1,5 +1,5 @@
-"""Keeps files that cannot be placed in the course under DIR/unplaced/STUDENT/LESSON/FILE, so that an
-instructor can look at them, and the report does not say that the student handed in nothing.
+"""Keeps files that cannot be placed, as DIR/unplaced/STUDENT/LESSON/FILE. There, an instructor can look at
+them, and the report does not say that the student handed in nothing.
 """
 
 import os
@@ -14,8 +14,8 @@ LONGEST_NAME = 100  # bytes
 
 
 def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: Path) -> None:
-    """Copy a file to the student's folder under this name, unless an identical file is already there. Raises
-    UserError if it cannot be written.
+    """Copy a file to the student's folder of unplaced files under this name, unless an identical file is
+    already there. Raises UserError if it cannot be written.
     """
     folder = course / ROOM / student / (lesson or NO_LESSON)
     try:
@@ -35,7 +35,9 @@ def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: 
 
 
 def kept_aside(course: Path, lesson: str) -> dict[str, list[str]]:
-    """Return, by student, the names of the files kept for this lesson or for no lesson."""
+    """Return a dict from student ids to the names of the files that were kept aside for this lesson or for no
+    lesson.
+    """
     found: dict[str, list[str]] = {}
     for student in _folders(course / ROOM):
         names = [name for part in (lesson, NO_LESSON) for name in _files(course / ROOM / student / part)]

@@ -1,5 +1,5 @@
-"""Remembers which attempts were collected, in DIR/.collected/STUDENT/attempts.json, so that collecting an
-archive again changes nothing.
+"""Remembers which attempts were collected, in DIR/.collected/STUDENT/attempts.json, so that collecting the
+same archive again changes nothing.
 """
 
 import json
@@ -17,8 +17,8 @@ ROOM = ".collected"
 
 @dataclass(frozen=True)
 class Seen:
-    """An attempt: a digest of its file, the system, the person's number in that system, and the sort keys of
-    attempts: the time (UTC in ISO form, empty if unknown) and a sequence number.
+    """The record of an attempt: a digest of its file, the system, the person's number in that system, and two
+    sort keys. The sort keys are the time (UTC in ISO form, empty if unknown) and a sequence number.
     """
 
     digest: str
@@ -35,10 +35,10 @@ class Seen:
 
 
 class Memory:
-    """The attempts of one student that were collected before, by lesson."""
+    """The attempts of one student that were collected earlier, by lesson."""
 
     def __init__(self, course: Path, student: str):
-        """Raise UserError if the file cannot be read."""
+        """Read the student's file. Raises UserError if it cannot be read."""
         self._path = course / ROOM / student / "attempts.json"
         self._seen: dict[str, list[Seen]] = {}
         try:
@@ -51,7 +51,7 @@ class Memory:
             ) from None
 
     def of(self, lesson: str) -> list[Seen]:
-        """Return the attempts for a lesson, in the order in which they arrived."""
+        """Return the attempts for a lesson, in the order in which they were collected."""
         return self._seen.get(lesson, [])
 
     def add(self, lesson: str, attempts: Iterable[Seen]) -> None:

@@ -1,4 +1,6 @@
-"""Puts the last attempt of each student and lesson from a learning-management system into DIR/submitted."""
+"""Puts each student's last attempt at each lesson, from the archives of a learning-management system, into
+DIR/submitted.
+"""
 
 import os
 import tempfile
@@ -55,8 +57,8 @@ ORDER = (
 
 @dataclass(frozen=True)
 class _Archive:
-    """An archive, the object that finds students in its file names, and whether names inside nested archives
-    count.
+    """An archive: its path, the object that finds students in its file names, and whether the names inside
+    its nested archives are used as well.
     """
 
     path: Path
@@ -67,7 +69,7 @@ class _Archive:
         return self.names.origins(entry.parts if self.within else entry.outer_parts)
 
     def whose(self, entry: Entry) -> tuple:
-        """Return a key of the person whose budget a file is charged to."""
+        """Return a key for the person to whose budget a file is charged."""
         return tuple(origin.key for origin in self.origins(entry)) or tuple(entry.parts[:1])
 
 
@@ -90,9 +92,10 @@ def collect(
     folder: Path | str, archives: list[Path], lesson: str | None = None, timezone: str | None = None
 ) -> bool:
     """Sort the archives into the course, print what was done, and return whether every file was placed. With
-    `lesson`, only that one is collected; `timezone` is the school's, and takes precedence over the settings.
+    `lesson`, only that lesson is collected. `timezone` is the school's time zone, and takes precedence over
+    the settings.
 
-    Raises UserError if `folder` is not a course, or a path is not an archive; then nothing is changed.
+    Raises UserError if `folder` is not a course or a path is not an archive; then nothing is changed.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -130,9 +133,9 @@ def collect(
 def _open(path: Path, ids: set[str]) -> _Archive:
     """Return an archive, with the object that finds students in its file names.
 
-    A Gradescope export has a metadata file beside its folders that says whose they are. A file of that name
-    whose path identifies a student was handed in by that student, and does not count. Names inside nested
-    archives count only if the outer archive's names identify nobody.
+    A Gradescope export contains, next to its folders, a metadata file that says whose the folders are. A file
+    with the same name whose path identifies a student was handed in by that student, and is not used. Names
+    inside nested archives are used only if the outer archive's names identify nobody.
     """
     paths, exports = [], []
     for entry in outer_entries(path):
@@ -155,7 +158,7 @@ def _first_part(entry: Entry) -> str:
 
 
 def _people_in(archive: _Archive) -> list[Origin]:
-    """Return the people in an archive, one entry for each name that a person has there."""
+    """Return the origins of the people in an archive, one for each name that a person has in it."""
     entries = entries_of(archive.path, archive.whose) if archive.within else outer_entries(archive.path)
     found = {(origin.key, origin.name): origin for entry in entries for origin in archive.origins(entry)}
     return list(found.values())
@@ -166,8 +169,8 @@ def _counted(words: list[str]) -> list[str]:
 
 
 class _Sorter:
-    """Reads the archives one after another, keeps each file until the last attempt is known, and then places
-    it.
+    """Reads the archives in turn, keeps a copy of each file until each student's last attempt is known, and
+    then places the files.
     """
 
     def __init__(
@@ -186,7 +189,7 @@ class _Sorter:
     # --- reading --------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
-        """Keep the files of an archive that belong, or may belong, to a student."""
+        """Keep a copy of each file in an archive that belongs, or may belong, to a student."""
         others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
@@ -209,7 +212,9 @@ class _Sorter:
             self._tell_others(student, files, beside=student in with_notebook)
 
     def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
-        """Keep a file that is not a notebook, unless the student's files kept `before` have reached a limit."""
+        """Keep a copy of a file that is not a notebook, unless `before`, the student's files so far, has
+        reached a limit.
+        """
         file, size = None, sum(other.size for other in before)
         if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
             with suppress(Refused):
@@ -217,8 +222,8 @@ class _Sorter:
         return _Other(number, entry.parts[-1], file)
 
     def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
-        """Record the outcome of a student's files other than notebooks; it depends on whether they came
-        `beside` a notebook.
+        """Record the outcome of each of a student's files that is not a notebook. It depends on whether they
+        were handed in together with a notebook (`beside`).
         """
         for other in files:
             if beside:
@@ -273,7 +278,7 @@ class _Sorter:
         keep_aside(self._folder, student, lesson, name, attempt.file)
 
     def _move_from_stranger(self, origin: Origin, student: str) -> None:
-        """Move the files that a student handed in before the student was identified."""
+        """Rename the folders with a student's files that were collected before the student was identified."""
         stranger = id_of_stranger(origin)
         if origin.key in self._moved or stranger == student or self._people.is_somebody(stranger):
             return
@@ -298,12 +303,12 @@ class _Sorter:
     # --- placing --------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
-        """Place every notebook that was kept, and set aside what cannot be placed."""
+        """Place every notebook that was kept, and set aside the files that cannot be placed."""
         by_student: dict[str, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
         main = self._only or self._only_lesson()
         for student, lesson, attempt in self._notebooks:
-            # A file with no sign of its lesson belongs to the lesson of all other files, if there is only
-            # one.
+            # A file with no sign of its lesson belongs to the lesson of the other files, if they all have the
+            # same lesson.
             lesson = lesson or main
             if lesson is None:
                 why = "nothing in it says which lesson it is"
@@ -341,8 +346,8 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """Return the numbers of any system that gives this student two numbers for one lesson, if at least one of
-        the two numbers is new.
+        """Return the numbers that may belong to two people: all of this student's numbers in a system that
+        has more than one for this lesson, if at least one of them is new.
         """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}
@@ -355,8 +360,8 @@ class _Sorter:
     # --- notes ----------------------------------------------------------------------------------------------
 
     def notes_of_people(self, has_class: bool) -> list[str]:
-        """Return notes on people who were found only by name, are not in the gradebook, or have doubtful
-        numbers.
+        """Return notes on people who were found only by name, who are not in the gradebook, or whose numbers
+        are doubtful.
         """
         found, lines = self._people.found, []
         if found.by_name:
@@ -383,7 +388,7 @@ class _Sorter:
         return lines
 
     def notes_of_time(self) -> list[str]:
-        """Return a note on the time zone in which times without one were read, if there were any."""
+        """If any times had no time zone, return a note that says in which zone they were read."""
         if not any(one.origin.time and one.origin.time.tzinfo is None for _, _, one in self._notebooks):
             return []
         more = (
@@ -395,6 +400,6 @@ class _Sorter:
 
 
 def few(names: list[str], most: int = 8) -> str:
-    """Return at most `most` of the names as text, and how many more there are."""
+    """Return at most `most` of the names as text, followed by the number of those left out."""
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])

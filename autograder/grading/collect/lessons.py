@@ -1,4 +1,4 @@
-"""Finds the lesson of a notebook by its contents, or failing that by the name of its file."""
+"""Finds the lesson of a notebook by its contents or, if they do not show it, by the name of its file."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ from autograder.grading.submission.read_submission import grade_id_of, read_note
 
 @dataclass(frozen=True)
 class Content:
-    """A notebook's contents: its lesson, if known, and whether it is as released, with nothing answered."""
+    """A notebook's lesson, if known, and whether the notebook is as released, with nothing answered."""
 
     lesson: str | None
     as_released: bool = False
@@ -39,8 +39,8 @@ class Lessons:
         }
 
     def read(self, file: Path, called: str) -> Content:
-        """Return the contents of the notebook in `file`. Its original name, `called`, decides the lesson if
-        the contents do not.
+        """Return the lesson of the notebook in `file`, and whether it is as released. If the contents do not
+        show the lesson, it is found in `called`, the original name of the file.
         """
         try:
             lesson, as_released = read_limited(self._read, file)
@@ -62,8 +62,8 @@ class Lessons:
         return {lesson: names.findall(text) for lesson, names in self._defines.items()}
 
     def _is_as_released(self, lesson: str, cells: list[dict]) -> bool:
-        """Return whether there are answer cells, each with its text as released, and no other cell defines an
-        exercise.
+        """Return whether nothing was answered: there are answer cells, each still has its released text, and
+        no other cell defines an exercise.
         """
         stubs = self._stubs[lesson]
         others = [cell for cell in cells if _name(cell) not in stubs]
@@ -74,7 +74,7 @@ class Lessons:
 
 
 def _stubs(notebook: Notebook) -> dict[str, str]:
-    """Return the released text of a lesson's answer cells, by name."""
+    """Return the released text of a lesson's answer cells, by cell name."""
     texts = {cell.name: cell.source for cell in notebook.source_cells}
     return {cell.name: texts.get(cell.name, "").strip() for cell in notebook.solution_cells}
 
@@ -84,6 +84,6 @@ def _name(cell: dict) -> str:
 
 
 def _only_most(votes: dict[str, int]) -> str | None:
-    """Return the candidate with the most votes; None in a tie or without votes."""
+    """Return the candidate with the most votes, or None if there is a tie or no candidate has a vote."""
     (best, count), *others = Counter(votes).most_common()
     return best if count and not (others and others[0][1] == count) else None

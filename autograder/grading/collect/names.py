@@ -1,21 +1,23 @@
 """Finds out who handed in what, and when, from the file names of five systems.
 
-    Canvas       lovelaceada_LATE_1234_56789_FILE             a FILE that is handed in again ends in -1, -2, ...
+    Canvas       lovelaceada_LATE_1234_56789_FILE             FILE ends in -1, -2, ... if handed in again
                  LATE_anon_x1Y2z_56789_FILE                   if grading is anonymous
     Moodle       Ada Lovelace_1234_assignsubmission_file/FILE, or the same in one name
-                 Group 3-Ada Lovelace_1234_...                for groups; Participant_1234_... in blind marking
+                 Group 3-Ada Lovelace_1234_...                for groups
+                 Participant_1234_...                         in blind marking
     Blackboard   ASSIGNMENT_ada_attempt_2026-11-20-22-10-00_FILE
     Brightspace  1234-5678 - Ada Lovelace - Nov 20, 2026 1010 PM/FILE, or the same in one name
     Gradescope   assignment_1_export/submission_1234/FILE, and the people in submission_metadata.yml
 
-Each system assigns its own numbers. In Canvas and Brightspace they identify a person permanently, in Moodle only
-within one assignment. Names are what people call themselves, perhaps with a login or a number, a second name in
-brackets, or a group. Blackboard's `ada` is a user name.
+In Canvas and Brightspace a number such as 1234 identifies a person permanently, in Moodle only within one
+assignment. In Blackboard, `ada` is a user name. Names are written by the people themselves, and may include a
+login, a number, a second name in brackets, or a group.
 
-Sources: content_zipper.rb of Canvas, mod/assign/classes/downloader.php of Moodle, "Download Assignments" of
-Blackboard's help, "Download submissions" of D2L's documentation, Gradescope's "Export submissions", and
-instructors' scripts, listed in tests/grading/collect/test_names.py. Times without a zone are in the school's time
-zone.
+Times without a zone are in the school's time zone.
+
+Sources: content_zipper.rb of Canvas, mod/assign/classes/downloader.php of Moodle, "Download Assignments" in
+Blackboard's help, "Download submissions" in D2L's documentation, Gradescope's "Export submissions", and the
+instructors' scripts that are listed in tests/grading/collect/test_names.py.
 """
 
 import re
@@ -49,9 +51,10 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a file: the system and the person's number in it; possible student ids, the likeliest
-    first; the person's name; the time, if the system states it (without a zone if in the school's); whether
-    it is marked late; and a number that orders attempts without a time.
+    """The origin of a file: the system, and the person's number in it (`user`). `ids` are possible student
+    ids, the likeliest first. `time` is the time of hand-in, if the system states it; without a zone, it is in
+    the school's time zone. `late` says whether the system marked the file as late. `order` is a number that
+    orders attempts without a time.
     """
 
     system: str
@@ -64,15 +67,15 @@ class Origin:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The system, and the person's number there."""
+        """The system and the person's number in it."""
         return self.system, self.user
 
 
 @dataclass(frozen=True)
 class Names:
-    """Finds the students behind the file names of one archive; all the names together show which system wrote
-    them. In a path, the outermost part that names a student counts: anything further in was named by a
-    student, who could name someone else.
+    """Finds the students in the file names of one archive. `read` finds them in the names of the system that
+    wrote the archive. In a path, the outermost part that names a student decides; a part further in was named
+    by a student, who could have written someone else's name.
     """
 
     read: Callable[[str], Origin | None]
@@ -81,8 +84,8 @@ class Names:
     titles: Collection[str] = field(default_factory=list)
 
     def origins(self, parts: list[str]) -> list[Origin]:
-        """Return the students who handed in the file at this path: several for joint work, none if nothing
-        identifies them.
+        """Return an origin for each student who handed in the file at this path: several for joint work, none
+        if nothing identifies them.
         """
         if self.gradescope:
             folder = next((part for part in parts[:-1] if part in self.gradescope), None)
@@ -95,8 +98,9 @@ class Names:
 
 
 def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection[str] = ()) -> Names:
-    """Return an object that finds students in these paths of an archive, or in the submissions `gradescope`
-    if it is a Gradescope export. `ids` are the student ids of the class.
+    """Return the Names for an archive with these paths. If it is a Gradescope export, `gradescope` contains
+    its submissions by folder. Otherwise the archive's system is the one whose pattern matches the most paths.
+    `ids` are the student ids of the class.
     """
     told = Counter(read for parts in paths for read in SYSTEMS if _first(read, parts))
     read = max(SYSTEMS, key=lambda read: told[read])
@@ -104,7 +108,9 @@ def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection
 
 
 def gradescope_metadata(data: bytes) -> dict[str, Any]:
-    """Return the submissions in a metadata file, by folder; empty if the file is not Gradescope's."""
+    """Return the submissions in a metadata file by folder, or an empty dict if Gradescope did not write the
+    file.
+    """
     try:
         found = yaml.safe_load(data)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -117,13 +123,17 @@ def gradescope_metadata(data: bytes) -> dict[str, Any]:
 
 
 def _first(read: Callable[[str], Origin | None], parts: list[str]) -> Origin | None:
-    """Return what `read` finds in the outermost part that identifies a student; None if no part does."""
+    """Return the origin that `read` finds in the outermost part that identifies a student, or None if no part
+    does.
+    """
     found = (read(part) for part in parts if len(part) <= LONGEST_NAME)
     return next((origin for origin in found if origin is not None), None)
 
 
 def _of_gradescope(folder: str, submission: dict) -> Iterator[Origin]:
-    """Yield the submitters. One with neither an id nor an address is identified by the submission's folder."""
+    """Yield an origin for each submitter. A submitter without an id and an address is identified by the
+    submission's folder.
+    """
     time = submission.get(":created_at")
     submitters = submission.get(":submitters")
     for one in submitters if isinstance(submitters, list) else []:
@@ -155,8 +165,8 @@ def _moodle(part: str) -> Origin | None:
 
 
 def _blackboard(part: str) -> Origin | None:
-    """Return the origin in a Blackboard name, or None. subtle: the user still begins with the assignment's
-    title; both may contain underscores, so only `Names` can separate them.
+    """Return the origin in a Blackboard name, or None. subtle: its `user` still begins with the assignment's
+    title. Both the title and the user name may contain underscores, so only `Names` can separate them.
     """
     if not (found := BLACKBOARD.fullmatch(part)):
         return None
@@ -164,8 +174,8 @@ def _blackboard(part: str) -> Origin | None:
 
 
 def _titles(paths: list[list[str]], ids: Collection[str]) -> list[str]:
-    """Return the assignment titles that precede ids of the class, the most frequent first; if no such id is
-    found, the prefix that all names share.
+    """Return the assignment titles that precede ids of the class, the most frequent first. If no id of the
+    class is found, return the prefix that all names share, if there is one.
     """
     texts = {origin.user for parts in paths if (origin := _first(_blackboard, parts))}
     known: dict[str, set[str]] = defaultdict(set)

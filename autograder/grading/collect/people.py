@@ -1,9 +1,10 @@
-"""Remembers which students the numbers of learning-management systems belong to, in DIR/people.csv, which an
+"""Remembers to which student each number of a learning-management system belongs, in DIR/people.csv, which an
 instructor may edit.
 
 A number is written to this file if it was matched with a student only by name, or with nobody in the class.
-From then on the file decides. If a student has two numbers, both get a question mark, and nothing under
-either is placed until the instructor removes the marks, or writes another student.
+From then on the file decides. If a student has two numbers in one system, both get a question mark, and
+nothing handed in under either number is placed until the instructor removes the marks or writes another
+student.
 """
 
 import csv
@@ -26,8 +27,9 @@ Key = tuple[str, str]  # a system and its number
 
 @dataclass
 class Found:
-    """The result of `settle`, for the instructor: students found only by name; people who are not in the
-    class, with the students that they may be; and students with doubtful numbers.
+    """The findings of `settle` for the instructor. `by_name` maps students who were found only by name to
+    that name. `strangers` maps the ids of people who are not in the class to the students that they may be.
+    `twice` maps students to their doubtful numbers.
     """
 
     by_name: dict[str, str] = field(default_factory=dict)
@@ -36,10 +38,10 @@ class Found:
 
 
 class People:
-    """The students of a course by their numbers in learning-management systems."""
+    """Knows to which student of the course each number in a learning-management system belongs."""
 
     def __init__(self, course: Path, students: Class):
-        """Raise UserError if the file cannot be read."""
+        """Read the file. Raises UserError if it cannot be read."""
         self._path, self._class = course / FILE, students
         self._rows: dict[Key, tuple[str, str]] = {}  # name and student
         self._sure: dict[Key, str] = {}  # by the system's own ids
@@ -48,11 +50,11 @@ class People:
         self.found = Found()
 
     def student_of(self, origin: Origin) -> str:
-        """Return the student found by `settle`; for a doubtful number, the student it may belong to."""
+        """Return the student that `settle` found; for a doubtful number, the student who may have it."""
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:
-        """Return whether an instructor must first confirm whose number this is."""
+        """Return whether an instructor must first confirm to whom this number belongs."""
         return self._student(origin.key).startswith(DOUBTFUL)
 
     def is_sure(self, origin: Origin) -> bool:
@@ -60,7 +62,7 @@ class People:
         return origin.key in self._sure
 
     def is_new(self, origin: Origin) -> bool:
-        """Return whether the match is new, so that nobody has had a chance to check it."""
+        """Return whether this match was made just now, so that nobody has had a chance to check it yet."""
         return origin.key not in self._before and origin.key not in self._sure
 
     def is_somebody(self, student: str) -> bool:
@@ -68,7 +70,7 @@ class People:
         return student in self._class.ids or student in {one for _, one in self._rows.values()}
 
     def settle(self, archives: list[list[Origin]]) -> None:
-        """Match the numbers in these archives with students."""
+        """Match the numbers in these archives with students, and mark doubtful numbers."""
         origins = {origin.key: origin for archive in archives for origin in archive}
         again = [one for one in origins.values() if one.key in self._rows and self._is_stranger(one)]
         for origin in origins.values():
@@ -88,7 +90,7 @@ class People:
                 self.found.twice[student.removeprefix(DOUBTFUL)].add(f"{system} {number}")
 
     def question(self, keys: set[Key], student: str) -> None:
-        """Mark the numbers in `keys`, which all seem to belong to `student`, as doubtful until an instructor
+        """Mark the numbers `keys`, which all seem to belong to `student`, as doubtful until an instructor
         decides.
         """
         for key in keys:
@@ -105,7 +107,7 @@ class People:
 
     def earlier_ids_of(self, student: str) -> set[str]:
         """Return the ids under which this student's files may have been placed before the student was
-        identified, except ids that belong to others.
+        identified. Leave out ids that belong to others.
         """
         ids = {id_of_stranger(Origin(*key, name=name)) for key, name in self.rows_of(student).items()}
         return ids - {one.removeprefix(DOUBTFUL) for _, one in self._rows.values()}
@@ -133,8 +135,8 @@ class People:
         return self._sure[key] if key in self._sure else self._rows[key][1]
 
     def _is_stranger(self, origin: Origin) -> bool:
-        """Return whether this number was matched with nobody in the class before. The class may have grown
-        since.
+        """Return whether this number was matched with nobody in the class in an earlier run. The class may
+        have grown since then.
         """
         return self._rows[origin.key][1].rstrip("_") == id_of_stranger(origin).rstrip("_")
 
@@ -148,8 +150,8 @@ class People:
         self._rows[origin.key] = origin.name, match.student or self._free(id_of_stranger(origin))
 
     def _match_again(self, origins: list[Origin]) -> None:
-        """Match unknown people with the class as it is now, unless two numbers would then belong to one
-        student.
+        """Match people again whom an earlier run did not find in the class. A match is skipped if a student
+        would then have two numbers.
         """
         found = {origin: self._class.find(origin) for origin in origins}
         for origin, match in found.items():
@@ -160,7 +162,7 @@ class People:
                 self._match(origin)
 
     def _free(self, stranger: str) -> str:
-        """Return the id, with underscores appended until nobody else has it."""
+        """Return the id, followed by as many underscores as it takes to differ from every other id."""
         rows = {student.removeprefix(DOUBTFUL) for _, student in self._rows.values()}
         taken = {folded(one) for one in self._class.ids | rows}
         while folded(stranger) in taken:
@@ -175,7 +177,8 @@ class People:
 
     def _question_twins(self, here: set[Key]) -> None:
         """Mark new numbers as doubtful if they were matched with a student who has another number in the same
-        system. If the system renumbers people in each assignment, only numbers in the same archive count.
+        system. If the system renumbers people in each assignment, only numbers in the same archive are
+        compared.
         """
         for key in (here & self._rows.keys()) - self._before:
             student = self._student(key).removeprefix(DOUBTFUL)
@@ -186,7 +189,9 @@ class People:
                 self.question(same, student)
 
     def _question_numbers_of_two(self, archive: list[Origin]) -> None:
-        """Mark a number as doubtful if one archive has it under two names: it cannot belong to one person."""
+        """Mark a number as doubtful if one archive has it under two names, because it may belong to two
+        people.
+        """
         names = defaultdict(set)
         for origin in archive:
             names[origin.key].add(plain(origin.name))
@@ -216,5 +221,5 @@ class People:
 
 
 def _is_folder(name: str) -> bool:
-    """Return whether a name can be that of a student's folder."""
+    """Return whether a name can be the name of a student's folder."""
     return bool(name) and name[0] != "." and not set("/\\\0") & set(name) and len(name.encode()) <= 255

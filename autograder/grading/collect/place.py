@@ -1,4 +1,4 @@
-"""Puts a student's last attempt into the course, and keeps the others."""
+"""Puts a student's last attempt at a lesson into the course, and keeps the others."""
 
 import hashlib
 import os
@@ -24,8 +24,8 @@ NOT_LAST = "not the last of several"
 
 @dataclass(frozen=True)
 class Attempt:
-    """A notebook, kept in `file` until all attempts are known. `path` is its path in the archive, `time` when
-    it was handed in, if known; `as_released` means that nothing in it was answered.
+    """A notebook, which is kept in `file` until all attempts are known. `path` is its path in the archive,
+    and `time` the time when it was handed in, if known. `as_released` means that nothing in it was answered.
     """
 
     file: Path
@@ -36,7 +36,9 @@ class Attempt:
 
     @property
     def turn(self) -> tuple:
-        """The sort key of attempts, first to last; any attempt with answers comes after all attempts without."""
+        """The sort key of attempts, first to last. Every attempt with answers comes after all attempts
+        without answers.
+        """
         return (
             not self.as_released,
             self.time.timestamp() if self.time else 0.0,
@@ -59,9 +61,9 @@ def place(
     is_as_released: Callable[[Path], bool],
     notes: Mapping[str, list[str]],
 ) -> dict[Attempt, str]:
-    """Put the last attempt into the course, keep the others, and return the outcome of each. Anything else
-    that an instructor should know is added to `notes`. `is_as_released` returns whether the notebook already
-    there is as released. Raises UserError if nothing can be written.
+    """Put the last attempt into the course, keep the others, and return the outcome of each. Append anything
+    else that an instructor should know to `notes`. `is_as_released` returns whether the notebook that is
+    already there is as released. Raises UserError if a file cannot be written.
     """
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
     target = submission.submitted / f"{submission.lesson}.ipynb"
@@ -113,12 +115,12 @@ def _put(folder: Path, target: Path, file: Path, time: datetime | None, fate: st
 
 
 def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
-    """Keep an attempt that does not count, with the time when it was handed in, unless it is kept already."""
+    """Keep an attempt that does not count, with the time when it was handed in, unless it was kept before."""
     folder = submission.folder / EARLIER / submission.student / submission.lesson
     folder.mkdir(parents=True, exist_ok=True)
     if attempt.read_bytes() in [path.read_bytes() for path in folder.glob("*.ipynb")]:
         return
-    # subtle: a person may have removed some, so their count does not show which names are free.
+    # subtle: a person may have removed some files, so their count does not show which names are free.
     number = 1 + max((int(path.stem) for path in folder.iterdir() if path.stem.isdecimal()), default=0)
     if time:
         write_whole(folder / f"{number}.txt", _stamp(time))
@@ -132,8 +134,8 @@ def _stamp(time: datetime) -> str:
 
 
 def _seen_there(submission: Submission, known: list[Seen]) -> Seen:
-    """Return the record of the notebook already in the course: the record of the last attempt with the same
-    contents or, if the notebook was not collected, one made from its time stamp.
+    """Return the record of the notebook that is already in the course. This is the record of the last attempt
+    with the same contents or, if the notebook was not collected, a record made from its time stamp.
     """
     digest = _digest(submission.submitted / f"{submission.lesson}.ipynb")
     same = [one for one in known if one.digest == digest]
@@ -154,8 +156,8 @@ def _time_there(folder: Path) -> datetime | None:
 def _stamp_of(
     submission: Submission, attempt: Attempt, due: datetime | None, notes: Mapping[str, list[str]]
 ) -> datetime | None:
-    """Return the time that counts as the time of hand-in. Canvas marks work as late without saying when it
-    came: one second after the due date is assumed.
+    """Return the time that counts as the time of hand-in, or None if none is known. Canvas marks work as late
+    without saying when it was handed in; in that case, one second after the due date is assumed.
     """
     if attempt.time or not attempt.origin.late:
         return attempt.time

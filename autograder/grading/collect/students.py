@@ -1,4 +1,4 @@
-"""Finds a student of the class by what a learning-management system calls them."""
+"""Finds a student of the class by the names and ids that a learning-management system gives."""
 
 import re
 import unicodedata
@@ -16,8 +16,8 @@ CUT = re.compile(r"[-_]")
 
 @dataclass(frozen=True)
 class Match:
-    """The student who was found, and whether by name alone, which is no proof; if nobody was found, the students
-    that it may be.
+    """The student who was found, if any. `by_name` is True if only the name matched, which is no proof. If
+    nobody was found, `may_be` are the students that it may be.
     """
 
     student: str | None = None
@@ -29,7 +29,7 @@ class Class:
     """The students in the gradebook."""
 
     def __init__(self, students: Iterable):
-        """Index the gradebook's rows `students` by id, address and name."""
+        """Index `students`, the rows of the gradebook, by id, email address and name."""
         self._by_id: dict[str, str] = {}
         self._by_mail: dict[str, set[str]] = defaultdict(set)
         self._by_name: dict[str, set[str]] = defaultdict(set)
@@ -50,8 +50,9 @@ class Class:
         return set(self._by_id)
 
     def find(self, origin: Origin) -> Match:
-        """Return the student whose id or address the system states, or else the only one with that name. An
-        id within a name only distinguishes namesakes, because people write their names themselves.
+        """Return the student whose id or email address the system states, or otherwise the only student with
+        that name. An id within a name serves only to distinguish namesakes, because people write their names
+        themselves.
         """
         for given in map(_composed, origin.ids):
             if given in self._by_id:
@@ -71,13 +72,14 @@ class Class:
         return Match(may_be=tuple(sorted(named | written)))
 
     def resembling(self, name: str) -> list[str]:
-        """Return the ids that differ from this one only in case or width."""
+        """Return the students' ids that differ from `name` only in case or character width."""
         return sorted(one for known, one in self._by_id.items() if folded(known) == folded(name))
 
 
 def possible_names(text: str) -> Iterator[str]:
-    """Yield the possible names in `Group 3-Ada Lovelace`, `ada01 Ada Lovelace`, `Lovelace,Ada-A00123456` and
-    `Ada Lovelace (Countess)`, the whole text first: names may hold digits and dashes as well.
+    """Yield the names that may be meant in texts such as `Group 3-Ada Lovelace`, `ada01 Ada Lovelace`,
+    `Lovelace,Ada-A00123456` or `Ada Lovelace (Countess)`. The whole text comes first, because a name may
+    itself contain digits and dashes.
     """
     outside = IN_BRACKETS.sub(" ", text)
     without_ids = ID.sub(" ", outside)
@@ -88,8 +90,8 @@ def possible_names(text: str) -> Iterator[str]:
 
 
 def id_of_stranger(origin: Origin) -> str:
-    """Return an id for a student who is not in the gradebook, usable as a folder name: the name and the
-    system's number, which distinguishes namesakes.
+    """Return an id for a student who is not in the gradebook, which can be used as a folder name. It consists
+    of the name and the system's number, which distinguishes namesakes.
     """
     name = re.sub(r"[^\w.@-]+", "_", _composed(origin.name).strip())
     name = name.encode()[:LONGEST_NAME].decode(errors="ignore").strip("._-@")
@@ -98,12 +100,16 @@ def id_of_stranger(origin: Origin) -> str:
 
 
 def folded(name: str) -> str:
-    """Return a name with case and width folded, as some file systems and readers compare it."""
+    """Return a name with case and character width folded, because some file systems ignore both, and so do
+    some readers.
+    """
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def plain(name: str) -> str:
-    """Return a name without case, accents, spaces and punctuation: `Ada O'Neill` and `ada oneill` agree."""
+    """Return a name without case, accents, spaces and punctuation, so that `Ada O'Neill` and `ada oneill`
+    agree.
+    """
     letters = unicodedata.normalize("NFD", name.casefold())
     return "".join(letter for letter in letters if letter.isalnum())
 

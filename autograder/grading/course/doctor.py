@@ -39,7 +39,7 @@ for name in ("null", "full", "random", "urandom", "tty"):
 
 
 def examine() -> list[Finding]:
-    """Try everything that grading needs, and return the findings."""
+    """Check everything that grading needs, and return the findings."""
     return [_sandbox(), *_inside(), _limits()]
 
 
@@ -51,8 +51,8 @@ def _sandbox() -> Finding:
 
 
 def _inside() -> list[Finding]:
-    """Run cells in a sandbox, and return the findings: no cell may see this file, or find anything open that
-    should be closed.
+    """Run two cells in a sandbox, and return the findings. The first cell must not see this file, and the
+    second must find every line of defence in place.
     """
     from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
     from autograder.grading.worker.session import Ended, Session
@@ -74,15 +74,15 @@ def _inside() -> list[Finding]:
 
 
 def _text(outputs: list[dict]) -> str:
-    """Return the text that a cell printed, and the error that stopped it, so that an error is not mistaken for
-    silence.
+    """Return the text that a cell printed and the error that stopped it, so that an error is not mistaken for
+    empty output.
     """
     return "".join(output.get("text", "") or output.get("evalue", "") for output in outputs)
 
 
 def second_lines(left_open: list[str]) -> Finding:
-    """Return a finding that names the lines of defence besides namespaces that this machine lacks: those in
-    `left_open`, and control groups.
+    """Return a finding on the lines of defence behind the namespaces. It names those that this machine lacks:
+    the ones in `left_open`, and control groups if they cannot be made.
     """
     from autograder.grading.sandbox.cgroups import parent_of_groups
 

@@ -1,7 +1,7 @@
 """Adds lessons to a course, and copies the instructor's own lessons into it.
 
 DIR/lessons              a copy of the instructor's own lessons, with which the course is graded
-DIR/.made/LESSON.ipynb   the source as it was made, from which the instructor's changes are recognised later
+DIR/.made/LESSON.ipynb   the source as it was made; comparing it with the present source shows the changes
 """
 
 import shutil
@@ -21,8 +21,8 @@ MADE = ".made"
 
 
 def choose_lessons(only: list[str] | None) -> list[Lesson]:
-    """Return the lessons with these numbers or names; all if None. Raises UserError if there is no such
-    lesson.
+    """Return the lessons with these numbers or names, or all lessons if `only` is None. Raises UserError if
+    there is no such lesson.
     """
     known = find_lessons(None)
     for one in only or []:
@@ -36,7 +36,7 @@ def copy_own(further: Path, folder: Path) -> list[Lesson]:
     """Copy the lessons in the folder `further` into the course in `folder`, make this process use them, and
     return them.
 
-    Raises UserError if there are none, or one has a name that is taken.
+    Raises UserError if there are none, or if one has a name that is already taken.
     """
     own.check_names(further)
     copy, half = folder / own.COPY, folder / f".{own.COPY}"
@@ -53,7 +53,7 @@ def copy_own(further: Path, folder: Path) -> list[Lesson]:
 
 
 def own_lessons(folder: Path) -> list[Lesson]:
-    """Return the instructor's own lessons in the course's copy."""
+    """Return the instructor's own lessons, which the course has a copy of."""
     copy = folder / own.COPY
     return [Lesson(name, copy) for name in lesson_names(copy)] if own.is_own(copy) else []
 
@@ -61,7 +61,7 @@ def own_lessons(folder: Path) -> list[Lesson]:
 def add_lesson(
     api: NbGraderAPI, folder: Path, lesson: Lesson, made: NotebookNode, source: NotebookNode
 ) -> None:
-    """Put a lesson into the course: its source, and the release that nbgrader makes of it. `made` is the
+    """Put a lesson into the course: its source, and the release that nbgrader makes from it. `made` is the
     source without the instructor's changes.
 
     Raises UserError, and leaves the course as it is, if nbgrader refuses the source.
@@ -85,5 +85,5 @@ def source_of(folder: Path, lesson: Lesson) -> Path:
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Return the notebook in a file of the course."""
+    """Read a notebook of the course from its file."""
     return nbformat.read(path, as_version=4)

@@ -1,10 +1,10 @@
 """Makes a standard nbgrader course from the lessons.
 
-    DIR/nbgrader_config.py   calls configure of settings.py
-    DIR/nbgrader_config.json stops nbgrader if that file has an error
-    DIR/.secret              the secret that hidden cases are drawn from; only the teacher can read it
-    DIR/source/LESSON        the lessons with answers and hidden tests
-    DIR/release/LESSON       what students get
+    DIR/nbgrader_config.py   calls `configure` in settings.py
+    DIR/nbgrader_config.json stops nbgrader if nbgrader_config.py has an error
+    DIR/.secret              the secret from which hidden cases are drawn; only the teacher can read it
+    DIR/source/LESSON        the lesson with answers and hidden tests
+    DIR/release/LESSON       the lesson as students get it
     DIR/gradebook.db         nbgrader's gradebook
     DIR/lessons, DIR/.made   see lessons.py
 
@@ -62,13 +62,13 @@ def make_course(
     like: Path | None = None,
     quietly: bool = False,
 ) -> Path:
-    """Make a course in `folder`, which must be new or empty, return its path, and print what to do next
-    unless `quietly`.
+    """Make a course in `folder`, which must be new or empty, and return its path. Unless `quietly`, print
+    what to do next.
 
-    `only` selects lessons by number or name (None: all); `further` is a folder of the instructor's own
+    `only` selects lessons by number or name (None: all). `further` is a folder with the instructor's own
     lessons, which are added. `course_id` is the course's name in an exchange, by default the folder's name
-    and four random characters. With `like`, the new course has the lessons of that course, with the
-    instructor's changes, but none of its students.
+    and four random characters. If `like` is the folder of another course, the new course gets its lessons,
+    with the instructor's changes, but none of its students.
 
     Raises UserError if the folder cannot be used or there is no such lesson; then nothing is left behind.
     """
@@ -89,7 +89,7 @@ def make_course(
         if like is not None:
             _take_changes_along(like, half, lessons)
         # subtle: closed to other users of the machine, because it holds answers, and will hold grades.
-        if folder.exists():  # filled rather than replaced, because a shell may be in it
+        if folder.exists():  # filled rather than replaced, because it may be a shell's working directory
             folder.chmod(0o700)
             for entry in half.iterdir():
                 entry.rename(folder / entry.name)
@@ -118,13 +118,13 @@ def _checked_id(course_id: str) -> str:
 
 
 def _new_id(name: str) -> str:
-    """Return a unique course id that people recognise: the name and four random characters."""
+    """Return a unique course id that people recognise: the folder's name and four random characters."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip(".-_") or "course"
     return f"{plain}-{secrets.token_hex(2)}"
 
 
 def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
-    """Copy the instructor's changes to the lessons of the course `like` into the new course."""
+    """Copy the instructor's changes to the lessons of the course `like` into the new course in `folder`."""
     api = open_course(folder)
     with quiet(folder / "grading.log"):
         for lesson in find_lessons(None) + own_lessons(folder):
@@ -137,7 +137,9 @@ def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
 
 
 def _half_made(folder: Path) -> Path:
-    """Return a new folder next to `folder`, to be renamed when it is complete."""
+    """Return a new folder next to `folder`, which is renamed to `folder` when the course is complete. Raises
+    UserError if `folder` cannot be used.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not an empty folder; choose a new one.")
     if not folder.parent.is_dir():

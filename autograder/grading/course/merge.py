@@ -1,4 +1,4 @@
-"""Merges a corrected lesson, cell by cell, with the changes that an instructor has made to the old one."""
+"""Merges a corrected lesson, cell by cell, with an instructor's changes to the old version of that lesson."""
 
 from difflib import SequenceMatcher
 
@@ -6,11 +6,13 @@ from nbformat import NotebookNode, from_dict
 
 
 def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """Return the corrected lesson with the instructor's changes, and sentences on what both sides changed.
+    """Return the corrected lesson with the instructor's changes, and notes on everything that both sides
+    changed.
 
-    `made` is the old lesson as it was made, `mine` the instructor's version of it, `new` the corrected one.
-    The instructor's text and points win. Cells that they added, or changed although the corrected lesson
-    drops them, stay below the cell that they followed; cells that they removed stay out.
+    `made` is the old lesson as it was made, `mine` the instructor's version of it, and `new` the corrected
+    lesson. Where both sides changed a text or points, the instructor's version wins. A cell that the
+    instructor added stays below the cell that it followed. So does a cell that the instructor changed and
+    that the corrected lesson no longer has. Cells that the instructor removed are left out.
     """
     partner = _partners(made, new)
     old, kept = {cell.id: cell for cell in made.cells}, {cell.id: cell for cell in mine.cells}
@@ -37,8 +39,8 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
 
 
 def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
-    """Map the position of each cell of the new lesson to its position in the old one, if it was there: cells
-    are matched by their names, or else by text or position.
+    """Map the position of each cell in the new lesson to the position of the same cell in the old lesson, if
+    it was there. Named cells are matched by name, and other cells by their text or position.
     """
     before, after = _keys(made), _keys(new)
     names = {key: place for place, key in enumerate(before) if isinstance(key, tuple)}
@@ -54,14 +56,16 @@ def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
 
 
 def _keys(notebook: NotebookNode) -> list[str | tuple]:
-    """Return the keys by which cells are matched: (grade_id,) for named cells, else the source."""
+    """Return the keys by which cells are matched: (grade_id,) for a named cell, and the source for any other
+    cell.
+    """
     names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
     return [(name,) if name else cell.source for name, cell in zip(names, notebook.cells)]
 
 
 def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, list[NotebookNode]]:
-    """Return the instructor's own cells, by the id of the lesson's cell above them. A cell whose id is taken
-    gets another.
+    """Return the cells of `mine` that are not among the lesson's cells `lessons`, grouped by the id of the
+    lesson's cell above them. A cell whose id is `taken` gets a new id.
     """
     own: dict[str, list[NotebookNode]] = {}
     above = ""
@@ -75,8 +79,8 @@ def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, li
 
 
 def _both(before: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """Return a cell with the changes of both sides, and notes on what both changed; there the instructor's
-    side wins.
+    """Return a cell with the changes of both sides, and notes on everything that both changed. In those
+    places, the instructor's version wins.
     """
     cell, notes = from_dict(new), []
     if mine.source != before.source:

@@ -1,7 +1,6 @@
-"""Finds what has changed since a course was made or last updated, from CHANGELOG.md.
+"""Finds in CHANGELOG.md what has changed since a course was made or last updated.
 
-The course keeps the changelog of that day in DIR/.made; the entries of today's changelog that are not in that copy
-are news.
+On that day, a copy of the changelog is stored in DIR/.made. The entries that the copy lacks are news.
 """
 
 import re
@@ -16,12 +15,14 @@ ENTRY = re.compile(r"^- (.+(?:\n  .+)*)", re.M)
 
 
 def remember(folder: Path) -> None:
-    """Store today's changelog in the course."""
+    """Store a copy of the present changelog in the course."""
     write_whole(folder / MADE / NAME, _text(ROOT / NAME))
 
 
 def news(folder: Path) -> list[str]:
-    """Return the changelog entries that are not in the copy that the course keeps; all if it keeps none."""
+    """Return the changelog entries that the copy in the course lacks, or all entries if the course has no
+    copy.
+    """
     known = set(_entries(_text(folder / MADE / NAME)))
     return [entry for entry in _entries(_text(ROOT / NAME)) if entry not in known]
 

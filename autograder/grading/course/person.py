@@ -22,14 +22,14 @@ from autograder.grading.gradebook.table import as_number, points_of, short_name
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
-OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that hold no student's data
+OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that contain no student's data
 OF_ALL = ("report*.html", "feedback-*.zip")  # files about the whole class, which commands can write again
 LOGS = ("grading.log", ".nbgrader.log")
 
 
 def show(folder: Path, student: str) -> None:
-    """Print what the gradebook holds about a student, and list the student's files. Raises UserError if there
-    is nothing.
+    """Print what the gradebook contains about a student, and list the student's files. Raises UserError if
+    there is nothing.
     """
     folder = folder.absolute()
     api = open_course(folder)
@@ -54,8 +54,8 @@ def show(folder: Path, student: str) -> None:
 
 def forget(folder: Path, student: str) -> list[Path]:
     """Remove a student from the gradebook, folders, tables and logs of a course. Print and return the
-    instructor's own files that still name the student, and what was collected under another id before the
-    student was identified.
+    instructor's own files that still name the student, and anything that was collected under another id
+    before the student was identified.
 
     Raises UserError if the course keeps nothing about the student.
     """
@@ -103,8 +103,8 @@ def forget(folder: Path, student: str) -> list[Path]:
 
 
 def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
-    """Return the student's folders, and the files with the outcomes of grading. Raises UserError if no
-    student can have this id.
+    """Return the student's folders, and the files with the outcomes of grading the student's work. Raises
+    UserError if no student can have this id.
     """
     if not student or student.startswith(".") or "/" in student:
         raise UserError(f"{student!r} cannot be the id of a student.")
@@ -119,8 +119,8 @@ def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
 def _kept_under_another_id(
     folder: Path, ids: set[str], lessons: list[str], gradebook: Gradebook
 ) -> dict[str, list[Path]]:
-    """Return the ids under which something is kept, each with its paths: folders, or the gradebook if only it
-    knows the id.
+    """Return those of the ids under which anything is kept, each with its paths. If only the gradebook knows
+    an id, that is the path of the gradebook.
     """
     rows = {row.id for row in gradebook.students}
     found = {one: _places(folder, one, lessons) for one in sorted(ids)}
@@ -152,7 +152,7 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
 
 
 def _key_in(outcome: Path) -> str:
-    """Return the result's key, read from an outcome's file; empty if there is none."""
+    """Return the result's key from the file of an outcome, or an empty string if there is none."""
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
     except (OSError, ValueError, AttributeError):
@@ -160,7 +160,7 @@ def _key_in(outcome: Path) -> str:
 
 
 def _forget_deleted_rows(db_url: str) -> None:
-    """Rewrite SQLite's file, in which deleted rows remain until they are overwritten."""
+    """Rewrite SQLite's file, because deleted rows remain in it until they are overwritten."""
     url = make_url(db_url)
     if url.drivername.startswith("sqlite") and url.database:
         with closing(sqlite3.connect(url.database, timeout=60)) as database:
@@ -190,7 +190,7 @@ def _lines_without(text: str, student: str) -> str:
 
 
 def _tables(folder: Path) -> Iterator[Path]:
-    """Yield the tables that this package stores in a course besides nbgrader's own files."""
+    """Yield the tables that this package stores in a course in addition to nbgrader's own files."""
     yield from (path for path in folder.glob(".*.json") if path.is_file())
     yield from (folder / ".grading").glob("*.json")
 
@@ -205,7 +205,9 @@ def _table_without(text: str, student: str) -> str:
 
 
 def _without(data: Any, student: str) -> Any:
-    """Return the data of a table without the entries that name the student."""
+    """Return the data of a table without the student's id and without the entries whose key or value is that
+    id.
+    """
     if isinstance(data, dict):
         kept = {key: value for key, value in data.items() if student not in (key, value)}
         return {key: _without(value, student) for key, value in kept.items()}

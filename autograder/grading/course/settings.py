@@ -1,8 +1,8 @@
-"""The settings of a course: nbgrader's defaults, changed where they are unsafe. `nbgrader_config.py` of a course calls
-`configure`; whatever is set there after that call wins.
+"""The settings of a course. They differ from nbgrader's defaults where those are unsafe. A course's
+`nbgrader_config.py` calls `configure`; anything that it sets after that call takes precedence.
 
-A comment says what each setting prevents. With nbgrader's defaults a check without output gives full marks, a
-deleted check cell keeps the old score, and a student's HTML runs in the reader's browser.
+A comment says what each setting prevents. With nbgrader's defaults, a check without output gives full marks,
+a deleted check cell keeps the old score, and a student's HTML runs in the reader's browser.
 """
 
 import os
@@ -24,7 +24,7 @@ from autograder.grading.gradebook.nbgrader_steps import (
 )
 from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, GradesSoFar, make_releasable
 
-OLD_ID = "attention-by-hand"  # the id of all courses made before each had its own
+OLD_ID = "attention-by-hand"  # the id of all courses that were made before each course got a different id
 SAFE = {
     "markdown2html": "autograder.grading.safe.formulas.markdown",
     "clean_html": "autograder.grading.safe.clean_html.clean_again",
@@ -32,11 +32,13 @@ SAFE = {
 
 
 def configure(c: Config, folder: str) -> None:
-    """Set everything in the traitlets configuration `c` for the course in `folder`."""
+    """Set all options for the course in `folder` in the traitlets configuration `c`, and prepare this process
+    for it.
+    """
     mark_as_loaded(c)
     take_names_literally()
     use_course(Path(folder))
-    # Prefer kernels of this Python. nbgrader runs the program alembic, which is installed beside this Python.
+    # Prefer kernels of this Python. nbgrader runs the program alembic, which is installed next to this Python.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     programs = os.path.dirname(sys.executable)
     if programs not in os.environ.get("PATH", "").split(os.pathsep):

@@ -1,4 +1,4 @@
-"""Brings corrected and additional lessons into a course in mid-term, and reports what changes for whom."""
+"""Brings corrected and additional lessons into a course in mid-term, and reports what changes."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -35,8 +35,8 @@ BEFORE = Path("earlier", "source")  # where sources with the instructor's change
 
 @dataclass(frozen=True)
 class _Plan:
-    """The plan for a lesson, and the messages about it. `source` is None if the lesson is left as it is; `refused`
-    is True if the reason is that students have already handed the lesson in.
+    """The plan for a lesson in an update, and the messages about it. `source` is None if the lesson is left
+    as it is. `refused` is True if that is because students have already handed the lesson in.
     """
 
     lesson: Lesson
@@ -48,10 +48,10 @@ class _Plan:
 
 def update_course(folder: Path | str, only: list[str] | None = None, further: Path | None = None) -> None:
     """Bring the lessons of the course in `folder` up to date, and print what changes. `only` lists lessons to
-    add, by number or name; `further` is the folder with the current version of the instructor's own lessons.
+    add, by number or name. `further` is a folder with the current version of the instructor's own lessons.
 
     Points in the gradebook, submissions, and the instructor's own text and points are kept. Raises UserError
-    if `folder` is not a course, or there is no such lesson.
+    if `folder` is not a course, or if there is no such lesson.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -89,8 +89,8 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
 
 @contextmanager
 def _copy_kept(folder: Path) -> Iterator[Callable[[], None]]:
-    """Back up the course's copy of the instructor's own lessons, and yield a function that restores it; any
-    error in the block restores it too.
+    """Back up the course's copy of the instructor's own lessons, and yield a function that restores it. The
+    copy is also restored if the block raises an error.
     """
     copy = folder / own.COPY
     with TemporaryDirectory(dir=folder, prefix=".lessons-") as kept:
@@ -152,13 +152,13 @@ def _other(before: dict[str, float], after: dict[str, float]) -> list[str]:
 
 
 def _points(notebook: NotebookNode) -> dict[str, float]:
-    """Return the points of the named cells, 0 for those that are not graded."""
+    """Return the points of the named cells; cells that are not graded have 0 points."""
     named = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
     return {one.grade_id: float(one.get("points") or 0) for one in named}
 
 
 def _points_before(api: NbGraderAPI, lesson: str) -> dict[str, float]:
-    """Return the points of the named cells as `_points` does, but from the gradebook."""
+    """Return the points of the named cells as `_points` does, but read them from the gradebook."""
     with api.gradebook as gradebook:
         try:
             notebook = gradebook.find_notebook(lesson, lesson)

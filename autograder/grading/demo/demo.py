@@ -1,4 +1,4 @@
-"""Makes a course, hands in for a made-up class, grades it, and makes feedback and a report, all in one go."""
+"""Makes a course, hands in the work of an invented class, grades it, and makes feedback and a report."""
 
 import shlex
 import shutil
@@ -16,13 +16,13 @@ from autograder.grading.gradebook.open_course import open_course, quiet
 from autograder.grading.pages.report import report
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 
-MARK = ".made-by-demo"  # marks a folder that holds only made-up work
+MARK = ".made-by-demo"  # marks a folder that contains only invented work
 
 
 def demo(folder: Path | str) -> None:
     """Make a course in `folder` with a graded sample class, and print where everything is.
 
-    The folder must be new, empty, or made by an earlier demo, which is replaced. Raises UserError as
+    The folder must be new or empty, or contain an earlier demo, which is replaced. Raises UserError as
     make_course does.
     """
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Writes a made-up student's notebook: the released one with answers typed into it."""
+"""Writes an invented student's notebook: the released notebook with answers typed into it."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from autograder.schema.mistake import edited_source
 
 
 def hand_in(folder: Path, work: SampleSubmission) -> Path:
-    """Write the submission below DIR/submitted, and return its path."""
+    """Write the submission under DIR/submitted, and return its path."""
     path = folder / "submitted" / work.student / work.lesson / f"{work.lesson}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(notebook_text(folder, work) if work.file is None else work.file, encoding="utf-8")
@@ -39,8 +39,8 @@ def notebook_text(folder: Path, work: SampleSubmission) -> str:
 
 
 def _typed(teacher: str, stub: str, exercise_id: str, answer: str) -> str:
-    """Return the text of an answer cell: the stub, the right answer, a known mistake, or an answer whose body is
-    `answer`.
+    """Return the text of an answer cell. `answer` is STUB, RIGHT, the id of a known mistake, or the body of
+    the answer.
     """
     if answer == STUB:
         return stub

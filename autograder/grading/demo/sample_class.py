@@ -1,6 +1,6 @@
-"""A made-up class: who hands in what. Names are invented.
+"""An invented class, and what each student hands in. The names are invented, too.
 
-A wrong answer is given as the id of a known mistake of its exercise, or as the body of the answer.
+A wrong answer is stated as the id of a known mistake of its exercise, or as the body of the answer.
 """
 
 from dataclasses import dataclass, field
@@ -30,8 +30,10 @@ return e / e.sum(dim=-1, keepdim=True)"""
 
 @dataclass(frozen=True)
 class SampleSubmission:
-    """The work of one student: `default` for all exercises (RIGHT or STUB) except those in `answers`, which
-    holds a mistake's id, RIGHT, STUB, or the body of the answer. `file` replaces the whole notebook.
+    """The work of one student in one lesson. Every exercise is answered by `default` (RIGHT or STUB), except
+    those in `answers`, which maps an exercise id to RIGHT, STUB, the id of a mistake, or the body of the
+    answer. `written` is the text of the written answers. `without_checks` removes the locked cells, which
+    include the checks. `file` replaces the whole notebook.
     """
 
     student: str

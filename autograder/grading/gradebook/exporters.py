@@ -1,14 +1,15 @@
-"""Grades as CSV files: exporters for nbgrader.
+"""Exporters for nbgrader that write the grades as CSV files.
 
     nbgrader export
     nbgrader export --exporter=autograder.grading.gradebook.exporters.CanvasExporter --to canvas.csv
     nbgrader export --exporter=autograder.grading.gradebook.exporters.MoodleExporter --to moodle.csv
 
-The first is nbgrader's own table; the others are for learning-management systems. Select students and lessons
-with nbgrader's --student and --assignment. A grade is the score less the late penalty; for Canvas and Moodle,
-a student who handed in nothing has an empty cell. A text that a spreadsheet would take for a formula gets an
-apostrophe in front, and so does any part of a text that would become a cell if semicolons, tabs or bars
-separated cells.
+The first command writes nbgrader's own table; the others write files for learning-management systems. Select
+students and lessons with nbgrader's --student and --assignment. A grade is the score less the late penalty;
+for Canvas and Moodle, a student who handed in nothing has an empty cell.
+
+Text that a spreadsheet would take for a formula gets an apostrophe in front. A spreadsheet may also split a
+text at semicolons, tabs or bars; a part that it would then take for a formula gets an apostrophe, too.
 """
 
 import csv
@@ -29,8 +30,9 @@ from autograder.grading.gradebook.table import as_number, points_of
 from autograder.grading.submission.find import find_submissions
 from autograder.printable import printable
 
-# Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, control
-# characters, and doubled quotes); how a formula begins, including full-width and small forms and the minus sign.
+# BEGINS: where a cell may begin, whatever separates cells and rows. SKIPPED: what may come before a formula (spaces,
+# control characters, and quotes). FORMULA: how a formula begins, including full-width and small forms and the minus
+# sign.
 BEGINS = r"(?:^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
 SKIPPED = r"[\x00-\x08\x0e-\x1b\x1f \"\x7f-\x84\x86-\xa0\xad\u1680\u2000-\u200f\u202a-\u202f\u205f-\u2069\u3000\ufeff]*"
 FORMULA = re.compile(rf"({BEGINS})(?={SKIPPED}[=+@\-＝＋＠－﹦﹢﹫﹣−])")
@@ -42,15 +44,15 @@ TABLE_HEAD = (
 
 
 class TableExporter(ExportPlugin):
-    """nbgrader's own table, one row for each lesson and student, in which no cell can be a formula; the
-    default of `nbgrader export`.
+    """Writes nbgrader's own table, with one row for each lesson and student. No cell of it can be a formula.
+    This exporter is the default of `nbgrader export`.
     """
 
     default_name = "grades.csv"
     only_handed_in = False  # leave out lessons that nobody handed in, unless --assignment names one
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write the file that --to names, replacing it only when it is complete."""
+        """Write the file that --to names. An existing file is replaced only when the new one is complete."""
         path = Path(self.to or self.default_name)
         chosen, wanted = set(map(str, self.assignment)), set(map(str, self.student))
         lessons = [
@@ -74,8 +76,8 @@ class TableExporter(ExportPlugin):
 
     def _warn_of_what_waits(self, lesson: Assignment) -> None:
         """Warn how many submissions of a lesson have an answer that still lacks points, counted as in
-        `grade`'s table, and how many others nbgrader marks to be looked at again because they were graded by
-        hand before.
+        `grade`'s table. Also warn how many others nbgrader marks for another look, because they were graded
+        again after being graded by hand.
         """
         marked = [work for work in lesson.submissions if work.needs_manual_grade]
         waiting = [work for work in marked if _lacks_points(work)]
@@ -89,7 +91,7 @@ class TableExporter(ExportPlugin):
             self.log.warning(note, lesson.name, again)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
-        """Warn, for each lesson, how many submissions have no grade for their latest version."""
+        """Warn, for each lesson, how many submissions have not been graded in their latest version."""
         course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
         handed_in = find_submissions(course, None, lessons)
         ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))
@@ -99,7 +101,9 @@ class TableExporter(ExportPlugin):
             )
 
     def _warn_of_strangers(self, students: list) -> None:
-        """Warn of students without a name or address in the gradebook, if others have one."""
+        """Warn about students who have neither a name nor an email address in the gradebook, unless that is
+        true of all.
+        """
         strangers = [one.id for one in students if not (one.first_name or one.last_name or one.email)]
         if strangers and len(strangers) < len(students):
             self.log.warning("not in the class list that was imported: %s", printable(", ".join(strangers)))
@@ -120,13 +124,13 @@ class TableExporter(ExportPlugin):
 
 
 class CanvasExporter(TableExporter):
-    """The CSV for Canvas's Gradebook > Import. nbgrader's student id is used as the SIS Login ID.
+    """Writes the CSV file for Canvas's Gradebook > Import. nbgrader's student id is used as the SIS Login ID.
 
-    Canvas finds a student by ID, SIS User ID or SIS Login ID, and creates a new assignment for a column
-    unless its header is that of an existing one. So the header may be changed to "Name (number)", as in
-    Canvas's own export. Described in "How do I import grades in the Gradebook?" (community.canvaslms.com,
-    Instructor Guide), by Ohio State University ("Import a CSV File into Carmen Grades",
-    teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").
+    Canvas finds a student by ID, SIS User ID or SIS Login ID. It creates a new assignment for a column,
+    unless the column's header is the header of an existing assignment. The header may therefore be changed to
+    "Name (number)", as in Canvas's own export. Described in "How do I import grades in the Gradebook?"
+    (community.canvaslms.com, Instructor Guide), by Ohio State University ("Import a CSV File into Carmen
+    Grades", teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").
     """
 
     default_name = "canvas.csv"
@@ -149,11 +153,11 @@ class CanvasExporter(TableExporter):
 
 
 class MoodleExporter(TableExporter):
-    """The CSV for Moodle's Grades > Import > CSV file. nbgrader's student id is in two columns: Username and
-    ID number.
+    """Writes the CSV file for Moodle's Grades > Import > CSV file. nbgrader's student id is written to two
+    columns, Username and ID number.
 
-    The column names are those of Moodle's own export; on import they are mapped by hand. Described in "Grade import"
-    (docs.moodle.org/405/en/Grade_import).
+    The column names are those of Moodle's own export; on import, the teacher maps them by hand. Described in
+    "Grade import" (docs.moodle.org/405/en/Grade_import).
     """
 
     default_name = "moodle.csv"
@@ -181,7 +185,7 @@ def _lacks_points(work: Any) -> bool:
 
 
 def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
-    """Return the submission of the student for the lesson, or None."""
+    """Return the student's submission for the lesson, or None."""
     try:
         return gradebook.find_submission(lesson.name, student.id)
     except MissingEntry:
@@ -189,7 +193,7 @@ def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
 
 
 def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | None]:
-    """Return the score less the late penalty for each lesson, None if nothing was handed in."""
+    """Return the student's score less the late penalty for each lesson; None where nothing was handed in."""
     works = [_work(gradebook, lesson, student) for lesson in lessons]
     return [
         None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0))
@@ -198,7 +202,9 @@ def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | N
 
 
 def quoted(cell: object) -> str:
-    """Return a cell as text, with an apostrophe in front if a spreadsheet would take it for a formula."""
+    """Return a cell as text. Put an apostrophe before each part of it that a spreadsheet could take for a
+    formula.
+    """
     if isinstance(cell, float):
         return as_number(cell)
     text = "" if cell is None else str(cell)

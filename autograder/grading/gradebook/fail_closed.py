@@ -1,8 +1,8 @@
 """Stops nbgrader if the settings of a course were not loaded.
 
-nbgrader only logs an error in `nbgrader_config.py` and continues with its own defaults, under which students'
-code runs without a sandbox. `nbgrader_config.json`, which nbgrader also reads, names our exporters whatever
-the other file holds; each of them calls `require_settings` before anything is converted.
+If `nbgrader_config.py` contains an error, nbgrader only logs it and continues with default settings, under
+which students' code runs without a sandbox. But nbgrader also reads `nbgrader_config.json`, which names our
+exporters. Each of them calls `require_settings` before anything is converted.
 """
 
 import json

@@ -1,6 +1,4 @@
-"""Fills in a graded notebook: the outputs, the judge's words, the scores, and the marking schemes for
-graders.
-"""
+"""Fills in a graded notebook: the outputs, the verdicts, the scores, and the marking schemes for graders."""
 
 import re
 from dataclasses import replace
@@ -25,8 +23,8 @@ NO_VERDICT = "There is no verdict, which counts as 0 points"
 
 
 def fill_in(nb: NotebookNode, result: Result, key: str) -> dict[str, float]:
-    """Put the outputs, the judge's words and the result's key into the notebook; return the points by the
-    checks' grade ids.
+    """Put the outputs, the verdicts and the result's key into the notebook. Return a dict from the checks'
+    grade ids to their points.
     """
     from autograder.notebook.card import html_of, text_of
 
@@ -58,13 +56,15 @@ def worth(verdict: Verdict, points: float) -> Verdict:
 
 
 def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, float], log: Logger) -> None:
-    """Write scores and automatic comments of a graded notebook into its row of the gradebook.
+    """Write the scores and automatic comments of a graded notebook to its row in the gradebook.
 
-    A check earns the points that the judge gave, and none without a verdict. A test that a teacher added
-    earns all points if it runs to its end and shows nothing, or the points that it states as a plain float;
-    either way this is what the student's own process reports, and it can report anything (see GRADING.md). If
-    the test shows something else, it must be graded by hand, like a task. subtle: by itself, nbgrader gives
-    full marks even if a test shows text, nan or a negative number, and none if a warning is printed.
+    A check earns the points that the judge gave, or 0 if there is no verdict. A test that a teacher added
+    earns all points if it runs to its end and shows nothing, or the points that it states as a plain float.
+    In both cases the student's own process reports this, and it can report anything (see GRADING.md). If the
+    test shows something else, it must be graded by hand, like a task.
+
+    subtle: by itself, nbgrader gives full marks even if a test shows text, nan or a negative number, and none
+    if a warning is printed.
     """
     grades = {grade.name: grade for grade in row.grades}
     comments = {comment.name: comment for comment in row.comments}
@@ -84,7 +84,7 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
 
 
 def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
-    """Return the points of a graded cell; None if it must be graded by hand."""
+    """Return the points of a graded cell, or None if it must be graded by hand."""
     if utils.is_solution(cell) or cell.cell_type != "code":
         return utils.determine_grade(cell)[0]
     if exercise_of(cell) is not None:
@@ -93,8 +93,8 @@ def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
 
 
 def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
-    """Return the points that a test's outputs state: all if it shows nothing, as a test made of assertions
-    does; 0 if it stops with an error; None if its output is not a number of points.
+    """Return the points that a test's outputs state: `most` if the test shows nothing, as a test made of
+    assertions does; 0 if it stops with an error; None if its output is not a valid number of points.
     """
     if any(output.output_type == "error" for output in outputs):
         return 0.0
@@ -111,7 +111,8 @@ def show_mark_schemes(nb: NotebookNode, lesson: NotebookNode) -> None:
     """Insert the lesson's marking schemes into a graded notebook.
 
     Formgrader draws them in a separate box, and marks every cell that is not in the lesson as the student's
-    (pages/templates/formgrade), so that a student's own text cannot pass for a marking scheme.
+    own cell (pages/templates/formgrade). Text that a student wrote therefore cannot pass for a marking
+    scheme.
     """
     lesson = from_dict(lesson)
     for one in (nb, lesson):
@@ -129,7 +130,7 @@ def show_mark_schemes(nb: NotebookNode, lesson: NotebookNode) -> None:
 
 
 def put_points_into_table(nb: NotebookNode) -> None:
-    """Write the points of the graded cells, which an instructor may change, into the lesson's table of
+    """Copy the points of the graded cells, which an instructor may have changed, into the lesson's table of
     exercises.
     """
     points = {}

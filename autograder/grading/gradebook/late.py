@@ -1,7 +1,8 @@
-"""Penalties for late work.
+"""Computes penalties for late work.
 
-nbgrader computes a penalty when it grades a submission, and never again. But a due date may move, a student may get
-an extension, and a written answer gets its points later; so penalties are recomputed before scores are read.
+nbgrader computes a penalty when it grades a submission, and never again. But a due date may move, a student
+may get an extension, and a written answer gets its points later. Penalties are therefore recomputed before
+scores are read.
 """
 
 from collections.abc import Iterable
@@ -41,9 +42,9 @@ class LatePenalties:
 
 
 def extend(folder: Path, lesson: str, student: str, days: int) -> None:
-    """Extend a student's due date for a lesson by a number of days, and print the new date; 0 removes the
-    extension. Raises UserError if there is no such course or lesson, the lesson has no due date, or no
-    submission of the student is graded.
+    """Extend a student's due date for a lesson by a number of days (0 removes the extension), and print the
+    new date. Raises UserError if there is no such course or lesson, if the lesson has no due date, or if no
+    submission of the student for this lesson has been graded.
     """
     api = open_course(folder)
     lessons_of(api, lesson)

@@ -1,5 +1,5 @@
-"""Steps of nbgrader's own commands. Stock nbgrader executes a submission and reads scores from its outputs;
-with these steps the submission is read within limits, run in a sandbox, and judged from outside.
+"""Replaces steps of nbgrader's own commands. Stock nbgrader executes a submission and reads scores from its
+outputs. With these steps, a submission is read within limits, run in a sandbox, and judged from outside.
 """
 
 import os
@@ -36,14 +36,14 @@ from autograder.printable import printable
 from autograder.untrusted import checked
 
 _nbgraders_own = BaseConverter.init_notebooks
-# The files that nbgrader must not copy from a submission: all but texts, such as the time stamp, and files
+# The files that nbgrader must not copy from a submission: all except text files (such as the time stamp) and files
 # without an extension.
 NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
 
 
 class Releasing(NotebookExporter):
-    """Makes the notebook for students. subtle: nbgrader removes the old release first; if it then fails, the
-    old release is restored.
+    """Makes the notebook for students. subtle: nbgrader removes the old release first; if it cannot make a
+    new one, the old release is restored.
     """
 
     def __init__(self, config: Any = None, **more: Any) -> None:
@@ -69,8 +69,8 @@ class Releasing(NotebookExporter):
 
 
 def take_names_literally() -> None:
-    """Make nbgrader's commands find students whose ids contain brackets, which nbgrader would take for a
-    pattern.
+    """Make nbgrader's commands find students whose ids contain brackets, which nbgrader would otherwise read
+    as a glob pattern.
     """
     BaseConverter.init_notebooks = _find_notebooks
 
@@ -87,7 +87,7 @@ def _find_notebooks(converter: Any) -> None:
 
 
 class PointsOfTheCourse(NbGraderPreprocessor):
-    """Brings the lesson's table of exercises up to date with the points of its cells."""
+    """Copies the points of a lesson's cells into its table of exercises."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         put_points_into_table(nb)
@@ -95,10 +95,10 @@ class PointsOfTheCourse(NbGraderPreprocessor):
 
 
 class LimitedReading(NotebookExporter):
-    """Reads a submission within limits, and follows no link.
+    """Reads a submission within limits, and follows no links.
 
-    subtle: nbgrader only logs an error in its `pre_convert_hook`, and continues. So a submission is refused
-    when its conversion begins: an error there stops only this submission.
+    subtle: if `pre_convert_hook` raises an error, nbgrader only logs it and continues. Therefore a submission
+    is refused later, when its conversion begins; an error there stops only this submission.
     """
 
     def __init__(self, config: Any = None, **more: Any) -> None:
@@ -106,8 +106,8 @@ class LimitedReading(NotebookExporter):
         assert self.parent is not None, "a converter of nbgrader makes it"
         self._converter = self.parent
         require_settings(self._converter)
-        # Grading uses nothing beside the notebook, so modules and archives are not even copied. subtle: the exchange
-        # leaves out what `ignore` names as well, so only this converter's own copy of the list is extended.
+        # Grading uses no file except the notebook, so modules and archives are not even copied. subtle: nbgrader's
+        # exchange also leaves out the files in `ignore`, so only this converter's copy of the list is extended.
         self._converter.coursedir = copy(self._converter.coursedir)
         self._converter.coursedir.ignore = [*self._converter.coursedir.ignore, *NOTHING_BESIDE]
         begin = self._converter.init_destination
@@ -135,7 +135,7 @@ def _check_folder(folder: Path, lesson: str) -> None:
             f"{printable(name)} is not named {lesson}.ipynb, and nbgrader's own command takes no other name; "
             f"`python -m autograder grade . {lesson}` grades it"
         )
-    # subtle: nbgrader reads the whole file, and stops grading the whole class if it holds no time.
+    # subtle: nbgrader reads the whole time stamp, and stops grading the whole class if it contains no time.
     read_time(folder, for_nbgrader=True)
 
 
@@ -143,8 +143,8 @@ class TrustTheCourse(NbGraderPreprocessor):
     """Takes all metadata from the gradebook and none from the student, and restores graded cells that are
     missing.
 
-    The scores of an earlier run are reset. A run that fails then leaves neither old scores nor a zero, and the
-    submission is marked for manual grading.
+    Also resets the scores of an earlier run. If this run fails, it then leaves neither old scores nor a zero,
+    and the submission is marked for manual grading.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -159,7 +159,7 @@ class TrustTheCourse(NbGraderPreprocessor):
 
 class GradeSubmission(NbGraderPreprocessor):
     """Runs and judges the notebook, or takes the stored result of an identical one, and writes the scores.
-    Puts the outputs, the judge's words and, for formgrader, the marking schemes into the notebook.
+    Puts the outputs, the verdicts and, for formgrader, the marking schemes into the notebook.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -182,10 +182,10 @@ class GradeSubmission(NbGraderPreprocessor):
         return nb, resources
 
     def _run(self, unit: Unit, secret: str, folder: Path, student: str) -> results.Result:
-        """Return the result of a run. If this raises, nbgrader logs the error and leaves the submission
-        without scores.
+        """Run the unit, and return its result. If this raises, nbgrader logs the error and leaves the
+        submission without scores.
         """
-        # Imported here, because PyTorch takes longer than most commands.
+        # Imported here because importing PyTorch takes longer than most commands take altogether.
         from autograder.grading.judging.run import HowToRun, failure, run_here
 
         try:

@@ -39,7 +39,9 @@ def open_course(folder: Path | str) -> NbGraderAPI:
 
 
 def load_settings(folder: Path) -> Config:
-    """Return the settings of the course. Raises UserError if nbgrader_config.py, which is a program, fails."""
+    """Return the settings of the course. Raises UserError if nbgrader_config.py, which is a program, raises
+    an error.
+    """
     try:
         return PyFileConfigLoader(SETTINGS, path=str(folder)).load_config()
     except Exception as error:  # the file is a program, which may raise anything
@@ -47,8 +49,8 @@ def load_settings(folder: Path) -> Config:
 
 
 def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
-    """Return the names of the course's lessons. Raises UserError if there are none, or if `lesson` is given
-    and is not among them.
+    """Return the names of the course's lessons. Raises UserError if there are none, or if `lesson` is not
+    None and not among them.
     """
     with api.gradebook as gradebook:
         known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
@@ -63,19 +65,19 @@ def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
 
 
 def read_secret(folder: Path) -> str:
-    """Return the secret that the course's hidden cases are drawn from."""
+    """Return the secret from which the course's hidden cases are drawn."""
     return (folder / ".secret").read_text(encoding="ascii").strip()
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of the course within the block, so that only one command changes it at a time. If another
-    process holds the lock, say which, and wait.
+    """Hold the lock of the course within the block, so that only one command at a time changes the course. If
+    another process holds the lock, print its id, and wait.
     """
     path = folder / ".grading" / "lock"
     path.parent.mkdir(exist_ok=True)
-    # subtle: the kernel frees the lock when its holder ends, however it ends; the file that remains has no
-    # meaning.
+    # subtle: the kernel frees the lock when its holder ends, for whatever reason. A file that remains does not mean
+    # that the course is locked.
     with path.open("a+", encoding="ascii") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -94,8 +96,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class _Log(logging.FileHandler):
-    """A log that is skipped if it cannot be written, for instance on a full disk: the command continues, or
-    reports that error itself.
+    """A log file that drops its lines if they cannot be written, for instance because the disk is full. The
+    command then continues, or reports the error itself.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -112,7 +114,9 @@ class _Log(logging.FileHandler):
 
 @contextmanager
 def quiet(logfile: Path) -> Iterator[None]:
-    """Send nbgrader's many log lines, and ours, to `logfile` instead of the terminal within the block."""
+    """Within the block, send the log lines of nbgrader and of the autograder to `logfile` instead of the
+    terminal, and ignore warnings.
+    """
     handler = _Log(logfile, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     loggers: list = [log.get_logger(), *map(logging.getLogger, LOUD)]

@@ -1,7 +1,7 @@
 """Stores the outcome of grading each submission, in DIR/.grading/LESSON/STUDENT.json.
 
-An outcome is written only when the gradebook is complete. So a second run continues where the first one
-stopped, and repeats what a killed run left half done.
+An outcome is written only after the submission's grades are in the gradebook. A second run therefore
+continues where the first run stopped, and repeats any submission that a killed run left half done.
 """
 
 import json
@@ -14,11 +14,15 @@ from autograder.untrusted import checked
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of grading a submission. `digest` covers everything that the grade depends on. `problem`
-    says why the notebook was not run to its end, or what a teacher should look at. `again` is True if the
-    submission could not be graded, through no fault of the student, so that the next run tries again; `ours`
-    if the autograder is at fault. `result` is the key of the result, if any; `time_note` says why the time
-    stamp cannot be read.
+    """The outcome of grading a submission.
+
+    - `digest` covers everything that the grade depends on.
+    - `problem` says why the notebook was not run to its end, or what a teacher should look at.
+    - `again` is True if the submission could not be graded, through no fault of the student, so that the next
+      run tries again.
+    - `result` is the key of the result, if there is one.
+    - `ours` is True if the autograder is at fault.
+    - `time_note` says why the time stamp cannot be read.
     """
 
     digest: str
@@ -38,7 +42,7 @@ def last_outcome(submission: Submission) -> Outcome | None:
 
 
 def is_done(submission: Submission) -> bool:
-    """Return whether an earlier run graded the submission as it is now."""
+    """Return whether an earlier run graded the submission in its present version."""
     outcome = last_outcome(submission)
     if outcome is None or outcome.again or outcome.digest != digest(submission):
         return False
@@ -46,5 +50,5 @@ def is_done(submission: Submission) -> bool:
 
 
 def remember(submission: Submission, outcome: Outcome) -> None:
-    """Write the outcome. Call this only when the gradebook is complete."""
+    """Write the outcome. Call this only after the submission's grades are in the gradebook."""
     write_whole(submission.record, json.dumps(asdict(outcome)))

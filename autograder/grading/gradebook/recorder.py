@@ -1,5 +1,5 @@
 """Records submissions in nbgrader's gradebook and under autograded/, as nbgrader's autograde would. One
-process does this, with one connection that stays open: autograde itself opens the gradebook a dozen times
+process does this, with one connection that stays open, whereas autograde opens the gradebook a dozen times
 for each notebook.
 """
 
@@ -41,8 +41,9 @@ NOT_READ = (
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Return the cause of an error. subtle: if a gradebook cannot be written, for instance on a full disk,
-    nbgrader says that an entry is invalid (InvalidEntry); the original error is the context of that one.
+    """Return the OSError or DatabaseError that led to an error, or otherwise the first error in its chain.
+    subtle: if a gradebook cannot be written, for instance on a full disk, nbgrader raises InvalidEntry, and
+    the original error is its context.
     """
     while not isinstance(error, (OSError, DatabaseError)) and error.__context__ is not None:
         error = error.__context__
@@ -50,7 +51,9 @@ def cause_of(error: BaseException) -> BaseException:
 
 
 def cannot_write(error: BaseException) -> bool:
-    """Return whether the disk or the gradebook failed, which stops grading: no submission is the cause."""
+    """Return whether the error means that the disk or the gradebook failed. Such an error stops grading,
+    because no submission caused it.
+    """
     return isinstance(cause_of(error), (OSError, DatabaseError))
 
 
@@ -70,7 +73,7 @@ class Recorder:
         self._gradebook.close()
 
     def record(self, submission: Submission, read: Read, lesson: NotebookNode, result: Result) -> None:
-        """Write a result to the gradebook and to autograded/, and then remember the outcome."""
+        """Write a result to the gradebook and to autograded/, and then store the outcome."""
         notebook = read.notebook
         notebook.metadata["kernelspec"] = lesson.metadata.get("kernelspec", {})
         points = fill_in(notebook, result, read.key)
@@ -106,7 +109,7 @@ class Recorder:
             write_whole(submission.autograded / SUBMISSION_SECRET, secret.decode(errors="replace"))
 
     def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
-        """Give 0 points to a submission that cannot be run, and remember the reason, which its feedback page
+        """Give 0 points to a submission that cannot be run, and store the reason, which its feedback page
         also shows.
         """
         self._begin(submission)
@@ -118,8 +121,8 @@ class Recorder:
         self._end(submission, Outcome(digest, str(refused), time_note=_time_of(submission)[1]))
 
     def record_failed(self, submission: Submission, digest: str, failed: Failed) -> None:
-        """Remember why a submission could not be graded, through no fault of the student. No score is written
-        or removed.
+        """Store the reason why a submission could not be graded, through no fault of the student. No score is
+        written or removed.
         """
         self._gradebook.db.rollback()
         last = last_outcome(submission)
@@ -139,7 +142,7 @@ class Recorder:
         remember(submission, outcome)
 
     def _row(self, submission: Submission) -> SubmittedNotebook:
-        """Return nbgrader's row of the notebook, creating it if necessary."""
+        """Return the notebook's row in the gradebook, creating it if necessary."""
         self._gradebook.update_or_create_student(submission.student)
         stamp = _time_of(submission)[0]
         time = stamp[1].replace(tzinfo=None) if stamp else None
@@ -150,8 +153,8 @@ class Recorder:
 
 
 def _time_of(submission: Submission) -> tuple[tuple[str, datetime] | None, str]:
-    """Return the time stamp of a submission, as text and as a time (None if there is none), and a note if it
-    cannot be read.
+    """Return the time stamp of a submission, as text and as a time (None if there is none), and a note that
+    is empty unless the time stamp cannot be read.
     """
     try:
         return read_time(submission.submitted), ""

@@ -1,4 +1,4 @@
-"""The grades, read from the gradebook, as a table."""
+"""Reads the grades from the gradebook, and shows them as a table."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +16,9 @@ BY_HAND = "?"
 
 @dataclass(frozen=True)
 class Row:
-    """One submission's grades. Points are None if an answer must be graded by hand, or if nothing was graded.
-    `ungraded` means that the submission could not be graded, through no fault of the student; the points are
-    then those of an earlier submission, if there was one.
+    """One submission's grades. Points are None for an answer that must be graded by hand, and for all answers
+    if nothing was graded. `ungraded` means that the submission could not be graded, through no fault of the
+    student; the points are then those of an earlier submission, if there was one.
     """
 
     student: str
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def waits(self) -> bool:
-        """True if an answer is to be graded by hand."""
+        """True if an answer must still be graded by hand."""
         return not self.ungraded and None in self.points.values()
 
     @property
@@ -58,7 +58,7 @@ class Row:
 
 
 def read_rows(api: NbGraderAPI, submissions: list[Submission]) -> list[Row]:
-    """Return the rows of these submissions, from the gradebook."""
+    """Read the rows of these submissions from the gradebook."""
     with api.gradebook as gradebook:
         return [_row(gradebook, submission, last_outcome(submission)) for submission in submissions]
 
@@ -91,7 +91,7 @@ def _in_order(graded: list, notebook: Any) -> list:
 
 
 def table(rows: list[Row]) -> str:
-    """Return one table for each lesson."""
+    """Return the grades as text, with one table for each lesson."""
     lessons = dict.fromkeys(row.lesson for row in rows)
     return "\n\n".join(_lesson_table(name, [row for row in rows if row.lesson == name]) for name in lessons)
 
@@ -140,18 +140,19 @@ def _line(cells: list[str], widths: list[int]) -> str:
 
 
 def as_number(points: float | None) -> str:
-    """Return points with at most two decimals, or the sign for an answer that must be graded by hand."""
+    """Return points with at most two decimals, or BY_HAND if they are None."""
     return BY_HAND if points is None else f"{points:.2f}".rstrip("0").rstrip(".")
 
 
 def points_of(grade: Any) -> float | None:
-    """Return the points of a grade; None if it must be graded by hand."""
+    """Return the points of a grade, or None if it must be graded by hand."""
     waits = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
     return None if waits else grade.score
 
 
 def short_name(grade_id: str) -> str:
-    """Return `check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`; a teacher's own name
+    """Return the short name of an exercise or question of the course: `softmax` for the grade id
+    `check-loops-softmax`, `why_scale` for `loops-why_scale`. A grade id that a teacher made is returned
     unchanged.
     """
     exercise_id = grade_id.removeprefix("check-").replace("-", ".", 1)

@@ -1,5 +1,5 @@
-"""Finds the time zone of a course: its school's, in which learning-management systems write times without a
-zone.
+"""Finds the time zone of a course's school. Learning-management systems write times in this zone, but do not
+name it.
 """
 
 from dataclasses import dataclass
@@ -15,25 +15,28 @@ SETTING = "c.Course.timezone"
 
 @dataclass(frozen=True)
 class Zone:
-    """A time zone, and where it was stated, in words. If `rules` is None, it is the zone of this machine."""
+    """A time zone. `source` says in words where it was stated. If `rules` is None, it is the time zone of
+    this machine.
+    """
 
     rules: tzinfo | None
     source: str
 
     def to_utc(self, time: datetime) -> datetime:
-        """Return the time in UTC; a time without a zone is in this zone."""
+        """Return the time in UTC. A time without a zone is taken to be in this zone."""
         here = time if time.tzinfo else time.replace(tzinfo=self.rules)
         return here.astimezone(UTC)
 
     def show(self, time: datetime) -> str:
-        """Return a time of the gradebook, which is in UTC, as people in this zone read it: `2026-11-20 23:59
-        CET`.
+        """Return a time from the gradebook, which is in UTC, as text in this zone, such as
+        `2026-11-20 23:59 CET`.
         """
         return f"{time.replace(tzinfo=UTC).astimezone(self.rules):%Y-%m-%d %H:%M %Z}"
 
 
 def zone_of(config: Config, given: str | None = None) -> Zone:
-    """Return the zone that is `given`, or else the one in the course's settings, or else this machine's.
+    """Return the zone `given`. If it is None, return the zone in the course's settings or, if there is none,
+    this machine's.
 
     Raises UserError if there is no such zone.
     """

@@ -1,4 +1,4 @@
-"""Writes autograder.zip: what Gradescope needs to grade one lesson of a course."""
+"""Writes autograder.zip, which contains everything that Gradescope needs to grade one lesson of a course."""
 
 import re
 import shutil
@@ -20,11 +20,11 @@ NOT_NEEDED = ("__pycache__", "*.pyc", "lab", "bundle", "demo")
 
 
 def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None = None) -> Path:
-    """Write the zip, and return its path. It holds the lesson as it is in the course and the secret of its
+    """Write the zip, and return its path. It contains the lesson as it is in the course and the secret of its
     hidden cases, but nothing about students. `torch_index` is an additional package index, from which pip
     takes PyTorch without the libraries for GPUs.
 
-    Raises UserError if there is no such course or lesson, or the file exists or cannot be written.
+    Raises UserError if there is no such course or lesson, or if `file` exists or cannot be written.
     """
     course, file = course.absolute(), file.absolute()
     lessons_of(open_course(course), lesson)

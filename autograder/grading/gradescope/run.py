@@ -1,7 +1,7 @@
-"""Grades one submission in Gradescope's container: run_autograder calls this with the folder that Gradescope
+"""Grades one submission in Gradescope's container. run_autograder calls this with the folder that Gradescope
 laid out.
 
-If the container can make no sandbox, students' code runs as a user without privileges instead
+If the container cannot make a sandbox, students' code runs as a user without privileges instead
 (worker/inside/nobody.py): it can read neither the course nor the answers, and cannot write results. If that
 is impossible too, nothing is run.
 """
@@ -31,9 +31,9 @@ SEE_FIRST = "Why: see the first test of {} that failed."
 
 
 def main(root: Path) -> int:
-    """Grade the submission in `root`/submission, and write `root`/results/results.json. Return the exit
+    """Grade the submission in `root`/submission, write `root`/results/results.json, and return the exit
     status. If there is no grade, because this machine or the autograder failed, no results are written, and
-    Gradescope says that it failed.
+    Gradescope then reports a failure.
     """
     lesson = (root / "source" / "lesson.txt").read_text(encoding="utf-8").strip()
     if why := why_no_sandbox():
@@ -64,8 +64,9 @@ def main(root: Path) -> int:
 
 
 def _hand_in(handed_in: Path, submission: Submission) -> str:
-    """Put the notebook of a submission into the course: the one with the lesson's name, or else the only one.
-    Return a message for the student if there is no such notebook, or more than one; empty otherwise.
+    """Put the notebook of a submission into the course: the notebook with the lesson's name or, if there is
+    none, the only notebook. Return an empty string, or a message for the student if there is no such notebook
+    or more than one.
     """
     found = sorted(path for path in handed_in.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
     named = [path for path in found if path.name == f"{submission.lesson}.ipynb"]
@@ -79,10 +80,10 @@ def _hand_in(handed_in: Path, submission: Submission) -> str:
 
 
 def _tests(verdict: Verdict) -> list[dict]:
-    """Return Gradescope's tests of one exercise, one for each aspect. The first that lost points shows the
-    judge's words; the others refer to it.
+    """Return Gradescope's tests for one exercise, one for each aspect. The first test that lost points shows
+    the judge's message; the others refer to it.
 
-    Findings of the hidden cases alone are shown only after the due date.
+    If the message is about hidden cases, the tests are visible only after the due date.
     """
     name, words, tests = verdict.exercise.partition(".")[2], verdict.message, []
     for aspect in verdict.aspects:

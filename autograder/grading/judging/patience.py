@@ -1,8 +1,8 @@
 """Remembers which parts of a submission did not return, so that grading does not wait as long for them again.
 
-An endless loop in one answer also stops the cells and answers that call it. Each of them has its own limit,
-and together they would take minutes. Once an answer has not returned, whatever needs it gets only
-seconds (Allowance.again).
+An endless loop in one answer also stops the cells and answers that call it. Each of these has a separate time
+limit, and together they would take minutes. Once an answer has failed to return, all code that needs it gets
+only seconds (Allowance.again).
 """
 
 from autograder.exercises import find
@@ -16,8 +16,8 @@ OUT_OF_TIME = "out of time"
 
 
 class Patience:
-    """The time limits for the steps of one submission, shortened for code that did not return before and for
-    what needs it.
+    """The time limits for the steps of one submission. They are shorter for code that has already failed to
+    return, and for code that needs it.
     """
 
     def __init__(self, allowance: Allowance):
@@ -33,7 +33,7 @@ class Patience:
         return bool(self._probes)
 
     def of(self, step: Step) -> Limits:
-        """Return the limits of a step."""
+        """Return the time limits of a step."""
         allowance, needs = self._allowance, set(step.needs)
         if step.kind == "run":
             known = step.cell in self._cells or needs & (self._in_cells | self._calls | self._probes)
@@ -44,17 +44,19 @@ class Patience:
         )
 
     def of_graph(self, step: Step) -> Limits:
-        """Return the limits for drawing the answer of a check."""
+        """Return the time limits for drawing the graph of the answer that a step checks."""
         limits = self.of(step)
         return limits if limits.call is None else Limits(min(limits.whole, self._allowance.again))
 
     def cell_stopped(self, step: Step) -> None:
-        """Remember a cell that was stopped."""
+        """Record that the cell of this step was stopped."""
         self._cells.add(step.cell)
         self._in_cells.update(step.needs)
 
     def answered(self, questions: Questions, reply: Reply | ProcessEnded | None) -> None:
-        """Remember the exercise's answer if the reply says that a call did not return."""
+        """Record that the exercise's answer did not return, if the reply says that its process was stopped,
+        or that a call ran out of time in a case that is not slow.
+        """
         name = questions.exercise.name
         if isinstance(reply, ProcessEnded) and reply.was_stopped:
             self._probes.add(name)
@@ -65,8 +67,8 @@ class Patience:
                 self._calls.add(name)
 
     def ended(self, step: Step, ended: Ended) -> None:
-        """Remember a step during which the process was stopped for being late, not one whose process ended by
-        itself.
+        """Record that the process was stopped during this step because it was late. A process that ended by
+        itself is not recorded.
         """
         if ended.was_late and step.kind == "run":
             self.cell_stopped(step)

@@ -21,7 +21,9 @@ from autograder.untrusted import Unreadable, as_text
 
 @dataclass(frozen=True)
 class Stopped:
-    """The error that stopped a cell, or a file at `line`. Its texts come from the student's process."""
+    """The error that stopped a cell, or a file at `line`. Its `type` and `text` come from the student's
+    process and cannot be trusted.
+    """
 
     type: str
     text: str
@@ -30,7 +32,8 @@ class Stopped:
 
 
 class Questions:
-    """One exercise's visible or hidden cases and their expected results. Made once, used for many answers.
+    """One exercise's visible or hidden cases and their expected results. Made once, and used for many
+    answers.
 
     Raises UserError for an unknown exercise.
     """
@@ -44,9 +47,9 @@ class Questions:
     def ask(
         self, session: Session, isolated: bool, limits: Limits | None = None
     ) -> Reply | ProcessEnded | None:
-        """Run the cases on the submission's object with the exercise's name, in a separate process if
-        `isolated`. Return the reply, or None if it cannot be read. Raises Ended if the process of the
-        submission is gone.
+        """Run the cases on the object in the submission that has the exercise's name; if `isolated`, in a
+        separate process. Return the reply, or None if it cannot be read. Raises Ended if the submission's
+        process has ended.
         """
         exercise = self.exercise
         reply = session.probe(exercise.name, exercise.procedure, self._packed, isolated, limits)
@@ -62,9 +65,9 @@ class Questions:
         in_words: bool = True,
         trail: list[str] | None = None,
     ) -> Verdict:
-        """Return the verdict on a reply. Finding the words takes most of the time: if only the points count,
-        leave them out with `in_words=False`. `stopped` is the error that stopped the answer's file or its
-        cell; the steps by which the message was chosen are added to `trail`.
+        """Return the verdict on a reply. `stopped` is the error that stopped the answer's file or its cell.
+        The steps by which the message was chosen are appended to `trail`. Choosing the message takes most of
+        the time; if only the points matter, `in_words=False` skips it.
 
         Any exception is an error of the autograder, and says nothing about the answer.
         """
@@ -78,7 +81,7 @@ class Questions:
             return missing(self.exercise, self._why_missing(reply, stopped))
         return judge(self.exercise, self.cases, reply.records, self.hidden, self.expected, in_words, trail)
 
-    # In hidden cases all words are ours: a text chosen by the student's process could reveal what it saw.
+    # Messages about hidden cases contain only our own text: text from the student's process could reveal the case.
 
     def _why_ended(self, ended: ProcessEnded) -> str:
         if ended.was_stopped:
@@ -102,7 +105,9 @@ class Questions:
 
 
 def stopped_cell(outputs: list[dict]) -> Stopped | None:
-    """Return the error that stopped a cell, from its outputs as the process sent them."""
+    """Return the error that stopped a cell, given its outputs as the process sent them, or None if nothing
+    did.
+    """
     error = next(
         (one for one in outputs if isinstance(one, dict) and one.get("output_type") == "error"), None
     )
@@ -113,7 +118,7 @@ def stopped_cell(outputs: list[dict]) -> Stopped | None:
 
 
 def stopped_file(error: dict | None) -> Stopped | None:
-    """Return the error that stopped a Python file, as the process sent it."""
+    """Return the error that stopped a Python file, given as the process sent it, or None if nothing did."""
     if error is None:
         return None
     line = error.get("line")
@@ -131,5 +136,5 @@ def _how_it_stopped(stopped: Stopped) -> str:
 
 
 def as_tensor(data: bytes) -> torch.Tensor:
-    """Convert bytes to a tensor, which is how they travel in a message."""
+    """Convert bytes to a tensor, because messages carry bytes in that form."""
     return torch.frombuffer(bytearray(data), dtype=torch.uint8)

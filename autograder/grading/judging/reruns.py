@@ -1,9 +1,11 @@
-"""Runs the programs of answers again, on other numbers, as further evidence that a rule of form was kept.
+"""Reruns the programs of answers on other numbers, as further evidence that the answers keep their rules of
+form (such as "no loops").
 
-An answer's process may forge what it reports about its operations. It may also forge its program, the steps recorded
-by autograder.probe.program. But the program is not taken on trust: it runs again in a process in which no code of
-the answer has run, on numbers that the answer has not seen. If its results are right there, and it uses only
-what the rule allows, then the submission contains a computation of the result that keeps the rule.
+An answer's process may forge what it reports about its operations. It may also forge its program, that is,
+the steps recorded by autograder.probe.program. But the program is not taken on trust: it is rerun in a
+process in which no code of the answer has run, on numbers that the answer has not seen. If the results are
+right there, and the program uses only what the rule allows, then the submission does contain a computation of
+the result that keeps the rule.
 """
 
 from dataclasses import replace
@@ -22,7 +24,7 @@ from autograder.values.encode import encode
 
 
 class Rerun:
-    """The rerun of one exercise's hidden cases. Made once, for all submissions."""
+    """The rerun of one exercise's hidden cases. Made once, and used for all submissions."""
 
     def __init__(self, questions: Questions, secret: str):
         self.exercise, self._secret, self._asked = questions.exercise, secret, questions.cases
@@ -44,8 +46,9 @@ class Rerun:
         return as_tensor(pack_cases(self.cases))
 
     def request(self, reply: Reply | ProcessEnded | None) -> dict | None:
-        """Build the rerun request for the programs in a reply, or return None if this exercise is not
-        rerun."""
+        """Build the request to rerun the programs in a reply. Return None if this exercise has no case to
+        rerun, or if the reply has no programs.
+        """
         if not self._numbers or not isinstance(reply, Reply) or not reply.callable:
             return None
         programs = [
@@ -57,7 +60,7 @@ class Rerun:
         }
 
     def verdict(self, done: Any) -> Verdict | None:
-        """Return the verdict on the results of the programs; None if they could not be run."""
+        """Return the verdict on the results of the programs, or None if the programs could not be run."""
         try:
             records = [self._record(one, case) for one, case in zip(done, self.cases, strict=True)]
             records = checked_records(records, self.exercise, self.cases)

@@ -1,6 +1,6 @@
-"""The result of running one submission: outputs, verdicts, and what went wrong. Kept as JSON.
+"""The result of running one submission: outputs, verdicts, and what went wrong.
 
-Results are in DIR/.grading/results under the key of their unit, so that nothing is run twice.
+Results are stored as JSON in DIR/.grading/results under the key of their unit, so that no unit is run twice.
 """
 
 import json
@@ -15,11 +15,15 @@ from autograder.verdict import Verdict
 
 @dataclass
 class Result:
-    """The result of one submission. `outputs` are by cell number, in nbformat's form and safe to show;
-    `verdicts` and `graphs` by exercise id, the graphs as the student's process sent them
-    (autograder.graph.from_data reads them). `problem` says what ended the run early, if anything did, and
-    `review_note` what a teacher should look at; `seconds` is the time that each part took, and
-    `missing_graphs` says why an exercise whose code ran has no graph.
+    """The result of one submission.
+
+    - `outputs` maps cell numbers to outputs in nbformat's form, which are safe to show.
+    - `verdicts` and `graphs` map exercise ids to verdicts and to graphs. A graph is stored as the student's
+      process sent it, and read by autograder.graph.from_data.
+    - `problem` says what ended the run early, if anything did.
+    - `review_note` says what a teacher should look at.
+    - `seconds` maps each part of the run to the time that it took.
+    - `missing_graphs` maps an exercise id to the reason why its code ran but there is no graph.
     """
 
     outputs: dict[int, list[dict]] = field(default_factory=dict)
@@ -54,7 +58,7 @@ def save(folder: Path, key: str, result: Result) -> None:
 
 
 def load(folder: Path, key: str) -> Result | None:
-    """Return the result with this key, or None if there is none that can be read."""
+    """Return the result with this key, or None if there is none or it cannot be read."""
     try:
         return checked(Result, json.loads(_path(folder, key).read_text(encoding="utf-8")))
     except (OSError, ValueError):

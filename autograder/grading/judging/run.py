@@ -43,7 +43,7 @@ OPERATIONS_UNKNOWN = (
 @dataclass(frozen=True)
 class HowToRun:
     """Settings for all units of a class: the course's secret, whether to use sandboxes, the limits of each
-    unit, and the instructor's own exercises, which a process on another machine needs.
+    unit, and the files of the instructor's own exercises, which must be sent to graders on other machines.
     """
 
     secret: str
@@ -53,8 +53,8 @@ class HowToRun:
 
 
 def failure(error: Exception) -> Failed:
-    """Return why a submission could not be read, run or judged, given the exception: a failure of the
-    machine, or an error of the autograder.
+    """Return the Failed for an exception that kept a submission from being read, run or judged. It says
+    whether the machine or the autograder is at fault.
     """
     if isinstance(error, Broke):
         return Failed(str(error), error.trace, ours=True)
@@ -65,8 +65,8 @@ def failure(error: Exception) -> Failed:
 
 
 def run_there(unit: Unit, how: HowToRun) -> Result:
-    """Run a unit for a grader on another machine: take over the instructor's own exercises, and call
-    `run_here`.
+    """Run a unit that another machine sent: install the instructor's own exercises that came with it, then
+    call `run_here`.
     """
     if use_packed(how.own):
         _questions.cache_clear()
@@ -74,7 +74,7 @@ def run_there(unit: Unit, how: HowToRun) -> Result:
 
 
 def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result:
-    """Call `run_unit` with a fork server that this process keeps. Raises OSError if a sandbox is required and
+    """Call `run_unit` with this process's shared fork server. Raises OSError if a sandbox is required and
     cannot be made.
     """
     if how.sandboxed and (why := why_no_sandbox()):
@@ -87,12 +87,12 @@ def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result
 
 
 def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, ...] = ()) -> Result:
-    """Return the result of one submission. `hidden` are folders that its code must not see. Raises
+    """Run a submission and return its result. `hidden` are folders that its code must not see. Raises
     ForkServerDied or OSError.
 
     subtle: the submission is run twice, each time in a separate sandbox. Hidden cases go only into the first,
-    whose output is never shown; everything that is shown comes from the second. All that an answer could leak
-    about a hidden case is its verdict, the time that it takes, and counters of the kernel.
+    whose output is never shown; everything that is shown comes from the second. Therefore an answer can leak
+    nothing about a hidden case but its verdict, its running time, and counters in the kernel.
     """
     run, until = _Run(unit, how), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):
@@ -130,7 +130,7 @@ class _Run:
         self._judged: dict[tuple[str, bool], Verdict] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
-        """Run the cells in order and, at each check, the hidden cases of its answer; keep the replies."""
+        """Run the cells in order and, at each check, the hidden cases of its answer; store the replies."""
         for step in self.unit.steps:
             if step.kind == "run":
                 with self.timed("cells"):
@@ -141,7 +141,7 @@ class _Run:
                     self.hidden_replies[step.text] = self._asked(step, questions, session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
-        """Run the cells again, and keep their outputs, the verdicts and the graphs. Before that, while no
+        """Run the cells again, and store their outputs, the verdicts and the graphs. Before that, while no
         code of the submission has run in this session, rerun the programs of the answers that earned points
         in the hidden cases.
         """
@@ -161,7 +161,7 @@ class _Run:
                     self._keep_graph(step, verdict, session)
 
     def _outputs_of(self, step: Step, session: Session) -> list[dict]:
-        """Return the outputs of a cell as the process sent them. Raises Ended."""
+        """Run a cell, and return its outputs as the process sent them. Raises Ended."""
         with self._remembered(step):
             outputs = session.cell(step.text, self.patience.of(step))
         stopped = stopped_cell(outputs)
@@ -172,7 +172,7 @@ class _Run:
     def _asked(
         self, step: Step, questions: Questions, session: Session, isolated: bool
     ) -> Reply | ProcessEnded | None:
-        """Return the reply to the questions of a check. Raises Ended."""
+        """Run the cases of a check, and return the reply. Raises Ended."""
         with self._remembered(step):
             reply = questions.ask(session, isolated, self.patience.of(step))
         self.patience.answered(questions, reply)
@@ -187,8 +187,8 @@ class _Run:
             raise
 
     def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
-        """Keep the graph of a module, drawn on a visible case, as unchecked plain data, or the reason why
-        there is none.
+        """Draw the graph of a module on a visible case, and store it as unchecked plain data. If that fails,
+        store the reason.
         """
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)
@@ -221,11 +221,12 @@ class _Run:
     def _worse_of_visible_and_hidden(
         self, step: Step, session: Session, isolated: bool, stopped: Stopped | None
     ) -> Verdict:
-        """Return whichever verdict has fewer points. `stopped` is the error of the cell above the check.
+        """Return the verdict on the visible cases or on the hidden cases, whichever has fewer points.
+        `stopped` is the error of the cell above the check.
 
-        There are more hidden cases than visible ones, of the same families: an answer that passes the hidden
-        cases passes the visible ones. Otherwise the visible cases are judged as well, because messages about
-        them may show numbers.
+        There are more hidden cases than visible ones, of the same families, so an answer that passes the
+        hidden cases is taken to pass the visible ones. Otherwise the visible cases are judged as well,
+        because messages about them may show numbers.
         """
         hidden = self._hidden_verdict(step.text, in_words=False)
         if hidden.passed:
@@ -244,7 +245,7 @@ class _Run:
         return self._zero_if_observer_untrusted(verdict)
 
     def _judged_hidden(self, exercise_id: str, in_words: bool) -> Verdict:
-        """Return the judge's verdict on the hidden cases alone. It is cached, because more than one step
+        """Return the judge's verdict on the hidden cases alone. It is cached because more than one method
         needs it.
         """
         key = exercise_id, in_words
@@ -254,8 +255,8 @@ class _Run:
         return self._judged[key]
 
     def _zero_if_observer_untrusted(self, verdict: Verdict) -> Verdict:
-        """Return the verdict, or no points under a rule of form if the notebook could have tampered with the
-        observer of its operations.
+        """Return the verdict, or a verdict with no points if the exercise has rules of form and the notebook
+        could have tampered with the code that observes its operations.
         """
         exercise, modules = find(verdict.exercise), self.unit.suspicion.grader
         if exercise.rules == Rules() or not modules or verdict.points == 0:
@@ -281,7 +282,7 @@ def _is_small_dict(graph: object) -> bool:
 
 
 def _why_no_graph(reply: dict) -> str:
-    """Return why there is no graph. Text that the student's process sent is quoted and escaped."""
+    """Return the reason why there is no graph. Text that the student's process sent is quoted and escaped."""
     if raised := as_text(reply.get("raised"), LONGEST_PLACE):
         return f"{raised!a} while it was drawn"
     if type(status := reply.get("ended")) is int:
@@ -300,7 +301,7 @@ def _rerun_of(exercise_id: str, secret: str) -> Rerun:
 
 @cache
 def _questions(exercise_id: str, secret: str | None) -> Questions:
-    """Return the questions of an exercise. Expected results are computed once in each process, for all
-    submissions.
+    """Return the questions of an exercise: hidden ones if there is a `secret`, otherwise visible ones. Each
+    process computes the expected results once, for all submissions.
     """
     return Questions(exercise_id) if secret is None else Questions(exercise_id, secret, hidden=True)

@@ -1,8 +1,8 @@
-"""Checks the reply of a probe that came out of a sandbox (autograder.probe.run writes it).
+"""Checks a probe's reply, which comes out of a sandbox (autograder.probe.run writes it).
 
-A student's process can write any reply. A missing field must not count as right, texts end up in pages that
-people read, and the judge trusts whatever passes here: so the type and the size of every field are checked.
-Honest code never causes Unreadable.
+A student's process can write any reply. A missing field must not count as a right answer, texts end up on
+pages that people read, and the judge trusts every reply that passes these checks. The type and the size of
+every field are therefore checked. Honest code never causes Unreadable.
 """
 
 from dataclasses import dataclass
@@ -28,8 +28,9 @@ _texts, _counts = list_of(_text, MOST_ITEMS), list_of(_count, MOST_ITEMS)
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply of a probe: whether there is an object of the exercise's name, whether it can be called, the
-    name of its type, and one record for each case."""
+    """The reply of a probe: whether there is an object with the exercise's name, whether it can be called,
+    the name of its type, and one record for each case.
+    """
 
     found: bool
     callable: bool
@@ -39,19 +40,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class ProcessEnded:
-    """The process of an isolated probe ended with this exit status, or by a signal (negative)."""
+    """The exit status with which the process of an isolated probe ended; negative if a signal ended it."""
 
     status: int
 
     @property
     def was_stopped(self) -> bool:
-        """True if the process was killed, as happens to one that does not return in time."""
+        """True if the process was killed, which happens if it does not return in time."""
         return self.status == -9
 
 
 def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) -> Reply | ProcessEnded:
-    """Return the reply, with texts cut to LONGEST_TEXT. Raises Unreadable if it does not have the agreed
-    form.
+    """Return the checked reply, with texts cut to LONGEST_TEXT. Raises Unreadable if it does not have the
+    expected form.
     """
     if reply.keys() == {"ended"}:
         return ProcessEnded(whole(-64, LARGEST_COUNT)(reply["ended"]))
@@ -63,7 +64,7 @@ def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) 
 
 
 def checked_records(records: object, exercise: Exercise, cases: list[Case]) -> list[Record]:
-    """Return the checked records, one for each case. Raises Unreadable if they do not have the agreed form."""
+    """Return the checked records, one for each case. Raises Unreadable if their form is not as expected."""
     if not isinstance(records, list) or len(records) != len(cases):
         raise Unreadable("there is not one record for each case")
     return [_record(record, exercise, case) for record, case in zip(records, cases, strict=True)]
@@ -84,7 +85,7 @@ def _record(record: Any, exercise: Exercise, case: Case) -> Record:
 
 
 def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
-    """Check the steps that the probe recorded for an answered case."""
+    """Return the steps that the probe recorded for a case that was answered, after checking them."""
     forms = {"output": _value}
     if case.repeats:
         forms |= {"again": _value} | ({"evaluated": _value} if exercise.procedure == "class" else {})
@@ -106,7 +107,7 @@ def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
 
 
 def _step(value: Any, form: Check) -> Encoded:
-    """Return the error of a step that raised, or else what the step recorded, checked by `form`."""
+    """Return the error if the step raised one; otherwise return what the step recorded, checked by `form`."""
     if isinstance(value, dict) and value.get("kind") == "error":
         return {"kind": "error"} | _error({name: item for name, item in value.items() if name != "kind"})
     return form(value)
@@ -149,7 +150,7 @@ def _size(value: Any) -> list:
 
 
 def _error(value: Any) -> dict:
-    if isinstance(value, dict):  # subtle: what a student's process claims about our code is not believed
+    if isinstance(value, dict):  # subtle: claims of a student's process about our code are ignored
         value = {name: part for name, part in value.items() if name != "ours"}
     return fields(
         value,
@@ -165,7 +166,9 @@ def _error(value: Any) -> dict:
 
 
 def _value(value: Any) -> Encoded:
-    """Check that a value has the form of those that `autograder.values.encode` returns."""
+    """Return the value. Raises Unreadable if it does not have the form that `autograder.values.encode`
+    returns.
+    """
     check(value)
     return value
 

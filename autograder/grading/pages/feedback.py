@@ -1,8 +1,8 @@
 """Makes a student's feedback page from a graded notebook.
 
-Below each check are the judge's words, which the notebook already holds; for a wrong answer also the expected
-values beside the student's, and for a module its computation graph beside the reference's. The findings of
-hidden cases are given in words only.
+Below each check is the judge's message, which the notebook already contains. A wrong answer also gets a
+picture of the expected values next to the student's values, and a module its computation graph next to the
+reference's. Findings on hidden cases are shown only as text.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ NOTHING_LIVE = (
     "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
     '<meta name="viewport" content="width=device-width, initial-scale=1">'
 )
-# The size of pictures, and how far one that is too wide shrinks; beyond that it can be scrolled.
+# The resolution of pictures, and the smallest scale to which a wide picture shrinks; a wider one can be scrolled.
 PAGE_DPI, SMALLEST = 76, 0.8
-PAGE_WIDTH = 840  # pixels: room for three matrices of five columns, or of six if they shrink
+PAGE_WIDTH = 840  # pixels: enough for three matrices of five columns, or of six if they shrink
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
 SECONDS, MEMORY = 10, 1024**3  # limits for one picture, which takes a tenth of a second and a few megabytes
 TOO_LARGE = "<p>A picture is left out here: it is too large to be drawn.</p>"
@@ -59,7 +59,9 @@ STYLES = (TEMPLATES / "student_page/page.css", TEMPLATES / "formgrade/room.css")
 
 
 class GradesSoFar(GetGrades):
-    """nbgrader's grades, in which an answer that must be graded by hand counts neither as 0 nor in the total."""
+    """Adds nbgrader's grades to the page. An answer that must still be graded by hand does not count as 0,
+    and its points are left out of the possible total.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb, resources = super().preprocess(nb, resources)
@@ -83,8 +85,8 @@ def waits(cell: NotebookNode) -> bool:
 
 
 class FitForStudents(NbGraderPreprocessor):
-    """Removes the marking schemes, and the bare number below a check, which the check's card states in words.
-    Adds the pictures, and the styles that fit pictures and tables to the page.
+    """Removes the marking schemes, and the bare number below each check, because the check's card states it
+    in words. Adds the pictures, and the styles that fit pictures and tables to the page.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -108,8 +110,8 @@ class FitForStudents(NbGraderPreprocessor):
 
 
 def _fold_the_lesson(nb: NotebookNode) -> None:
-    """Mark where each run of the lesson's own cells begins and ends. The page shows the student's cells, and
-    folds the lesson's.
+    """Mark where each sequence of the lesson's own cells begins and ends. The page folds these cells, and
+    shows the student's cells.
     """
     folded = [False, *(_is_of_the_lesson(cell) for cell in nb.cells[1:]), False]
     for number, cell in enumerate(nb.cells):
@@ -122,7 +124,7 @@ def _is_of_the_lesson(cell: NotebookNode) -> bool:
 
 
 def _result(nb: NotebookNode) -> results.Result | None:
-    """Return the stored result of the run that this notebook shows."""
+    """Return the stored result of the run that this notebook shows, or None."""
     key = nb.metadata.get("autograder", {}).get("result", "")
     # nbgrader's converters run in the course's folder.
     return results.load(Path.cwd(), key) if isinstance(key, str) and KEY.fullmatch(key) else None
@@ -130,7 +132,7 @@ def _result(nb: NotebookNode) -> results.Result | None:
 
 def _pictures(exercise: str, result: results.Result, whose: str) -> list[NotebookNode]:
     """Return the pictures that go below the check of an exercise, as outputs. `whose` names the student and
-    the check in the log if a picture fails.
+    the exercise in the log if a picture fails.
     """
     import pygraphviz  # noqa: F401  imported once, not in every fork
 
@@ -147,8 +149,8 @@ def _pictures(exercise: str, result: results.Result, whose: str) -> list[Noteboo
 
 
 def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
-    """Return the HTML from `draw(*args)`, or a sentence if it fails: one picture must not cost the whole
-    page.
+    """Return the HTML from `draw(*args)`, or a sentence that says that the picture is left out. A picture
+    that fails must not cost the student the whole page.
     """
     try:
         return _drawn(draw, *args)
@@ -163,12 +165,14 @@ def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
 
 @lru_cache(1000)
 def _drawn(draw: Callable[..., str], *args: Any) -> str:
-    """Return the HTML from `draw(*args)`, run in a process with limits. Raises what `limited` raises."""
+    """Return the HTML from `draw(*args)`, which runs in a process with limits. Raises the errors of
+    `limited`.
+    """
     return limited(draw, *args, seconds=SECONDS, memory=MEMORY)
 
 
 def _expected_and_yours(data: str) -> str:
-    """Return a picture of the expected values, the student's, and the difference, as HTML."""
+    """Return a picture of the expected values, the student's values, and their difference, as HTML."""
     from autograder.notebook.figures import expected_and_yours
 
     given = checked(Picture, json.loads(data))
@@ -181,17 +185,19 @@ def _expected_and_yours(data: str) -> str:
 
 
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
-    """Return the student's computation next to the worked one, as HTML, folded if nothing is wrong with it; a
-    right answer that computes differently is shown alone. The data come from the student's process:
-    `from_data` checks every item before anything is drawn, and raises UserError for anything that is not a
-    graph.
+    """Return the graph of the student's computation next to the graph of the worked answer, as HTML. If they
+    do not differ, the picture is folded. If they differ but the answer is right, only the student's graph is
+    shown, folded.
+
+    The data come from the student's process. `from_data` checks every item before anything is drawn, and
+    raises UserError if the data are not a graph.
     """
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
 
     mine = from_data(json.loads(data))
     comparison = compared(mine, _worked(exercise))
-    alone = is_right and comparison.differences  # no sentences on a right answer
+    alone = is_right and comparison.differences  # no sentences about a right answer
     shown = mine if alone else comparison
     picture = f'<div class="wide graphs" tabindex="0">{as_image(shown.svg(), shown.alt)}</div>'
     if alone:
@@ -203,7 +209,7 @@ def _graphs(exercise: str, data: str, is_right: bool) -> str:
 
 @lru_cache
 def _worked(exercise_id: str) -> Drawing:
-    """Return the drawing of the worked answer, or of the reference if there is none."""
+    """Return the graph of the worked answer, or of the reference if there is no worked answer."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
     from autograder.judge import cases_of
@@ -218,23 +224,25 @@ def _worked(exercise_id: str) -> Drawing:
 
 
 def nothing_live(head: str) -> str:
-    """Return the head of a page, marked as English, without scripts and fetched fonts, and with a rule that
-    forbids both. A filter for templates.
+    """Return the head of a page, marked as English, without scripts and downloaded fonts, and with a rule
+    that forbids both. This is a filter for templates.
     """
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
     return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
 
 
 def exercise_name(grade_id: str) -> str:
-    """Return `check-loops-softmax` as `softmax`, and `loops-why_scale` as `why scale`. A filter for
-    templates.
+    """Return the name that the page shows for a grade id: `softmax` for `check-loops-softmax`, and
+    `why scale` for `loops-why_scale`. This is a filter for templates.
     """
     name = short_name(grade_id)
     return name if grade_id.startswith("check-") else name.replace("_", " ")
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbgrader's feedback page without scripts: formulas are MathML, nothing comes from the network."""
+    """Makes nbgrader's feedback page without scripts. Formulas are MathML, and nothing is loaded from the
+    network.
+    """
 
     def __init__(self, config: Any = None, **more: Any) -> None:
         super().__init__(config=config, **more)
@@ -242,9 +250,9 @@ class FeedbackExporter(HTMLExporter):
 
 
 def make_releasable(notebooks: list[str], **_: Any) -> None:
-    """Write, beside a student's pages, two files that `nbgrader release_feedback` needs: without them it
-    stops for the whole class, and only work that came through nbgrader's exchange has them. nbgrader calls
-    this after it has written the pages.
+    """Write two files next to a student's pages, without which `nbgrader release_feedback` stops for the
+    whole class. Only work that came through nbgrader's exchange already has them. nbgrader calls this
+    function after it has written the pages.
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         pages = Path("feedback", folder.parent.name, folder.name)

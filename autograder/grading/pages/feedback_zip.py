@@ -1,13 +1,14 @@
 """Packs the feedback pages of a lesson into a zip that Canvas or Moodle accepts.
 
-Both recognise a student by the file's name, with the numbers that they gave when the submissions were downloaded:
+Both recognise a student by the name of the file, which must contain numbers that they wrote into the names of
+the downloaded submissions:
 
-    Canvas   NAME_USER_FILE_x.html, or anon_USER_FILE_x.html if grading is anonymous; FILE is the number of the
-             student's last file
+    Canvas   NAME_USER_FILE_x.html, or anon_USER_FILE_x.html if grading is anonymous; FILE is the number of
+             the student's last file
     Moodle   NAME_USER_assignsubmission_file_/x.html
 
-Sources: infer_comment_context_from_filename in abstract_assignment.rb of Canvas, and importziplib.php of Moodle's
-mod/assign/feedback/file.
+Sources: infer_comment_context_from_filename in Canvas's abstract_assignment.rb, and importziplib.php in
+Moodle's mod/assign/feedback/file.
 """
 
 import zipfile
@@ -33,11 +34,10 @@ LONGEST_NAME = 50  # characters
 
 
 def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
-    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of everyone who handed in. Print the students whose
-    page is left out, and why; return whether there are none.
+    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of every student who handed in. Print the students
+    whose page is left out, and why. Return whether no page is left out.
 
-    Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or there is nothing to
-    pack.
+    Raises UserError if `folder` is not a course, if it has no such `lesson`, or if there is nothing to pack.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -69,8 +69,8 @@ def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
 
 
 def _last_seen(submission: Submission, system: str) -> Seen | None:
-    """Return the attempt that was collected last from the system, or None. Canvas refuses the number of an
-    earlier file.
+    """Return the student's last attempt that was collected from this system, or None. It must be the last,
+    because Canvas refuses the number of an earlier file.
     """
     seen = Memory(submission.folder, submission.student).of(submission.lesson)
     mine = [(one.order, number) for number, one in enumerate(seen) if one.system == system and one.user]
@@ -78,7 +78,7 @@ def _last_seen(submission: Submission, system: str) -> Seen | None:
 
 
 def _why_not(student: str, page: Path, seen: Seen | None, people: People) -> str:
-    """Return why a student's page cannot be packed; empty if it can."""
+    """Return the reason why a student's page cannot be packed, or an empty string if it can."""
     if not page.is_file():
         return NO_PAGE
     if seen is None:
@@ -89,10 +89,10 @@ def _why_not(student: str, page: Path, seen: Seen | None, people: People) -> str
 
 
 def _name(seen: Seen, name: str, lesson: str) -> str:
-    """Return the name of a page.
+    """Return the name that a page has in the zip.
 
-    subtle: both systems split a name at its underscores, so no part of it contains one. Canvas reads the first
-    parts that are numbers, and takes a name that begins with `anon` for an anonymous submission.
+    subtle: both systems split a name at its underscores, so no part of it contains one. Canvas reads the
+    first parts that are numbers, and takes a name that begins with `anon` for an anonymous submission.
     """
     letters = "".join(filter(str.isalpha, name))[:LONGEST_NAME]
     who = f"{'student' if letters in ('', 'anon') else letters}_{seen.user}"

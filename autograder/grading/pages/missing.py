@@ -1,5 +1,5 @@
-"""Pictures that could not be drawn, and graphs that a sandbox did not send. Neither costs the page: each is
-logged, and how many there were is printed when the command ends.
+"""Logs pictures that could not be drawn, and graphs that a sandbox did not send. A page is made without them,
+and their number is printed when the command ends.
 """
 
 import atexit
@@ -16,14 +16,16 @@ _missing: list[str] = []
 
 
 def report(picture: str, why: str, trace: str = "") -> None:
-    """Log that a picture is missing, and why, in the course's folder, where nbgrader's converters run."""
+    """Log that a picture is missing, and why. The log is in the course's folder, in which nbgrader's
+    converters run.
+    """
     _missing.append(picture)
     with nullcontext() if log.handlers else quiet(Path.cwd() / LOG):
         log.error("the picture of %s is missing: %s\n%s", picture, why, trace)
 
 
 def taken() -> list[str]:
-    """Return the pictures that were reported, and reset the count."""
+    """Return the pictures that were reported so far, and start again with none."""
     pictures = _missing[:]
     _missing.clear()
     return pictures

@@ -1,6 +1,7 @@
-"""Several submissions at a time. Whatever happens to one affects only its own result, and delays no other.
+"""Grades several submissions at a time. A failure of one affects only its own result, and does not delay the
+others.
 
-pool.py      processes that read a submission and have it run, and retry if the machine failed
-local.py     a runner: units are run and judged on this machine
-cluster.py   a runner: on a Dask cluster
+pool.py      processes that read submissions and pass them to a runner, with retries if the machine failed
+local.py     the runner for this machine
+cluster.py   the runner for a Dask cluster
 """

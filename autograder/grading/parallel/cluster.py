@@ -1,8 +1,8 @@
 """Runs units on a Dask cluster (dask.distributed), for `grade DIR --cluster ADDRESS`.
 
-Each worker needs this package and bubblewrap, and nothing of the course: a unit holds all that is run, and
-its result comes back to the process that read the submission. A worker judges one submission at a time, each
-in a sandbox of its own; if a worker is lost, Dask gives its submissions to another.
+Each worker needs this package and bubblewrap, but no file of the course: a unit contains everything that is
+run, and its result is returned to the process that read the submission. A worker judges one submission at a
+time, each in a separate sandbox. If a worker is lost, Dask passes its submissions to another worker.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ _one_at_a_time = threading.Lock()
 
 
 class ClusterRunner:
-    """A Runner (pool.py) on the cluster whose scheduler has this address, as in "tcp://127.0.0.1:8786".
+    """The Runner (pool.py) for the cluster whose scheduler has this address, such as "tcp://127.0.0.1:8786".
 
-    Raises UserError if there is no such cluster, or it has no worker.
+    Raises UserError if there is no such cluster, or if it has no worker.
     """
 
     def __init__(self, how: HowToRun, address: str):
@@ -69,8 +69,8 @@ async def _workers(address: str) -> int:
 
 
 async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
-    """Run one unit on the cluster. subtle: a client that is not asynchronous starts threads, and this process
-    must have only one, because it forks to read the next submission.
+    """Run one unit on the cluster. subtle: the client is asynchronous because any other client starts
+    threads, and this process must have only one thread, because it forks to read the next submission.
     """
     from distributed import Client
 
@@ -79,9 +79,9 @@ async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
 
 
 def run_on_worker(unit: Unit, how: HowToRun) -> Result | Failed:
-    """Run one unit, on a worker."""
+    """Run one unit in this process, a worker's, and return its result, or Failed if anything goes wrong."""
     with _one_at_a_time:
         try:
             return run_there(unit, how)
-        except Exception as error:  # returned, so that Dask does not take it for its own
+        except Exception as error:  # returned, so that Dask does not take it for an error of the cluster
             return failure(error)

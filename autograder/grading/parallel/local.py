@@ -1,4 +1,4 @@
-"""Runs units on this machine, with one fork server for all of the grader's processes."""
+"""Runs units on this machine, with one fork server for all processes of the grader."""
 
 import os
 from pathlib import Path
@@ -11,8 +11,9 @@ from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
 
 
 class LocalRunner:
-    """A Runner (pool.py) on this machine. `folder` is the course's, which no unit may see; `server` is a fork
-    server that is already warming up, used the first time that the runner is entered.
+    """The Runner (pool.py) for this machine. `folder` is the course's folder, which must stay hidden from
+    every unit. `server` is a fork server that is already warming up; it is used the first time that the
+    runner is entered.
     """
 
     def __init__(self, how: HowToRun, folder: Path, server: ForkServer | None = None):

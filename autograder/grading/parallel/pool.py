@@ -1,4 +1,4 @@
-"""Several submissions at a time, in processes forked from this one, with retries if the machine failed."""
+"""Grades several submissions at a time, in forks of this process, and retries them if the machine failed."""
 
 import os
 import signal
@@ -29,8 +29,8 @@ LOCKS = 256
 
 
 class Runner(Protocol):
-    """Runs and judges units, as `how` says. A context manager, which may be entered more than once; units run
-    only within it.
+    """Runs and judges units with the settings in `how`. A runner is a context manager that may be entered
+    more than once; units can run only while it is entered.
     """
 
     how: HowToRun
@@ -45,7 +45,7 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class Done:
-    """A submission, its result, and the submission as it was read, if it was."""
+    """A submission and its result. `read` is the submission as it was read, or None if that failed."""
 
     submission: Submission
     result: Result | Refused | Failed
@@ -54,12 +54,12 @@ class Done:
 
 @dataclass(frozen=True)
 class _Work:
-    """The work of a process in the pool: to read a submission, and run it unless it was run before. The
-    result is stored at once, so that interrupted grading continues from there; OSError is raised if the disk
-    is full.
+    """The work of a process in the pool: read a submission, and run it unless its result is already stored. A
+    new result is stored at once, so that grading can continue from there if it is interrupted. Raises OSError
+    if the disk is full.
 
-    Two submissions of one student never run at the same time, so that no output can reveal what another run
-    is asked.
+    Two submissions of one student never run at the same time, so the output of one cannot reveal what the
+    other is asked.
     """
 
     lessons: dict[str, Lesson]
@@ -88,16 +88,16 @@ class _Work:
 
 
 class _Stopped(BaseException):
-    """The caller of `_in_processes` has stopped early. Not an Exception, so that it does not count as a
-    failure of a submission.
+    """Raised in a process of the pool if the caller of `_in_processes` stops early. It is not an Exception,
+    so it is not taken for the failure of a submission.
     """
 
 
 class _Process:
-    """A process of the pool. SIGTERM stops it: it abandons its work and takes no more.
+    """A process of the pool. SIGTERM stops it: it abandons its work and accepts no more.
 
     subtle: a process killed while it sends a result would leave half of the result in the pipe, and the pool
-    would wait for ever for the other half. So a result that is being sent is sent whole.
+    would wait for ever for the other half. Therefore a process that is sending a result finishes sending it.
     """
 
     def __init__(self, work: _Work):
@@ -127,10 +127,10 @@ _process: ContextVar[_Process] = ContextVar("process")
 def grade_in_parallel(
     todo: list[Submission], lessons: dict[str, Lesson], runner: Runner, at_once: int
 ) -> Generator[Done, None, None]:
-    """Yield each submission as soon as it is done, with `at_once` of them in progress at a time.
+    """Yield each submission as soon as it is done. `at_once` of them are in progress at a time.
 
-    If the machine fails, the submissions affected are retried one at a time, until each has been tried TRIES
-    times; failures of a student's code and errors of the autograder are never retried.
+    If the machine fails, the affected submissions are retried one at a time, until each has been tried TRIES
+    times. Failures of a student's code and errors of the autograder are never retried.
     """
     failed: list[Done] = []
     for number in range(TRIES):
@@ -153,12 +153,12 @@ def grade_in_parallel(
 
 
 def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[Done]:
-    """Yield the result of `work` on each submission, from `count` processes. They stop if the caller stops
-    early.
+    """Yield the result of `work` on each submission, computed in `count` processes. They stop if the caller
+    stops early.
 
-    subtle: the processes are forked, not spawned, so that PyTorch is imported once for all of them, and they share
-    the fork server's socket. If PyTorch has computed on several threads before a fork, the forked process hangs
-    when it does so too; so every process of the pool computes on one thread.
+    subtle: the processes are forked, not spawned, so that PyTorch is imported once for all of them and they
+    share the fork server's socket. If PyTorch has computed on several threads before a fork, a forked process
+    that computes on several threads hangs; so every process of the pool computes on one thread.
     """
     pool = ProcessPoolExecutor(count, FORK, _start, (work, os.getpid()))
     waiting: dict[Future[Done], Submission] = {}
@@ -177,7 +177,7 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
                 done = Done(submission, PROCESS_ENDED)
             except OSError:
                 raise
-            except Exception as error:  # whatever keeps a result from being pickled
+            except Exception as error:  # any error that keeps a result from being pickled
                 done = Done(submission, failure(error))
             yield done
     finally:
@@ -188,7 +188,9 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
 
 
 def _start(work: _Work, parent: int) -> None:
-    """Set up a process that ends when its parent does, for whatever reason, and leaves Ctrl-C to the parent."""
+    """Set up a process of the pool. It ends when its parent ends, for whatever reason, and ignores Ctrl-C,
+    which the parent handles.
+    """
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

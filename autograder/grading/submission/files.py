@@ -1,4 +1,4 @@
-"""Files and folders that a student handed in: only regular ones, never through a link, within limits."""
+"""Opens and reads what a student handed in: only regular files, never through a link, and within limits."""
 
 import os
 import stat
@@ -16,11 +16,11 @@ TIMESTAMP, SUBMISSION_SECRET, LONGEST_NOTE = "timestamp.txt", "submission_secret
 
 
 class Refused(Exception):
-    """Raised if the submission cannot be run. The text is the reason, worded for a table."""
+    """Raised if the submission cannot be run. The text is the reason, phrased for a table."""
 
 
 def open_file(path: Path) -> int:
-    """Return a descriptor of a regular file, never through a link. Raises Refused."""
+    """Open a regular file, never through a link, and return its descriptor. Raises Refused."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -48,11 +48,11 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] | None:
-    """Return the time stamp in the folder of a submission, its text and its time in UTC; None if there is
+    """Return the time stamp in the folder of a submission, as text and as a time in UTC, or None if there is
     none.
 
-    Raises Refused if it cannot be read; with `for_nbgrader`, even if only nbgrader's own command would
-    misread it.
+    Raises Refused if it cannot be read. With `for_nbgrader`, also raises Refused if nbgrader's own command
+    would misread it.
     """
     if not os.path.lexists(folder / TIMESTAMP):
         return None
@@ -69,10 +69,10 @@ def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] 
 
 
 def why_refused(folder: Path) -> str:
-    """Return why the folder of a submission is refused, in words; empty if it is not.
+    """Return the reason why the folder of a submission is refused, or an empty string if it is not.
 
     Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader,
-    would follow links, wait for special files, and never finish with an endless folder.
+    would follow links, wait for special files, and never finish copying an endless folder.
     """
     entries, waiting = 0, [(os.fspath(folder), 0)]
     if os.path.islink(folder):
@@ -109,5 +109,5 @@ def _unreadable(name: str, error: OSError) -> str:
 
 
 def _short(name: str) -> str:
-    """Return a name as text short enough for a table."""
+    """Return a name as text that is short enough for a table."""
     return without_surrogates(name if len(name) <= 60 else f"{name[:60]}...")

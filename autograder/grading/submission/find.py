@@ -1,4 +1,4 @@
-"""The submissions of a course, and a digest of everything that a grade depends on."""
+"""Finds the submissions of a course, and computes a digest of everything that a grade depends on."""
 
 import hashlib
 import json
@@ -56,8 +56,8 @@ class Submission:
 
 
 def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list[Submission]:
-    """Return the submissions under DIR/submitted of the lessons `known`, or only of `lesson`, sorted by
-    lesson and student.
+    """Return the submissions under DIR/submitted for the lessons `known`, or only for `lesson` if it is not
+    None, sorted by lesson and student.
     """
     found = []
     for student in sorted(_folders(folder / "submitted")):
@@ -70,9 +70,9 @@ def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list
 
 
 def digest(submission: Submission) -> str:
-    """Return a hex digest of everything that the grade depends on: submission, lesson, settings, and the autograder
-    itself. Of the files next to the notebook, only the time stamp counts, and whether any of them causes the folder
-    to be refused.
+    """Return a hex digest of everything that the grade depends on: the submission, the lesson, the settings,
+    and the autograder itself. Of the files next to the notebook, it covers only the time stamp, and whether
+    any of them causes the folder to be refused.
     """
     total = hashlib.sha256(json.dumps([environment(), why_refused(submission.submitted)]).encode())
     of_course = (submission.source, submission.folder / "nbgrader_config.py", submission.folder / ".secret")
@@ -83,7 +83,7 @@ def digest(submission: Submission) -> str:
 
 
 def _add(total: Any, path: Path) -> None:
-    """Add a file's contents to a digest; for a file that is too large or cannot be read, its size or the
+    """Add a file's contents to a digest. If it is too large, add its size instead; if it cannot be read, the
     reason.
     """
     try:
@@ -97,8 +97,8 @@ def _add(total: Any, path: Path) -> None:
 
 
 def _folders(folder: Path) -> list[str]:
-    """Return the folders in a folder. Hidden ones, links, folders that cannot be read, and names that no
-    gradebook can hold are left out, with a note on the terminal.
+    """Return the names of the folders in a folder. Hidden folders, links, folders that cannot be read, and
+    names that a gradebook cannot store are left out, with a note on the terminal.
     """
     found = []
     try:

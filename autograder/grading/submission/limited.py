@@ -1,8 +1,8 @@
 """Runs work on a submission in a separate process with limits on time and memory.
 
-Parsers are quick with what people write, but some take hours or gigabytes for a text made to exhaust them. So
-each submission is read, and each of its pictures drawn, in a fork that is killed at its limits: this affects
-no other submission.
+Parsers are quick with text that people write, but some take hours or gigabytes for a text made to exhaust
+them. Therefore each submission is read, and each of its pictures is drawn, in a fork that is killed if it
+reaches a limit. Other submissions are not affected.
 """
 
 import json
@@ -37,11 +37,11 @@ READING_SECONDS, READING_MEMORY = 10, 1024**3  # a lesson takes a tenth of a sec
 
 
 class OverLimit(Exception):
-    """Raised if the work reached a limit. The text says which, as in "took too long"."""
+    """Raised if the work reached a limit. The text says which, for instance "took too long"."""
 
 
 class Broke(Exception):
-    """Raised if the work raised an exception. The text says what and where, `trace` is its traceback."""
+    """Raised if the work raised an exception. The text says which and where; `trace` is its traceback."""
 
     def __init__(self, place: str, trace: str):
         super().__init__(place)
@@ -50,8 +50,8 @@ class Broke(Exception):
 
 @dataclass(frozen=True)
 class _Reply:
-    """The reply of the fork: a result, the reason why the function refused, or the origin of another
-    exception.
+    """The reply of the fork: a result, the reason why the function refused, or the place and traceback of any
+    other exception.
     """
 
     result: Any = None
@@ -61,7 +61,7 @@ class _Reply:
 
 
 def read_limited(function: Callable, *args: Any) -> Any:
-    """Call `function(*args)`, which reads a submission, as `limited` does. Raises Refused if it reached a
+    """Call `function(*args)`, which reads a submission, by means of `limited`. Raises Refused if it reaches a
     limit.
     """
     try:
@@ -72,13 +72,13 @@ def read_limited(function: Callable, *args: Any) -> Any:
 
 def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
     """Call `function(*args)` in a fork that may use `seconds` of CPU time, and `memory` bytes more than this
-    process; return the result as plain data, because it travels as JSON.
+    process. Return the result as plain data, because it is sent as JSON.
 
-    Raises OverLimit if the fork reaches a limit or ends without a reply, Refused if the function does, Broke
-    if it raises anything else, and TimeoutError if the machine is too busy to run it.
+    Raises OverLimit if the fork reaches a limit or ends without a reply, Refused if the function raises it,
+    Broke if the function raises any other error, and TimeoutError if the machine is too busy to run it.
 
-    subtle: call this in a process with one thread; a lock that another thread holds would stay locked in the
-    fork.
+    subtle: call this in a process with only one thread. A lock that another thread holds would stay locked in
+    the fork.
     """
     result, write_end = os.pipe()
     parent, pid = os.getpid(), os.fork()
@@ -103,8 +103,8 @@ def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
 
 
 def _all_of(pipe: int, deadline: float) -> bytes:
-    """Return everything that is written until the pipe is closed. Raises OverLimit if it is too much, and
-    TimeoutError after the deadline.
+    """Return everything that is written to the pipe until it is closed. Raises OverLimit if it is too much,
+    and TimeoutError after the deadline.
     """
     data = bytearray()
     while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
@@ -123,14 +123,14 @@ def _work(pipe: int, parent: int, seconds: int, memory: int, function: Callable,
         os.setpgid(0, 0)
         system.end_with_parent(parent)
         _limit(seconds, memory)
-        system.detach_standard_streams()  # keeps what libraries print off the terminal
+        system.detach_standard_streams()  # so that nothing that libraries print reaches the terminal
         try:
             reply = _Reply(function(*args))
         except (MemoryError, RecursionError):
             raise
         except Refused as refused:
             reply = _Reply(refused=str(refused))
-        except BaseException as error:  # the fork replies, whatever happened in it
+        except BaseException as error:  # the fork must reply after any error
             reply = _Reply(place=place_of(error), trace=traceback.format_exc())
         system.write_all(pipe, json.dumps(vars(reply)).encode())
     except MemoryError:

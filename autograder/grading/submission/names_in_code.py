@@ -1,10 +1,11 @@
-"""Finds the names in a student's cell that a teacher should look at, from its syntax tree.
+"""Finds the names in a student's cell that a teacher should look at, from the cell's syntax tree.
 
-Lists say which builtins, modules, names in modules and special names are allowed (allowed_names.py). Two kinds of value
-must not be passed around: modules, and classes that are not the student's own and can be changed, such as
-`torch.Tensor`. So whatever an attribute is set on is the student's own. Public attributes are allowed, except on a few
-types that lead to frames, modules or memory: there the lists name the allowed ones. `getattr` and the like may look
-up constant names only, which are read like any other.
+Lists say which builtins, modules, names in modules and special names are allowed (allowed_names.py). Code
+must not pass around two kinds of values: modules, and classes that are not the student's own and can be
+changed, such as `torch.Tensor`. Attributes can then be set only on the student's own objects. Public
+attributes are allowed, except on a few types that lead to frames, modules or memory; for these the lists name
+the allowed attributes. `getattr` and similar functions may look up only constant names, and these are checked
+like any other name.
 """
 
 import ast
@@ -22,7 +23,7 @@ LONGEST_READ = 100_000  # characters of a cell
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises besides SyntaxError
 OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
-DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # a class in one of these can be taken out again
+DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # code can take a class out of one of these again
 _ONE_AT_A_TIME = Lock()
 
 
@@ -37,7 +38,7 @@ def parsed(text: str) -> tuple[str, ast.AST | None]:
         raise ValueError("a cell that is too long")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all the rest.
+        # subtle: IPython leaves plain Python unchanged. Sending it every cell would take longer than everything else.
         for as_run in (str, _by_ipython):
             try:
                 code = as_run(text)
@@ -56,7 +57,7 @@ def _by_ipython(text: str) -> str:
 
 
 def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """Return the names that cells import, each with the dotted path behind it."""
+    """Return a dict from each name that the cells import to the dotted path that it stands for."""
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):
@@ -84,8 +85,8 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
-    """Return the names in a cell that `lists` do not allow. `paths` are the dotted paths of imported names
-    (`paths_in`).
+    """Return the names in a cell that `lists` does not allow. `paths` maps imported names to dotted paths
+    (see `paths_in`).
     """
     try:
         tree = parsed(text)[1]
@@ -100,7 +101,7 @@ class _Reader:
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
         """Yield the names that are not allowed. Each node is queued with its parent, whether a class may
-        appear there, the function that it is in, and the values of the loop variables around it.
+        appear there, the function that contains it, and the values of the loop variables around it.
         """
         waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
@@ -130,8 +131,8 @@ class _Reader:
                 waiting.append((child, node, id(child) in places, function, around))
 
     def _of_magic(self, node: ast.Call, is_strange: bool) -> Iterator[str]:
-        """Yield what is not allowed in `get_ipython().run_line_magic("name", "code")`, which IPython makes of
-        `%name code`, or in a call like it.
+        """Yield the names that are not allowed in a call such as
+        `get_ipython().run_line_magic("name", "code")`, to which IPython converts `%name code`.
         """
         constants = [one.value for one in node.args if isinstance(one, ast.Constant)]
         texts = [one for one in constants if isinstance(one, str)]
@@ -144,7 +145,9 @@ class _Reader:
             yield from self.read(tree, in_magic=True)
 
     def _path(self, node: ast.AST) -> str:
-        """Return the dotted path of what is imported, or of a module's attribute; empty for other values."""
+        """Return the dotted path of an imported name or of a module's attribute, or an empty string for any
+        other node.
+        """
         match node:
             case ast.Name(name):
                 return self.paths.get(name, "")
@@ -167,8 +170,8 @@ class _Reader:
         return is_builtin or _is_kind(node) or bool(self._path(node))
 
     def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
-        """Return the children of a node that may be classes, because the node does not pass them on: it only
-        calls, shows, compares or inherits from them, or the like.
+        """Return the children of a node that may be classes. These are the children that the node does not
+        pass on, because it only calls, shows, compares or inherits from them, or does something similar.
         """
         match node:
             case ast.Call(ast.Name(name) as called, args) if name in allowed.SHOW_CLASSES:
@@ -237,7 +240,7 @@ class _Reader:
             yield f"a change of {path}"
         elif self._allows(path):
             yield from [f"{path} as a value"] if allowed.is_closed(path) and not is_place else []
-        elif not isinstance(parent, ast.Attribute):  # else what it leads to is reported
+        elif not isinstance(parent, ast.Attribute):  # otherwise the attribute that it leads to is reported
             module = self._is_module(path)
             yield from [f"{path} as a value"] if module and not is_place else [] if module else [path]
 
@@ -252,7 +255,7 @@ class _Reader:
             yield f"a change of .{name}"
 
     def _is_base(self, node: ast.AST) -> bool:
-        """Return whether a class of the student's own may inherit from this expression."""
+        """Return whether a student's class may inherit from this expression."""
         match node:
             case ast.Subscript(thing):
                 return self._is_base(thing)
@@ -265,7 +268,7 @@ class _Reader:
 
 
 def _bound(node: ast.AST) -> list[str]:
-    """Return the names that this node itself binds."""
+    """Return the names that this node binds by itself."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=name):
             return [name] if name else []
@@ -284,8 +287,8 @@ def _bindings(function: ast.AST) -> Counter[str]:
 
 
 def _loop(target: ast.AST, values: ast.AST, function: ast.AST) -> dict[str, list[str]]:
-    """Return the texts that a loop variable takes, if they are written in the loop and the function does not
-    bind the name anywhere else.
+    """Return a dict from a loop variable to the strings that it takes. It is empty unless the loop spells
+    them out and the function binds the variable nowhere else.
     """
     match target, values:
         case ast.Name(name), ast.Tuple(parts) | ast.List(parts):

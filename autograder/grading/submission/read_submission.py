@@ -1,6 +1,6 @@
 """Reads the notebook of a submission: the text and kind of each cell, and pictures pasted into answers.
 
-Some notebooks make even this slow, or take much memory: read them in a process with limits (limited.py).
+For some notebooks even this is slow or takes much memory, so do it in a process with limits (limited.py).
 """
 
 import json
@@ -13,7 +13,7 @@ from nbformat import NotebookNode, from_dict
 from autograder.grading.submission.files import NOTEBOOKS, Refused, read_file, why_refused
 from autograder.untrusted import without_surrogates
 
-MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list takes two bytes to write and a hundred in memory
+MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list is two bytes in the file, a hundred in memory
 MOST_CELLS = 5_000
 MOST_TEXT = 1_000_000  # characters in all cells; a finished lesson has about 60,000
 MOST_LINES = 20_000  # of code, counting semicolons as line ends; a finished lesson has about a thousand
@@ -30,7 +30,7 @@ NOT_UTF_8 = "the notebook is not saved as UTF-8 text"
 def read_submission(folder: Path, lesson: str) -> NotebookNode:
     """Return the notebook of a submission. Other files are never used.
 
-    Raises Refused if the folder holds anything but regular files, or the notebook cannot be read.
+    Raises Refused if the folder contains anything but regular files, or if the notebook cannot be read.
     """
     if why := why_refused(folder):
         raise Refused(why)
@@ -43,7 +43,9 @@ def read_submission(folder: Path, lesson: str) -> NotebookNode:
 
 
 def notebook_in(folder: Path, lesson: str) -> Path:
-    """Return the notebook of a submission: the one with the lesson's name, or else the only one."""
+    """Return the path of a submission's notebook. It is the file with the lesson's name, unless that does not
+    exist and the folder contains exactly one notebook.
+    """
     named = folder / f"{lesson}.ipynb"
     names = [] if os.path.lexists(named) else _names_in(folder)
     others = [folder / name for name in names if name.lower().endswith(NOTEBOOKS)]
@@ -58,7 +60,9 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Return the cells of the notebook in a file. Raises Refused if there is none, or it is damaged."""
+    """Return a notebook with the cells of the notebook in a file. Raises Refused if there is no file, or it
+    is damaged.
+    """
     data = read_file(path)
     if not data.strip():
         raise Refused("the notebook is an empty file")
@@ -74,7 +78,7 @@ def read_notebook(path: Path) -> NotebookNode:
 
 
 def grade_id_of(cell: dict) -> str | None:
-    """Return the name that nbgrader knows a cell by, if it has one."""
+    """Return the grade id by which nbgrader knows a cell, or None if it has none."""
     metadata = cell.get("metadata")
     metadata = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = metadata.get("grade_id") if isinstance(metadata, dict) else None
@@ -82,8 +86,8 @@ def grade_id_of(cell: dict) -> str | None:
 
 
 def _cells_of(content: dict) -> list[dict]:
-    """Return the cells of a notebook in nbformat 4, 3 or 2, except those that no notebook program writes:
-    cells of an unknown type, or without text.
+    """Return the cells of a notebook in nbformat 4, 3 or 2. Cells that no notebook program writes are left
+    out: cells of an unknown type, or without text.
     """
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):
@@ -102,7 +106,7 @@ def _cells_of(content: dict) -> list[dict]:
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
     """Return the cells that are not empty, reduced to type, text, grade id or id, and pasted pictures. Raises
-    Refused if they hold too much.
+    Refused if they contain too much.
     """
     plain_cells: list[dict] = []
     pictures = MOST_PICTURES
@@ -144,12 +148,16 @@ def _holds_merge_marks(data: bytes) -> bool:
 
 
 def _joined(source: str | list) -> str:
-    """Return the text of a cell, which may be a list of lines. Raises TypeError if these are not text."""
+    """Return the text of a cell, which may be stored as a list of lines. Raises TypeError if the lines are
+    not text.
+    """
     return "".join(source).replace("\r\n", "\n")
 
 
 def _pasted(attachments: Any, most: int) -> dict | None:
-    """Return the pictures in an answer, {name: {kind: base64}}; None if there are none, or too large ones."""
+    """Return the pictures in an answer as {name: {kind: base64}}, or None if there are none or they are too
+    large.
+    """
     try:
         kept = {
             without_surrogates(name): {

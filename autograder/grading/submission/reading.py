@@ -1,5 +1,6 @@
-"""Reads a submission once, so that it cannot change meanwhile, in a separate process with limits on time and
-memory: a notebook that crashes or stalls the parser fails only itself.
+"""Reads each submission only once, so that it cannot change between two readings. It is read in a separate
+process with limits on time and memory, so a notebook that crashes or stalls the parser affects no other
+submission.
 """
 
 from dataclasses import asdict, dataclass
@@ -19,7 +20,7 @@ from autograder.untrusted import checked
 
 @dataclass(frozen=True)
 class Lesson:
-    """The course's own cells of a lesson by grade id, and its source notebook."""
+    """A lesson of the course: its cells by grade id, from the gradebook, and its source notebook."""
 
     cells: dict[str, NotebookNode]
     source: NotebookNode
@@ -28,7 +29,7 @@ class Lesson:
 @dataclass(frozen=True)
 class Read:
     """A submission as it was read: a digest of everything that its grade depends on, its notebook with the
-    course's metadata, the cells to run, and the key of the result.
+    course's metadata, the cells to run, and the key of its result.
     """
 
     digest: str
@@ -38,14 +39,14 @@ class Read:
 
 
 def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
-    """Return the lesson of this name in the course in `folder`."""
+    """Return the lesson with this name in the course in `folder`."""
     source = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
     unit_of(source, source).key("")  # fills caches that all forks share
     return Lesson(cells_of_course(gradebook.find_notebook(name, name)), source)
 
 
 def read(submission: Submission, lesson: Lesson, secret: str) -> Read:
-    """Read a submission. Raises Refused if it cannot be read or reaches a limit; other errors are those of
+    """Read a submission. Raises Refused if it cannot be read or reaches a limit, and the other errors of
     `limited`.
     """
     now, notebook, unit = checked(tuple[str, dict, Unit], read_limited(_content, submission, lesson))

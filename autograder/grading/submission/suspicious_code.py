@@ -1,11 +1,13 @@
 """Finds suspicious names in a submission's code, by reading its text.
 
-Numbers cannot be forged, because the judge compares them outside. But the operations that made them are observed
-by hooks in the student's own process (autograder.probe.observe), which code with enough access could silence or
-evade; the same holds for an answer's side effects. So if a student's cell names the autograder's inner modules,
-no rule of form counts as kept; and if a cell, or an answer under such a rule, uses a name that is not allowed
-(names_in_code), a teacher is asked to look at it. The cell of an exercise may also use the names that the exercise's
-own worked answer uses. A name alone costs no points.
+Numbers cannot be forged, because the judge compares them in another process. But the operations that computed
+the numbers are observed by hooks in the student's own process (autograder.probe.observe), which code with
+enough access could silence or evade. The same holds for an answer's side effects.
+
+Therefore no rule of form counts as satisfied if a student's cell names the autograder's inner modules. If a
+cell, or an answer under such a rule, uses any other name that is not allowed (names_in_code), it costs no
+points, but a teacher is asked to look at it. The cell of an exercise may also use the names that the
+exercise's own worked answer uses.
 """
 
 from __future__ import annotations
@@ -25,22 +27,24 @@ from autograder.grading.submission.names_in_code import GRADER, names_in, paths_
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
 
-# Names, and characters: a problem is one line in the report.
+# The number of names, and of characters: a problem must fit on one line of the report.
 MOST_NAMES, LONGEST_NAME, LONGEST_LIST = 4, 40, 40
 
 
 @dataclass(frozen=True)
 class SuspiciousNames:
-    """Disallowed names: those of the grader's modules, those in cells, and, by exercise, those in answers."""
+    """Names that are not allowed: those of the grader's modules, those in cells, and those in answers, by
+    exercise.
+    """
 
     grader: list[str]
     cells: list[str]
     answers: dict[str, list[str]]
 
     def text(self, earned: list[str], reasons: Sequence[str] = ()) -> str:
-        """Return a request that a teacher look at the code: for names in the cells, for names in the answers
-        to the exercises `earned`, which earned points under a rule of form, or for other `reasons`. Empty if
-        there is nothing to look at.
+        """Return a request to the teacher to look at the code, or an empty string if there is no reason to.
+        Reasons are names in the cells, names in the answers to the exercises `earned`, which earned points
+        under a rule of form, and further `reasons`.
         """
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
         said = [*reasons, f"reaches for {some_of(names)}"] if names else reasons
@@ -48,7 +52,7 @@ class SuspiciousNames:
 
 
 def some_of(names: list[str]) -> str:
-    """Return the first names, as many as fit, and the number of the rest."""
+    """Return as many of the first names as fit, followed by the number of names left out."""
     shown = [shorten(name, LONGEST_NAME, placeholder="...") for name in names[:MOST_NAMES]]
     while len(shown) > 1 and len(", ".join(shown)) > LONGEST_LIST:
         shown.pop()
@@ -62,9 +66,9 @@ def suspicious_names(
     given: Sequence[str] = (),
     asked: Mapping[str, Sequence[Exercise]] = {},
 ) -> SuspiciousNames:
-    """Return the suspicious names in the student's cells. `answers` holds, by exercise, the cells that its
-    answer needs; `given` are the lesson's own cells, whose imports are allowed; `asked` holds, by cell, the
-    exercises answered there.
+    """Return the suspicious names in the student's cells. `answers` maps each exercise to the cells that its
+    answer needs. `given` are the lesson's own cells, whose imports are allowed. `asked` maps each cell to the
+    exercises that are answered in it.
     """
     lesson, lists = _of_lesson(tuple(given))
     paths = paths_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
@@ -84,9 +88,9 @@ def suspicious_names(
 
 @cache
 def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
-    """Return the imported names that a lesson's own cells use although the lists do not allow them, and the lists
-    extended by what these cells import from this package. Of a module, only the names that the cells use are
-    allowed.
+    """Return the imported names that a lesson's own cells use although the lists do not allow them, and the
+    lists extended by the names that these cells import from this package. If the cells import a whole module,
+    only the names that they use from it are allowed.
     """
     paths = paths_in(given)
     ours = {path for path in paths.values() if path.startswith(f"{GRADER}.") and not _is_module(path)}

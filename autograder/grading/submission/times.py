@@ -1,8 +1,8 @@
 """Reads time stamps of submissions.
 
-nbgrader takes `+0200` for 200 seconds and drops `+02:00`, so we read stamps ourselves. Few forms are
-accepted: a date and a time as in ISO 8601, followed by a zone: `Z`, `UTC`, an offset such as `+02:00`, or a
-name such as `Europe/Berlin`.
+nbgrader takes `+0200` for 200 seconds and drops `+02:00`, so we read stamps ourselves. Only a few forms are
+accepted: a date and a time as in ISO 8601, which may be followed by a zone. The zone is `Z`, `UTC`, an offset
+such as `+02:00`, or a name such as `Europe/Berlin`.
 """
 
 import re
@@ -20,7 +20,9 @@ NAME = re.compile(r"[A-Za-z][\w+-]*(?:/[A-Za-z][\w+-]*){0,2}", re.ASCII)
 
 
 class NoTime(ValueError):
-    """Raised if a stamp cannot be read. The text is the reason, in words that follow the name of its file."""
+    """Raised if a stamp cannot be read. The text is the reason, phrased to follow the name of the stamp's
+    file.
+    """
 
 
 def zone_called(name: str) -> tzinfo:
@@ -34,8 +36,8 @@ def zone_called(name: str) -> tzinfo:
 
 
 def read_stamp(data: bytes) -> tuple[str, datetime]:
-    """Return the text of a stamp, and its time in UTC. A stamp without a zone is in UTC, as for nbgrader.
-    Raises NoTime if it cannot be read.
+    """Return the text of a stamp, and its time in UTC. A stamp without a zone is taken to be in UTC, as
+    nbgrader does. Raises NoTime if it cannot be read.
     """
     try:
         text = data.decode("utf-8-sig").strip()
@@ -55,7 +57,7 @@ def read_stamp(data: bytes) -> tuple[str, datetime]:
 
 
 def is_misread_by_nbgrader(data: bytes) -> bool:
-    """Return whether nbgrader's own command would misread the time of a stamp."""
+    """Return whether nbgrader's own command would misread the time in a stamp."""
     _, time = read_stamp(data)
     try:
         return abs(parse_utc(data.decode().strip()).replace(tzinfo=UTC) - time) >= timedelta(seconds=1)

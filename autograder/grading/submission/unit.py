@@ -1,11 +1,11 @@
-"""Selects the cells of a submission that are run, in their order, and the exercises that are checked.
+"""Selects the cells of a submission that are run, in order, and the exercises that are checked.
 
-A unit is plain data, so that it can be sent to another machine, and its key shows whether it was run before.
+A unit is plain data, so that it can be sent to another machine. Its key shows whether it was run before.
 
-The course decides what is graded: a check cell is never run as code, it only marks where its exercise is
-checked, and a line that installs packages is neither run nor examined. A cell of the lesson that the student
-left unchanged is run only if an answer, or another cell that runs, uses a name that it defines: an experiment
-with its figures changes no grade.
+The course decides what is graded. A check cell is never run as code; it only marks where its exercise is
+checked. A line that installs packages is neither run nor examined. A cell of the lesson that the student left
+unchanged is run only if an answer, or another cell that runs, uses a name that it defines, because an
+experiment with its figures does not change any grade.
 """
 
 import hashlib
@@ -30,8 +30,8 @@ from autograder.grading.submission.suspicious_code import SuspiciousNames, suspi
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 WORD = re.compile(r"\w+")
-# The code that grades: `grade`, nbgrader's own commands, the process in which an answer runs, and what cells of
-# some lessons import in it.
+# The code that grades: `grade`, nbgrader's own commands, the process in which an answer runs, and a module that the
+# cells of some lessons import there.
 GRADERS = (
     "autograder.grading.grade_new",
     "autograder.grading.gradebook.nbgrader_steps",
@@ -64,8 +64,9 @@ REFLECTION = {
 
 @dataclass(frozen=True)
 class Step:
-    """One cell. `kind` is "run" with the code as text, or "check" with the id of the exercise. `needs` are
-    the names of the answers that its code uses, directly or not, including the one that is checked.
+    """One cell. `kind` is "run", and `text` the code, or `kind` is "check", and `text` the id of the
+    exercise. `needs` are the names of the answers that its code uses, directly or indirectly; for a check,
+    also the name of the answer checked.
     """
 
     cell: int
@@ -76,22 +77,23 @@ class Step:
 
 @dataclass(frozen=True)
 class Unit:
-    """One submission's steps, in the order of its cells, and the suspicious names in the student's own
-    cells."""
+    """One submission's steps, in the order of its cells, and the suspicious names in its own cells."""
 
     steps: list[Step]
     suspicion: SuspiciousNames
 
     def key(self, secret: str) -> str:
         """Return a hex digest of everything that the result depends on: the steps, the hidden cases, the
-        autograder, versions.
+        autograder, and the versions of PyTorch and Python.
         """
         data = json.dumps([asdict(self), secret, environment()])
         return hashlib.sha256(data.encode()).hexdigest()
 
 
 def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
-    """Return the unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
+    """Return the unit of a notebook whose metadata is the course's own. `lesson` is the lesson's source
+    notebook.
+    """
     known = {
         _without_installs(cell.source)
         for cell in lesson.cells
@@ -126,7 +128,7 @@ def _without_installs(text: str) -> str:
 
 
 def exercise_of(cell: NotebookNode) -> str | None:
-    """Return the id of the exercise that a cell checks; None unless it is one of our check cells."""
+    """Return the id of the exercise that a cell checks, or None if it is not one of our check cells."""
     grading = _grading(cell)
     name = grading.get("grade_id", "")
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
@@ -136,15 +138,15 @@ def exercise_of(cell: NotebookNode) -> str | None:
 
 
 def environment() -> list[str]:
-    """Return the versions that a result depends on: those of the grading code, all exercises, PyTorch and
-    Python.
+    """Return a list of the versions on which a result depends: of the code for grading and all exercises, of
+    PyTorch, and of Python.
     """
     return _environment(folders())
 
 
 @cache
 def _environment(own: tuple[Path, ...]) -> list[str]:
-    # All exercises, because each may use the words of another's mistakes.
+    # All exercises, because each may use the messages about another's mistakes.
     return [digest(closure(GRADERS) | exercise_modules()), version("torch"), platform.python_version()]
 
 
@@ -153,8 +155,8 @@ def _grading(cell: NotebookNode) -> dict:
 
 
 def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
-    """Return the student's own cells, and the lesson's cells that these need; all cells if a name in
-    REFLECTION is used.
+    """Return the numbers of the student's own cells and of the lesson's cells that these need. If a name in
+    REFLECTION is used, return the numbers of all cells.
     """
     wanted = set().union(*map(_uses, own.values()))
     if wanted & REFLECTION:
@@ -163,15 +165,15 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 
 
 def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[str]:
-    """Return the members of `names` that are wanted themselves, or used by a cell that a wanted name depends
-    on.
+    """Return the members of `names` that are in `wanted`, or that are used by a cell on which a wanted name
+    depends.
     """
     behind = _cells_behind(set(wanted), texts)
     return sorted(names & set(wanted).union(*(_uses(texts[i]) for i in behind)))
 
 
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
-    """Return the cells that bind one of these names, and the cells that those need in turn."""
+    """Return the numbers of the cells that bind a wanted name, and of the cells that these need in turn."""
     behind: set[int] = set()
     while found := {
         i for i in texts.keys() - behind if (names := _defines(texts[i])) is None or names & wanted
@@ -183,7 +185,7 @@ def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
 
 @cache
 def _defines(text: str) -> frozenset[str] | None:
-    """Return the names that a cell binds at top level; None if unknown."""
+    """Return the names that a cell binds at top level, or None if its text does not show them."""
     try:
         text, _ = parsed(text)
         table = symtable.symtable(text, "cell", "exec")
@@ -197,7 +199,7 @@ def _defines(text: str) -> frozenset[str] | None:
 @cache
 def _uses(text: str) -> frozenset[str]:
     """Return the names that a cell takes from elsewhere, judging by its text. If the cell is not plain Python
-    (a magic, a syntax error), or is too long to be parsed quickly, every word counts.
+    (a magic, a syntax error), or is too long to be parsed quickly, return every word in it.
     """
     try:
         if len(text) > LONGEST_READ:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Allowance:
-    """The limits of one submission: CPU seconds for a cell and for a probe, seconds by the clock for the
-    whole, bytes of memory, and processes. `again` is the limit for code that needs an answer that did not
-    return before (judging/patience.py), and `again_call` the limit for each call of such an answer.
+    """The limits of one submission: CPU seconds for a cell (`cell`) and for a probe (`probe`), wall-clock
+    seconds for the whole submission (`whole`), bytes of memory, and number of processes. `again` replaces the
+    limit for code that needs an answer that has already failed to return (judging/patience.py), and
+    `again_call` limits each call of such an answer.
 
-    By the clock, a cell or a probe may take PATIENCE (probe/limit.py) times its CPU seconds.
+    A cell or a probe may take PATIENCE (probe/limit.py) times as many wall-clock seconds as CPU seconds.
     """
 
     cell: float = 60.0

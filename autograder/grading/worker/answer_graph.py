@@ -1,4 +1,6 @@
-"""The computation graph of an answer on one case: a student's inside the sandbox, the reference's outside."""
+"""Draws the computation graph of an answer on one case: a student's answer inside the sandbox, the reference
+outside.
+"""
 
 import contextlib
 from collections.abc import Iterable
@@ -10,9 +12,9 @@ from autograder.schema.case import Case, Question
 
 
 def answer_graph(answer: Any, procedure: str, case: Question) -> Drawing:
-    """Draw what `answer` computes on the inputs of `case`; for a class, what its instance computes.
+    """Draw what `answer` computes on the inputs of `case`; if it is a class, draw what its instance computes.
 
-    Raises whatever the constructor raises; a forward that fails is drawn up to the failure.
+    Raises any error that the constructor raises. If `forward` fails, the graph ends where it failed.
     """
     arguments = [live(argument) for argument in case.args]
     if procedure == "class":
@@ -24,7 +26,7 @@ def answer_graph(answer: Any, procedure: str, case: Question) -> Drawing:
 
 
 def case_to_draw(cases: Iterable[Case]) -> Case | None:
-    """Return the case on which an exercise's answers are drawn: the first that has a result and is called
-    without keywords.
+    """Return the case on which an exercise's answers are drawn: the first that expects a result, not an
+    error, and has no keyword arguments. Return None if there is no such case.
     """
     return next((case for case in cases if not case.raises and not case.kwargs), None)

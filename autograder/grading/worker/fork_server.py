@@ -1,4 +1,6 @@
-"""The fork server, from outside: `ForkServer` starts it, and asks it for one process for each submission."""
+"""The grader's side of the fork server: `ForkServer` starts it, and asks it for a process for each
+submission.
+"""
 
 import contextlib
 import functools
@@ -14,8 +16,8 @@ from autograder.errors import PACKAGE
 from autograder.grading.worker.protocol import FORK_REQUEST, WARM
 
 SECONDS_TO_WARM = 300.0
-# subtle: the process that starts this may be killed at any moment. The first lines ask the kernel to end this
-# process then, and the next ones check whether it has happened already.
+# subtle: the process that starts this one may be killed at any moment. The first lines ask the kernel to end this
+# process when that happens, and the next ones check whether it has happened already.
 START = """\
 import sys
 if sys.platform == "linux":
@@ -31,7 +33,7 @@ with quick_imports():
 main(told)
 """
 KEPT = ("HOME", "PATH", "LANG", "VIRTUAL_ENV", "CONDA_PREFIX")
-# Variables that only matter when a program starts: where its libraries are.
+# Variables that matter only when a program starts: they say where its libraries are.
 NEEDED_TO_START = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 FROM_THE_START = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
@@ -42,16 +44,17 @@ class ForkServerDied(Exception):
 
 
 class ForkServer:
-    """A process of this Python with everything imported, which forks a process for each submission. Several
-    threads and processes may use it at the same time.
+    """A separate Python process that has imported everything, and that forks a process for each submission.
+    Several threads and processes may use it at the same time.
 
-    Its imports begin when it is made, which itself takes little time: make it before importing anything slow.
+    The constructor returns quickly, and the imports go on in the background. Construct it before you import
+    anything slow.
     """
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
-        # subtle: a new program, not a fork. What this process knows (secrets, answers, the gradebook) is not
-        # in its memory; and its command line and environment, which students' code can read, reveal nothing.
+        # subtle: this starts a new program, not a fork. Secrets, answers and the gradebook are therefore not in
+        # its memory, and its command line and environment, which students' code can read, reveal nothing.
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-W", "ignore", "-c", START],
             env={name: os.environ[name] for name in NEEDED_TO_START if name in os.environ} | FROM_THE_START,
@@ -71,7 +74,7 @@ class ForkServer:
             "in_main_thread": threading.current_thread() is threading.main_thread(),
             "environment": environment | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"},
         }
-        with contextlib.suppress(OSError):  # if it has ended already, `wait_until_warm` says so
+        with contextlib.suppress(OSError):  # if the server has already ended, `wait_until_warm` says so
             self._requests.sendall(json.dumps(told).encode() + b"\n")
 
     def __enter__(self) -> "ForkServer":
@@ -81,7 +84,9 @@ class ForkServer:
         self.close()
 
     def wait_until_warm(self) -> None:
-        """Wait until its imports are done. Raises ForkServerDied if they fail, or take too long."""
+        """Wait until the fork server has finished its imports. Raises ForkServerDied if they fail, or take
+        too long.
+        """
         # subtle: not by a timeout of the socket, which is shared with processes forked meanwhile.
         if not select.select([self._requests], [], [], SECONDS_TO_WARM)[0]:
             raise ForkServerDied("the fork server did not start")
@@ -93,11 +98,11 @@ class ForkServer:
             raise ForkServerDied(lines[-1] if lines else "the fork server ended")
 
     def fork(self, memory: int, namespaces: int | None, group: int | None) -> tuple[socket.socket, int]:
-        """Fork a process with this much memory; return its channel, and the end of a pipe that ends the
-        process when closed.
+        """Fork a process that may use `memory` bytes. Return its channel, and one end of a pipe; closing that
+        end ends the process.
 
-        The process enters the namespaces of the process behind the pidfd `namespaces`, and the control group
-        with `group` as its `cgroup.procs`. Raises ForkServerDied if the fork server has ended.
+        The process enters the namespaces of the process behind the pidfd `namespaces`, and joins the control
+        group whose `cgroup.procs` is open as `group`. Raises ForkServerDied if the fork server has ended.
         """
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()
@@ -115,7 +120,7 @@ class ForkServer:
         return ours, life
 
     def close(self) -> None:
-        """End the fork server; calling it twice does no harm."""
+        """End the fork server. Calling this twice does no harm."""
         self._requests.close()
         self._process.kill()
         self._process.wait()
@@ -124,7 +129,7 @@ class ForkServer:
 
 @functools.cache
 def shared_fork_server() -> ForkServer:
-    """Return the one fork server of this process, which starts when it is first needed."""
+    """Return the fork server that this process shares; it is started when it is first needed."""
     server = ForkServer()
     server.wait_until_warm()
     return server

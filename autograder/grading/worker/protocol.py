@@ -1,8 +1,8 @@
-"""The few bytes that the grader and the fork server with its forks must agree on."""
+"""The formats of the messages between the grader and the fork server and its forks."""
 
 import struct
 
-FORK_REQUEST = struct.Struct("<Q2?")  # the limit of memory; whether it enters a sandbox, and a control group
+FORK_REQUEST = struct.Struct("<Q2?")  # memory limit; is there a sandbox; is there a control group
 SIZE = struct.Struct("<Q")  # before every message to and from a submission's process
 WARM = b"warm"  # from the fork server, when its imports are done
 READY = b"ready"  # from a submission's process, before any code of the student runs

@@ -1,4 +1,6 @@
-"""The client of one submission's process. Whatever comes from there is read as plain data, or not at all."""
+"""The client of one submission's process. Everything that the process sends is read as plain data, and
+nothing else.
+"""
 
 import os
 import select
@@ -29,19 +31,21 @@ T = TypeVar("T")
 
 
 class Ended(Exception):
-    """Raised if the submission's process is gone. The text is the reason, as in "its code did not stop"."""
+    """Raised if the submission's process has ended or must be ended. The text is the reason, such as "its
+    code did not stop".
+    """
 
-    in_probe = False  # whether it ended while an answer was called on cases
+    in_probe = False  # whether the process ended while an answer was called on cases
 
     def __init__(self, why: str, was_late: bool = False):
         super().__init__(why)
-        self.was_late = was_late  # whether it was ended because it did not reply in time
+        self.was_late = was_late  # whether the process was ended because it did not reply in time
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The CPU seconds for a request, and for each call of an answer; None stands for the probe's own limit.
-    By the clock, each may take PATIENCE times as long.
+    """The CPU seconds for a whole request, and for each call of an answer (None: the probe's default). Each
+    may take PATIENCE times as many wall-clock seconds.
     """
 
     whole: float
@@ -49,11 +53,12 @@ class Limits:
 
 
 def retry_isolated(run: Callable[[bool], T], at_once: bool = False) -> T:
-    """Call `run(False)` and, if a probe ended the process, `run(True)`, isolated; return its result. With
-    `at_once`, it is isolated from the start.
+    """Call `run(False)` and return its result. If a probe ended the process, call `run(True)` instead, which
+    must isolate its probes. With `at_once`, call only `run(True)`.
 
-    A probe in the process of the cells costs a tenth of an isolated one, in a separate process. Answers that
-    end their process or do not stop need isolation, so that each affects only itself.
+    An isolated probe runs in a separate process, which takes ten times as long as a probe in the process of
+    the cells. Answers that end their process or do not stop must be isolated, so that each affects only
+    itself.
     """
     try:
         return run(at_once)
@@ -64,9 +69,9 @@ def retry_isolated(run: Callable[[bool], T], at_once: bool = False) -> T:
 
 
 class Session:
-    """One submission's process, in its own sandbox if `sandboxed`. Use as a context manager.
+    """One submission's process, in a separate sandbox if `sandboxed`. Use as a context manager.
 
-    Raises OSError or ForkServerDied if this machine cannot start it.
+    Raises OSError or ForkServerDied if this machine cannot start the process.
     """
 
     def __init__(
@@ -93,8 +98,8 @@ class Session:
             self._channel, life = server.fork(allowance.memory, namespaces, group.procs if group else None)
             ends.callback(os.close, life)
             ends.callback(self._channel.close)
-            # No student's code runs before the process reports that it is ready, so a failure until then is the
-            # machine's.
+            # No student's code runs before the process reports that it is ready, so any failure before that is
+            # the machine's fault.
             self._channel.settimeout(SECONDS_TO_START)
             if self._channel.recv(len(READY)) != READY:
                 raise OSError("a process did not start in its sandbox")
@@ -107,20 +112,22 @@ class Session:
         self._ends.close()
 
     def cell(self, source: str, limits: Limits | None = None) -> list[dict]:
-        """Return the outputs of a cell as the process sent them. Raises Ended."""
+        """Run a cell, and return its outputs as the process sent them. Raises Ended."""
         seconds = limits.whole if limits else self._allowance.cell
         outputs = self._ask({"do": "cell", "source": source}, seconds).get("outputs")
         return outputs if isinstance(outputs, list) else []
 
     def module(self, source: str, name: str) -> dict | None:
-        """Run a Python file; return the described error that stopped it, or None. Raises Ended."""
+        """Run a Python file, and return the dict that describes the error that stopped it, or None. Raises
+        Ended.
+        """
         error = self._ask({"do": "module", "source": source, "name": name}, self._allowance.cell).get("error")
         return error if isinstance(error, dict) else None
 
     def probe(
         self, name: str, procedure: str, cases: Tensor, isolated: bool, limits: Limits | None = None
     ) -> dict:
-        """Call the object of this name on packed cases, in a separate process if `isolated`, and return the
+        """Call the object with this name on packed cases, in a separate process if `isolated`, and return the
         reply. Raises Ended.
         """
         request = {"do": "probe", "name": name, "procedure": procedure, "cases": cases, "isolated": isolated}
@@ -132,16 +139,17 @@ class Session:
             raise
 
     def rerun(self, asked: list[dict]) -> list | None:
-        """Return the results of programs on packed cases, each {"programs", "cases"}; None if they could not
-        be run. Raises Ended. Call this before any code of the submission has run in this process.
+        """Rerun recorded programs on packed cases. `asked` has one dict {"programs", "cases"} for each
+        exercise. Return a list of results for each exercise, or None if the programs could not be run. Raises
+        Ended. Call this before any code of the submission has run in this process.
         """
         request = {"do": "rerun", "asked": asked}
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")
         return records if isinstance(records, list) and len(records) == len(asked) else None
 
     def graph(self, name: str, procedure: str, case: Tensor, limits: Limits | None = None) -> dict:
-        """Return the reply with the traced graph of the object on one packed case, as plain data, or with the
-        reason why there is none. Raises Ended.
+        """Trace the object with this name on one packed case. Return the reply, which contains the graph as
+        plain data or the reason why there is none. Raises Ended.
         """
         request = {"do": "graph", "name": name, "procedure": procedure, "case": case}
         return self._ask(request, limits.whole if limits else self._allowance.probe)
@@ -175,8 +183,9 @@ class Session:
         return bytes(data)
 
     def _wait(self, deadline: float) -> None:
-        """Wait until something can be read; meanwhile check that the submission stays within its
-        allowance."""
+        """Wait until something can be read; meanwhile, check that the submission stays within its allowance.
+        Raises Ended.
+        """
         ready = False
         while not ready:
             ready = bool(select.select([self._channel], [], [], TICK)[0])

@@ -1,8 +1,9 @@
-"""The class report: what an instructor wants to know after grading, on one self-contained page.
+"""The class report: everything that an instructor wants to know after grading, on one self-contained page.
 
-data.py        the submissions of a lesson: grades from the gradebook, verdicts from the stored results
-summary.py     the contents for a lesson, from its submissions
-page.html      the page, with its diagrams; names and texts of students are escaped there
+data.py        reads the submissions of a lesson: grades from the gradebook, verdicts from the stored results
+summary.py     computes what the report shows about a lesson from its submissions
+make.py        writes the page
+page.html      the template of the page, with its diagrams; names and texts of students are escaped there
 """
 
 from autograder.grading.pages.report.make import report

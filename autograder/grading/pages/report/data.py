@@ -1,4 +1,4 @@
-"""The data of a report: for each lesson the submissions, and the names of the class."""
+"""Reads the data of a report: the submissions of each lesson, and the names of the class."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from autograder.verdict import NOT_STARTED
 
 @dataclass(frozen=True)
 class Work:
-    """One student's work for one lesson: grades, the outcome of grading, and the result of the run."""
+    """One student's work in one lesson: grades, the outcome of grading, and the result of the run."""
 
     row: Row
     outcome: Outcome
@@ -39,7 +39,7 @@ class Work:
 
     @property
     def lost(self) -> bool:
-        """True if the submission was run, but its result is no longer there."""
+        """True if the submission was run, but its stored result no longer exists."""
         return bool(self.outcome.result) and self.result == Result()
 
     @property
@@ -66,10 +66,10 @@ class Lesson:
     """Everything that the report says about one lesson.
 
     works        the graded submissions
-    waiting      students who handed in, but are not graded yet
+    waiting      students whose submission is not graded yet
     absent       students who handed in nothing
-    no_notebook  students who handed in files but no notebook, with the files
-    unplaced     students with a notebook kept under unplaced/, with their files
+    no_notebook  students who handed in files but no notebook, with the names of the files
+    unplaced     students with a notebook kept under unplaced/, with the names of their files there
     """
 
     name: str
@@ -82,8 +82,8 @@ class Lesson:
 
 
 def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Lesson]:
-    """Return the lessons in which something was graded, or only `lesson`. Raises UserError if nothing was
-    graded.
+    """Return the lessons in which something was graded, or only `lesson` if it is not None. Raises UserError
+    if nothing was graded.
     """
     submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
     found = {submission: last_outcome(submission) for submission in submissions}
@@ -111,7 +111,7 @@ def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Les
 
 
 def _format_name(student: Any) -> str:
-    """Return name and id; only the id if the gradebook has no name."""
+    """Return a student's name and id, or only the id if the gradebook has no name."""
     name = " ".join(filter(None, [student.first_name, student.last_name]))
     return f"{name} ({student.id})" if name else student.id
 

@@ -31,7 +31,7 @@ SUMMARY = (
 def report(folder: Path | str, lesson: str | None = None) -> Path:
     """Write DIR/report.html, or DIR/report-LESSON.html for one lesson, print its path and return it.
 
-    Raises UserError if `folder` is not a course, `lesson` not one of its lessons, or nothing is graded yet.
+    Raises UserError if `folder` is not a course, if it has no such `lesson`, or if nothing is graded yet.
     """
     folder = Path(os.path.abspath(folder))
     lessons = read_lessons(open_course(folder), folder, lesson)
@@ -45,17 +45,19 @@ def report(folder: Path | str, lesson: str | None = None) -> Path:
 
 
 def _printable(value: Any) -> Any:
-    """Escape bidirectional control characters and others that are invisible; HTML stays as it is."""
+    """Escape invisible characters in text, such as bidirectional controls. Return HTML and other values as
+    they are.
+    """
     return printable(value) if type(value) is str else value
 
 
 def _with_code(text: str) -> str:
-    """Return text from any source as escaped HTML, in which `code` is marked up as code."""
+    """Return text from any source as escaped HTML, in which text between backticks is marked up as code."""
     return with_code(printable(text))
 
 
 def page_of(title: str, lessons: list[Lesson]) -> str:
-    """Return the page as HTML. Whatever comes from students is escaped."""
+    """Return the page as HTML. All text from students is escaped."""
     here = FileSystemLoader(Path(__file__).parent)
     pages = Environment(
         loader=here, autoescape=True, finalize=_printable, trim_blocks=True, lstrip_blocks=True

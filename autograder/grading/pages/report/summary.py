@@ -1,4 +1,4 @@
-"""The contents of a report on a lesson: counts, names and a tutor's words, from the work of its students."""
+"""Computes what a report shows about a lesson from its students' work: counts, names, and known mistakes."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -26,8 +26,8 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Question:
-    """One graded cell: an exercise with how often each state occurs and the mean share of points for each
-    aspect, or a written question, which has neither.
+    """One graded cell. For an exercise, `states` counts how often each state occurs, and `aspects` maps each
+    aspect to the mean share of its points that was earned. For a written question both are empty.
     """
 
     name: str
@@ -60,7 +60,7 @@ def scores(lesson: Lesson) -> dict:
 
 
 def distribution(lesson: Lesson) -> list[tuple[float, float, int]]:
-    """Return (least, most, number of students) for each range of points."""
+    """Return (least points, most points, number of students) for each range of points."""
     out_of = sum(lesson.max_points.values())
     step = next((step for step in STEPS if out_of / step <= MOST_RANGES), STEPS[-1])
     last = int(out_of // step)
@@ -92,7 +92,9 @@ def _question(lesson: Lesson, name: str, exercise_id: str | None) -> Question:
 
 
 def misconceptions(lesson: Lesson) -> list[Misconception]:
-    """Return known mistakes, the most frequent first. A student counts once for each."""
+    """Return the known mistakes that were found, the most frequent first. A student is counted once for each
+    mistake.
+    """
     works: dict[str, dict] = defaultdict(dict)
     exercises: dict[str, dict] = defaultdict(dict)
     for work in lesson.works:
@@ -113,7 +115,9 @@ def _known_mistakes() -> dict[str, Mistake]:
 
 
 def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]]]]:
-    """Return, by exercise, wrong answers without a named mistake, grouped by their message."""
+    """Return the wrong answers without a known mistake, by exercise, and grouped by the first line of their
+    message.
+    """
     found = defaultdict(list)
     for work in lesson.works:
         for exercise_id, verdict in work.result.verdicts.items():
@@ -124,8 +128,9 @@ def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]
 
 
 def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
-    """Return (work, exercise) for each answer with more points in the visible check than in the hidden
-    one."""
+    """Return (work, exercise) for each answer that earned more points on the visible cases than on the hidden
+    cases.
+    """
     return [
         (work, exercise_id.partition(".")[2])
         for work in lesson.works
@@ -135,7 +140,9 @@ def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
 
 
 def failures(lesson: Lesson) -> list[tuple[list[str], list[Work]]]:
-    """Return the submissions whose code did not run, by reason, except failures of the machine."""
+    """Return the submissions whose code did not run, grouped by reason. Submissions that could not be graded,
+    through no fault of the student, are left out.
+    """
     told = [(work, _failures(work)) for work in lesson.works if not work.outcome.again]
     return by_reason([(work, lines) for work, lines in told if lines])
 
@@ -153,7 +160,7 @@ def _failures(work: Work) -> list[str]:
 
 
 def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[Work]]]:
-    """Group submissions by reason, the most frequent first."""
+    """Group submissions by reason, and return the groups, the largest first."""
     works = defaultdict(list)
     for work, lines in told:
         works[tuple(lines)].append(work)
@@ -161,8 +168,8 @@ def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[
 
 
 def times(lesson: Lesson) -> dict:
-    """Return the seconds that the runs took, in total and by part. A stored result counts with its original
-    time.
+    """Return the seconds that the runs took, in total and by part. A stored result counts with the time of
+    its original run.
     """
     runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])
     parts: Counter[str] = Counter()

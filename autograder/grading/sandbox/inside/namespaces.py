@@ -1,6 +1,7 @@
 """Enters the namespaces that bubblewrap made (sandbox.py), in which a `cat` sleeps.
 
-A process joins them with setns(2) and forks once more, because a PID namespace applies only to children.
+A process joins the namespaces with setns(2) and then forks once, because a PID namespace applies only to
+children.
 """
 
 import contextlib
@@ -32,14 +33,18 @@ def enter_namespaces(pidfd: int) -> None:
 
 
 def _limit_mounts(pidfd: int) -> None:
-    """Mount the host's device files read-only in the sandbox, so that they can be used but keep their times
-    and modes; limit the number of files in memory, each of which costs the kernel a kilobyte that no process
-    is charged with; and hide everything but processes in /proc. If the grader is root, students' code could
-    otherwise read there what other sandboxes do, such as their timers.
+    """Restrict the sandbox's mounts in three ways:
 
-    subtle: bubblewrap cannot do this: a device that it mounts read-only is no longer a device, and it offers
-    no such limits. The right to do it belongs to the user namespace that owns the mounts, which is not the
-    innermost one, entered last.
+    - Mount the host's device files read-only. They can still be used, but their times and modes cannot be
+      changed.
+    - Limit the number of files in memory, because each costs the kernel a kilobyte that is charged to no
+      process.
+    - Hide everything in /proc except processes. If the grader is root, students' code could otherwise read
+      there what other sandboxes do, such as their timers.
+
+    subtle: bubblewrap cannot do this. A device file that it mounts read-only no longer works as a device, and
+    it has no options for the other two restrictions. Only the user namespace that owns the mounts has the
+    right to change them. It is not the innermost user namespace, which is entered last.
     """
     found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)
     assert found is not None, "the kernel writes it for every pidfd"

@@ -1,6 +1,6 @@
 """Drops every capability and limits memory and files, permanently.
 
-In a sandbox, every failure raises an error, and the submission's code does not start.
+In a sandbox, every failure raises an error, so the submission's code does not start.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from autograder.grading.sandbox.inside.system import call
 
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 CAPABILITY_VERSION = 0x20080522
-ADDRESSES = 2  # times the memory: addresses without memory behind them still cost the kernel a little memory
+ADDRESSES = 2  # times the memory limit: addresses without memory still cost the kernel a little memory
 LARGEST_FILE, OPEN_FILES = 64 * 1024**2, 256
 
 
 def prepare() -> None:
-    """Do in advance what cannot be done in a sandbox, or takes long."""
+    """Do in advance the work that takes long or that cannot be done in a sandbox."""
     prepare_filter()
     if sys.platform == "linux":
         _last_capability()
@@ -32,7 +32,7 @@ def _last_capability() -> int:
 
 
 def drop_privileges(memory: int, sandboxed: bool) -> None:
-    """Drop all capabilities and rare system calls, and limit files and memory (in bytes).
+    """Drop all capabilities, refuse system calls that no answer needs, and limit files and memory (in bytes).
 
     In a sandbox, raises OSError or ValueError if the kernel refuses; without one, does as much as this
     machine allows.
@@ -54,7 +54,9 @@ def drop_privileges(memory: int, sandboxed: bool) -> None:
 
 
 def lower_limit(kind: int, soft: int, hard: int) -> None:
-    """Set a limit of this process, not above what it already has. Raises OSError or ValueError."""
+    """Set a resource limit of this process, but never above its present hard limit. Raises OSError or
+    ValueError.
+    """
     _, most = resource.getrlimit(kind)
     if most != resource.RLIM_INFINITY:
         soft, hard = min(soft, most), min(hard, most)

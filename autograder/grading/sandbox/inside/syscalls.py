@@ -1,9 +1,14 @@
-"""A filter of system calls that no answer needs (seccomp): a second line behind the namespaces.
+"""A seccomp filter that refuses system calls that no answer needs: a second line of defence behind the
+namespaces.
 
-It refuses calls that would hold memory that no process is charged with, reach what no namespace hides (the
-teacher's keyring, the host of a virtual machine by vsock), leave marks on the host's files for later
-submissions, take files or memory of another process, signal to other sandboxes through a file of the host
-(locks, watches, pages in memory), or have often been used to exploit bugs of the kernel.
+It refuses calls that would
+- hold memory that is charged to no process;
+- reach what no namespace hides (the teacher's keyring, or the host of a virtual machine through vsock);
+- leave marks on the host's files that later submissions could read;
+- take files or memory of another process;
+- signal to other sandboxes through a file of the host (by locks, watches, or which pages are in memory).
+
+It also refuses calls that have often been used to exploit bugs in the kernel.
 """
 
 import ctypes
@@ -75,15 +80,16 @@ TERMINAL = 0x5400  # requests of this kind are about terminals, pipes and descri
 
 
 def prepare_filter() -> None:
-    """Make the filter in advance."""
+    """Build the filter in advance, if it supports this machine."""
     if platform.machine() in MACHINES:
         _program(platform.machine())
 
 
 def filter_system_calls() -> None:
-    """Refuse the calls above to this process and its descendants, from now on. Needs "no new privileges".
+    """Install the filter for this process and its later descendants, permanently. The process must have set
+    "no new privileges".
 
-    Raises OSError if the architecture of this machine is not supported, or the kernel refuses the filter.
+    Raises OSError if the architecture of this machine is not supported, or if the kernel refuses the filter.
     """
     if platform.machine() not in MACHINES:
         raise OSError(errno.ENOSYS, f"the system calls of this machine ({platform.machine()}) are not known")
@@ -95,8 +101,8 @@ def filter_system_calls() -> None:
 
 @functools.cache  # made in the fork server, for all its forks
 def _program(machine: str) -> bytes:
-    """Return the filter as BPF instructions: each is an operation, how far to jump if it holds and if not,
-    and a number.
+    """Return the filter as BPF instructions. Each consists of an operation, how far to jump if it holds, how
+    far to jump if it does not, and a number.
     """
     which = list(MACHINES).index(machine)
     lines = [
@@ -133,8 +139,8 @@ def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
 
 
 def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
-    """Return instructions that allow the call if these bits of the argument have this value, and refuse it
-    with `error` otherwise.
+    """Return instructions that allow the call if the bits of the argument under `mask` have this value, and
+    otherwise refuse it with `error`.
     """
     return [
         *_load(argument, mask),
@@ -145,16 +151,16 @@ def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
 
 
 def _not(argument: int, mask: int, values: tuple[int, ...]) -> list[bytes]:
-    """Return instructions that refuse the call if these bits of the argument have one of these values, and
-    allow it otherwise.
+    """Return instructions that refuse the call if the bits of the argument under `mask` have one of these
+    values, and otherwise allow it.
     """
     refused = [[_line(EQUAL, value, 0, 1), _line(RETURN, ERRNO | errno.EPERM)] for value in values]
     return [*_load(argument, mask), *(line for pair in refused for line in pair), _line(RETURN, ALLOW)]
 
 
 def _load(argument: int, mask: int) -> list[bytes]:
-    """Return instructions that load the lower half of an argument; the kernel ignores the upper half of these
-    arguments.
+    """Return instructions that load the lower half of an argument and apply `mask` to it. The kernel ignores
+    the upper half of the arguments that are checked.
     """
     return [_line(LOAD, FIRST_ARGUMENT + 8 * argument), _line(AND, mask)]
 

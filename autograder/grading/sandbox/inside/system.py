@@ -21,21 +21,25 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def signal_at_parents_end(number: int) -> None:
-    """Ask the kernel to send this process a signal when the thread that started it ends; 0 cancels that."""
+    """Ask the kernel to send this process the signal `number` when the thread that started it ends; 0 cancels
+    that.
+    """
     if sys.platform == "linux":
         call("prctl", PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
 def end_with_parent(parent: int) -> None:
-    """Kill this process when `parent`, the thread that started it, ends, however that happens (on Linux)."""
+    """Have the kernel kill this process when the thread that started it ends, for whatever reason (on Linux).
+    `parent` is the id of that thread's process; if that process has already ended, exit now.
+    """
     signal_at_parents_end(signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended already
+    if os.getppid() != parent:  # the parent has already ended
         os._exit(1)
 
 
 def kill_with_group(pid: int) -> None:
-    """Kill a child and its process group. subtle: if the child has not made its group yet, it has started
-    nothing either.
+    """Kill a child and its process group. subtle: a child that has not made its group yet has not started any
+    processes either.
     """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):

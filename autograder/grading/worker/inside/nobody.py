@@ -1,6 +1,6 @@
-"""Where there is no sandbox and the grader is root, gives up root's rights in a submission's process.
+"""Gives up root's rights in a submission's process if the grader is root and there is no sandbox.
 
-It can then read only what everybody may read.
+The process can then read only what every user may read.
 """
 
 import os
@@ -12,7 +12,7 @@ LIBRARIES = (os.__file__, sys.prefix)
 
 def become_nobody() -> bool:
     """Change the user of this process to nobody, and return whether that worked. Nothing changes if the
-    process is not root's, or if nobody may not read Python's libraries.
+    process does not run as root, or if nobody may not read Python's libraries.
     """
     if sys.platform != "linux" or os.geteuid() != 0:
         return False

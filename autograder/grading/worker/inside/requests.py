@@ -1,16 +1,17 @@
 """One submission's process: it answers requests from outside until the channel is closed.
 
     {"do": "cell", "source", "seconds"}               -> {"outputs": [...]}
-    {"do": "module", "source", "name", "seconds"}     -> {"error": None or a described error}
+    {"do": "module", "source", "name", "seconds"}     -> {"error": None or a dict that describes the error}
     {"do": "probe", "name", "procedure", "cases", "isolated", "call", "seconds"}
                                                       -> {"found", "callable", "kind", "records"}
-    {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data}, or {"raised": where};
-                                                          where is "" if the answer's own code raised
-    {"do": "apart"}, without a reply: the next request is answered in a fork, which reads it itself
+    {"do": "graph", "name", "procedure", "case", "seconds"}
+                                                      -> {"graph": plain data}, or {"raised": where}, which
+                                                         is "" if the answer's own code raised the error
+    {"do": "apart"}                                   -> no reply; a fork reads and answers the next request
     {"do": "rerun", "asked": [{"cases", "programs"}, ...], "seconds"}   -> {"records": [[...], ...]}
 
-An isolated probe runs in a fork, so that an answer that never ends, or ends the process, costs only itself.
-So does every graph.
+Each isolated probe and each graph runs in a fork, so that an answer that never returns, or that ends the
+process, affects nothing else.
 """
 
 import linecache
@@ -62,7 +63,7 @@ def _send(channel: int, reply: bytes) -> None:
 
 
 def _answer_apart(channel: int) -> None:
-    """Answer the next request, a rerun of programs, in a fork, so that no trace of it stays in the memory of
+    """Answer the next request, a rerun of programs, in a fork, so that it leaves no trace in the memory of
     this process, where the answer's code will run.
     """
     pid = os.fork()
@@ -83,7 +84,7 @@ def _answer_apart(channel: int) -> None:
 
 
 class _Submission:
-    """The state of one submission: the names that its code has defined."""
+    """The state of one submission: its shell, and the names that its code has defined."""
 
     def __init__(self, shell: Shell):
         self.shell = shell
@@ -97,7 +98,7 @@ class _Submission:
         return pack({"outputs": self.shell.run(source, seconds)})
 
     def _module(self, source: str, name: str, seconds: float) -> bytes:
-        # subtle: with the text in linecache an error can show the student's own line, and inspect works.
+        # subtle: with the text in linecache, an error can show the student's own line, and inspect works.
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         module = types.ModuleType("answer")
         module.__file__ = name
@@ -137,8 +138,8 @@ def _run(source: str, name: str, names: dict) -> None:
 
 
 def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
-    """Run `work()` in a child, and return its reply, or one that says how the child ended. The child is
-    killed after `seconds` of CPU time, or PATIENCE times as many by the clock.
+    """Run `work()` in a child process, and return its reply, or a reply that says how the child ended. The
+    child is killed after `seconds` of CPU time, or after PATIENCE times as many wall-clock seconds.
     """
     result, write_end = os.pipe()
     pid = os.fork()
@@ -163,7 +164,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
 
 
 def _bytes(numbers: Tensor) -> bytes:
-    """Return the bytes of a tensor, the form in which it travels."""
+    """Return the bytes that a message carries as a tensor."""
     return numbers.numpy().tobytes()
 
 

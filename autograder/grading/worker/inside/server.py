@@ -1,8 +1,9 @@
-"""The fork server. It is started with an empty environment, and receives what it needs to know from a socket.
+"""The fork server. It is started with an empty environment, and receives what it needs to know through a
+socket.
 
-It imports what a submission may need, once, and then waits on that socket. Each message carries the file
-descriptors of one submission: its channel, a pipe that is closed when the process is no longer needed, and,
-for a sandbox, a handle of the process that holds its namespaces.
+It imports, once, everything that a submission may need, and then waits for messages on that socket. Each
+message carries the file descriptors for one submission: its channel, a pipe that is closed when the process
+is no longer needed, and, for a sandbox, a handle to the process that holds its namespaces.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ NICE = 5  # students' code has a lower priority than the grader
 def main(told: dict) -> None:
     """Serve until the other end of the control socket, which is standard input, is closed.
 
-    `told` is the first message, which ForkServer sends.
+    `told` is the first message that ForkServer sends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that started this one
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the keepers are not waited for
@@ -64,8 +65,8 @@ def _serve(requests: socket.socket, shell: Shell) -> None:
 def _keep(
     shell: Shell, memory: int, channel: int, life: int, namespaces: int | None, group: int | None
 ) -> NoReturn:
-    """Run the keeper: start the submission's process, and end it when it is no longer needed. `namespaces`
-    and `group` are None without a sandbox or a control group.
+    """Act as the keeper of a submission's process: start it, and kill it when it is no longer needed.
+    `namespaces` is None if there is no sandbox, `group` if there is no control group.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
@@ -87,7 +88,7 @@ def _keep(
 
 
 def _run(shell: Shell, memory: int, channel: int, sandboxed: bool) -> NoReturn:
-    """Run the submission's process."""
+    """Confine this process, and then serve requests as the submission's process."""
     try:
         os.setsid()
         os.nice(NICE)
@@ -106,7 +107,9 @@ def _run(shell: Shell, memory: int, channel: int, sandboxed: bool) -> NoReturn:
 
 
 def _wait(pid: int, life: int) -> None:
-    """Wait until the process ends or `life` is closed outside; then kill its whole group."""
+    """Wait until the process ends or the grader closes its end of `life`; then kill the process's whole
+    group.
+    """
     if hasattr(os, "pidfd_open"):
         select.select([os.pidfd_open(pid), life], [], [])
     else:
@@ -118,7 +121,7 @@ def _wait(pid: int, life: int) -> None:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Close every file but these, and redirect standard input, output and error to /dev/null."""
+    """Close all other file descriptors, and redirect standard input, output and error to /dev/null."""
     system.detach_standard_streams()
     first = 3
     for descriptor in sorted(kept):

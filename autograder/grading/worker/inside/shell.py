@@ -1,6 +1,6 @@
-"""Runs the cells of a notebook, one after the other, and keeps their notebook outputs.
+"""Runs the cells of a notebook in order, and collects their outputs.
 
-It is IPython without a kernel: magics, `await` at top level and matplotlib's inline figures work as in
+The shell is IPython without a kernel: magics, `await` at top level and matplotlib's inline figures work as in
 Jupyter.
 """
 
@@ -54,7 +54,7 @@ class Outputs(list):
 
 
 class _Stream(io.TextIOBase):
-    """Replaces sys.stdout and sys.stderr of a cell."""
+    """A replacement for sys.stdout or sys.stderr while a cell runs."""
 
     encoding = "utf-8"
     errors = "replace"
@@ -91,14 +91,14 @@ class _Result(DisplayHook):
 
 
 def _text_of(error: BaseException) -> str:
-    """Return the text of an error, without IPython's name for the cell."""
+    """Return the text of an error, without the name that IPython gives the cell."""
     if isinstance(error, SyntaxError) and error.msg and error.lineno:
         return f"{error.msg} (line {error.lineno})"
     return str(error)
 
 
 class Shell(InteractiveShell):
-    """IPython's shell; the outputs of the last cell are in `outputs`."""
+    """IPython's shell. The outputs of the last cell are in `outputs`."""
 
     display_pub_class = Type(_Published)
     displayhook_class = Type(_Result)
@@ -118,7 +118,7 @@ class Shell(InteractiveShell):
         """Do nothing: `exit` in a cell must not end the process."""
 
     def enable_gui(self, gui: Any = None) -> None:
-        """Do nothing: `%matplotlib inline` needs no window system."""
+        """Do nothing: `%matplotlib inline` needs no windows."""
 
     def run(self, source: str, seconds: float) -> list[dict]:
         """Run one cell for at most `seconds`, and return its outputs."""
@@ -136,7 +136,7 @@ class Shell(InteractiveShell):
 
 
 def make_shell() -> Shell:
-    """Return a shell without history on disk, with short tracebacks and inline figures."""
+    """Return a shell that keeps no history on disk and has short tracebacks and inline figures."""
     from IPython.core.pylabtools import activate_matplotlib
     from matplotlib_inline.backend_inline import configure_inline_support
 

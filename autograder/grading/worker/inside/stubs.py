@@ -1,7 +1,7 @@
 """Replaces the course's own functions with stubs while a submission is graded.
 
-The grader makes the checks itself, through the probe; figures, hints, graphs and explorers change no grade. The
-functions that a lesson computes with stay: its sentence, its experiments and the real model.
+The grader runs the checks itself, through the probe; figures, hints, graphs and explorers do not affect
+grades. The functions with which a lesson computes are kept: its sentence, its experiments and the real model.
 """
 
 import importlib
@@ -26,15 +26,15 @@ def _do_nothing(*args: Any, **kwargs: Any) -> float:
 
 
 def _mine(exercise: str, otherwise: Any) -> Any:
-    """Return the fallback: in grading, a lesson's own cells and answers use the ready-made part, never
-    another notebook's answer.
+    """Return `otherwise`, the ready-made part: in grading, a notebook never uses the student's answer from
+    another notebook.
     """
     return otherwise
 
 
 def silence_the_course() -> None:
-    """Replace the course's functions with ones that do nothing."""
-    # What lessons compute with stays. By these imports a result's key depends on it, too.
+    """Replace the course's functions with functions that do nothing."""
+    # The modules with which lessons compute are kept. Importing them makes a result's key depend on them, too.
     from autograder.notebook import experiment, lessons, sentence  # noqa: F401
 
     of_lessons = [
@@ -49,7 +49,7 @@ def silence_the_course() -> None:
 
 
 def _silence(name: str) -> types.ModuleType:
-    """Replace the module of that name with one whose functions all do nothing, and return it."""
+    """Replace the module `name` with one in which every function does nothing, and return the new module."""
     parent, _, last = name.rpartition(".")
     nothing = sys.modules[name] = _Nothing(name)
     setattr(importlib.import_module(parent), last, nothing)

@@ -1,9 +1,9 @@
-"""Prepares the fork server, once, for all its forks: it imports what they need, erases how it was started,
-and makes its memory cheap to fork.
+"""Prepares the fork server once, for all its forks: imports what they need, erases the command line and
+environment with which it was started, and makes its memory cheap to fork.
 
-A fork copies the page table, and later every page that it writes to. With large pages the table is short;
-Python's garbage collector is told to leave the present objects alone; and new memory is taken from the end
-of the heap, not from holes all over it.
+A fork copies the page table, and later every page that it writes to. Three measures keep that cheap: large
+pages make the table short; Python's garbage collector leaves the existing objects alone; and new memory is
+taken from the end of the heap, not from holes all over it.
 """
 
 import ctypes
@@ -28,15 +28,15 @@ FIRST_CELLS = ("0", "raise NotImplementedError", "%matplotlib inline")
 
 
 def erase_start() -> None:
-    """Overwrite the command line and the environment with which this process was started, even in the memory
-    from which the kernel reads them, because students' code in its forks could read them too. `ps` shows the
-    process as "autograder".
+    """Overwrite the command line and the environment with which this process was started. This includes the
+    memory from which the kernel reads them, because students' code in the forks could read it too. `ps` shows
+    the process as "autograder".
     """
     os.environ.clear()
     sys.argv[:] = sys.orig_argv[:] = [NAME.decode()]
     if sys.platform != "linux":
         return
-    ctypes.CDLL(None).clearenv()  # getenv(3) reads memory that is overwritten below
+    ctypes.CDLL(None).clearenv()  # because getenv(3) reads memory that is overwritten below
     places = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
     for part, text in ((ARGUMENTS, NAME), (ENVIRONMENT, b"")):
         begin, end = map(int, places[part])
@@ -45,7 +45,7 @@ def erase_start() -> None:
 
 
 def warm_up() -> Shell:
-    """Import and prepare everything; return the shell in which all submissions run."""
+    """Import and prepare everything, and return the shell in which all submissions run."""
     import numpy as np
     import torch
 
@@ -61,13 +61,13 @@ def warm_up() -> Shell:
     draw(lambda x: x + torch.nn.functional.linear(x, x), weights)
     layer, nothing = torch.nn.MultiheadAttention(2, 1, batch_first=True), torch.zeros(1, 2, dtype=torch.bool)
     layer(*[weights[None]] * 3, key_padding_mask=nothing)
-    # PyTorch looks up each kernel when it is first called by its name, and its modes import parts when first
-    # entered.
+    # PyTorch looks up each kernel the first time that it is called by name, and its modes import further modules
+    # the first time that they are entered.
     with torch.no_grad(), Recorder([weights]) as recorder:
         scores = (weights[0] @ weights.T / 2.0 - weights.amax(-1, keepdim=True)).exp()
         made = torch.stack([(scores * row).sum() for row in weights]) / scores.sum(-1)
     run_program(recorder.data(made), [weights], Usage())
-    # Every submission draws the same numbers, so that a second run gives the same grade.
+    # Every submission draws the same random numbers, so that a second run gives the same grade.
     torch.manual_seed(0)
     np.random.seed(0)
     random.seed(0)
@@ -85,8 +85,9 @@ def warm_up() -> Shell:
 
 
 def _fill_holes() -> None:
-    """Allocate the free blocks between others in the heap, and keep them. Measured: a process that runs one
-    cell and one check takes 26 ms of CPU time instead of 30, with 3,480 page faults instead of 3,960.
+    """Allocate the free blocks between used ones in the heap and never free them, so that forks take new
+    memory from the end of the heap. Measured: a process that runs one cell and one check takes 26 ms of CPU
+    time instead of 30, with 3,480 page faults instead of 3,960.
     """
     malloc = ctypes.CDLL(None).malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
@@ -98,8 +99,8 @@ def _fill_holes() -> None:
 
 
 def _take_large_pages() -> None:
-    """Ask the kernel for large pages; if it has none, forks only take longer. Measured: a fork takes 2 ms of
-    CPU time instead of 5, and a submission needs four.
+    """Ask the kernel for large pages. If it has none, forks only take longer. Measured: a fork takes 2 ms of
+    CPU time instead of 5, and each submission needs four forks.
     """
     libc = ctypes.CDLL(None)
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
