@@ -82,9 +82,9 @@ def _known_mistake(answer: WrongAnswer) -> Explanation | None:
 
 
 def _refused_otherwise(answer: WrongAnswer) -> Explanation | None:
-    if any(finding.question != REFUSED_OTHERWISE for finding in answer.findings):
+    if any(finding.question != REFUSED_OTHERWISE[1] for finding in answer.findings):
         return None
-    return Explanation(None, answer.reported.observation, REFUSED_OTHERWISE)
+    return Explanation(None, *REFUSED_OTHERWISE)
 
 
 def _general_mistake(answer: WrongAnswer) -> Explanation | None:
@@ -103,7 +103,7 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
 
 def _left_over(answer: WrongAnswer) -> Explanation | None:
     """Explain a right result that changes at the second call: such a change also makes the later cases wrong."""
-    wrong = {finding.case for finding in answer.findings if finding.step == "output"}
+    wrong = {finding.case for finding in answer.findings if finding.step in ("output", "refusal")}
     again = [one for one in answer.findings if one.step == "again" and one.case not in wrong]
     return Explanation(None, again[0].observation, again[0].question) if again and wrong else None
 

@@ -10,7 +10,7 @@ IN_PLACE = Mistake(
     "LOOP-19",
     "writes into its input",
     "After the call the caller's tensor holds different numbers.",
-    "Which line writes into a tensor that was passed in?",
+    "Which line changes an argument in place?",
 )
 NOTHING = Mistake(
     "HEAD-13",
@@ -41,7 +41,7 @@ def general_mistake(reported: Finding, findings: list[Finding]) -> Explanation |
     alike = frozenset(
         one.case for one in findings if (one.level, one.step) == (reported.level, reported.step)
     )
-    # These two findings name the input and its kind.
+    # These two findings name the input.
     observation = reported.observation if mistake in (IN_PLACE, CUT_OFF) else mistake.observation
     question = reported.question if mistake is IN_PLACE else mistake.question
     return Explanation(mistake.id, observation, question, alike)

@@ -206,7 +206,8 @@ def _message(reported: Finding, explanation: Explanation | None, hidden: bool) -
         return _lines(explanation.observation, explanation.question, example)
     if hidden:
         # These questions ask about an entry, or a line, that is not shown.
-        question = "" if reported.level in (RUNS, NUMBERS) else reported.question
+        is_shown = reported.step == "refusal" or reported.level not in (RUNS, NUMBERS)
+        question = reported.question if is_shown else ""
         return _lines(_without_numbers(reported), question)
     return _lines(
         reported.observation, reported.question, f"With {reported.detail}." if reported.detail else ""
@@ -233,6 +234,7 @@ def _without_numbers(reported: Finding) -> str:
         "gradients": "In a hidden case a gradient is wrong.",
         "new": reported.observation,
         "raises": reported.observation,
+        "refusal": "In a hidden case your answer does not refuse its arguments as it should.",
     }.get(reported.step, "In a hidden case a second call gives a different result.")
 
 

@@ -32,7 +32,7 @@ GRADIENTS = "gradients"
 SIDE_EFFECTS = "no side effects"
 DTYPES = "float64"
 FULLY_MASKED = "queries that may attend to nothing"
-REFUSALS = "sizes that do not fit"
+REFUSALS = "inputs to refuse"
 CALLS_OF = "calls of "  # prefix of the keys under which the calls of a given function or a part are returned
 
 # Relative to the float32 tolerance (1e-4): rounding in a short float64 sum is far below 1e-9, in float32

@@ -4,10 +4,14 @@ import pytest
 from answers import IMPORTS, answers
 from answers.generation.top_p_logits import ROUNDED, filtered
 from judged import verdict
+from simple_exercise import exercise_of, verdict_on
 from worked import answer_in, worked_file
 
 from autograder.exercises import find
+from autograder.judge import Expected, judge
 from autograder.judge.formatting import format_difference
+from autograder.probe import probe
+from autograder.schema.case import Case
 
 MODULE = """
 class {name}(nn.Module):
@@ -355,3 +359,43 @@ def test_a_view_that_not_every_layout_allows_costs_one_point():
     assert "x.view(-1" in source
     judged = verdict(exercise.id, answer_in(source, exercise.name))
     assert judged.points == judged.max_points - 1 and "order of its storage" in judged.message, judged.message
+
+
+def raises(error):
+    """Return a function that raises this error."""
+
+    def answer(x):
+        raise error("of the answer's own")
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("right", "given", "told"),
+    [
+        ([], [(1, 2)], "has 1 item instead of 0. It should be empty."),
+        ([(1, 2)], [], "has 0 items instead of 1. It should begin with (1, 2)."),
+        ([1, 2, 3], [1], "has 1 item instead of 3. It ends too early: 2 should come next."),
+        ([1, 2], [1, 2, 3], "has 3 items instead of 2. It should end after 2."),
+        ([1, 2], [1, 4, 3], "has 3 items instead of 2. The first is right; it goes on with 4 instead of 2."),
+        ([1, 2], [7, 4, 3], "has 3 items instead of 2. It begins with 7 instead of 1."),
+    ],
+)
+def test_a_list_of_the_wrong_length_is_told_by_its_first_wrong_item(right, given, told):
+    case = Case("a list", (1,), gradients=False)
+    assert told in verdict_on(lambda x: list(right), lambda x: list(given), case).message
+
+
+@pytest.mark.parametrize(
+    ("fails", "told"),
+    [
+        (lambda x: [][x], "In a hidden case your answer does not refuse its arguments as it should."),
+        (raises(RuntimeError), "You refuse an input, but not with the error that the docstring names."),
+    ],
+)
+def test_a_hidden_case_that_should_be_refused_is_told_without_its_arguments(fails, told):
+    refused = raises(ValueError)
+    exercise, case = exercise_of(refused), Case("refused", (17,), raises="ValueError", gradients=False)
+    expected = Expected(exercise, [case])
+    message = judge(exercise, [case], probe(fails, [case], "function"), True, expected).message
+    assert message.startswith(told) and "17" not in message

@@ -64,7 +64,7 @@ HEADS = (
          "Your heads are folded into the batch in one order and unfolded in another.",
          "Is the first block of your folded batch one sample, or one head?"),
     edit("MHA-33 merged without transposing back", {MERGE: IN_MEMORY_ORDER},
-         "Your heads are merged in the order of their storage: head after head.",
+         "You merge the heads without transposing, so features of several tokens end up in one row.",
          "Before you merge, which axis must be next to the features of a head?"),
     edit("MHA-99 another pair of axes transposed before merging",
          {MERGE: "output.transpose(-1, -2).reshape(len(x), x.shape[1], -1)"},

@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         *fitting(CrossAttentionDecoderLayer, LAYERS),
         edit("FFN-13", {"F.relu(self.linear1(x))": "self.linear1(x)"}),
         edit("EDL-17 GELU for ReLU", {"F.relu": "F.gelu"},
-             "Your activation lets some negative numbers through.",
+             "Your activation returns negative numbers for some inputs.",
              "Which activation does the docstring name?"),
         edit("EDL-01 the roles of the cross-attention are swapped", {LOOK: "self.multihead_attn(memory, x, x)"},
              "In your cross-attention the queries come from the memory, and keys and values from x.",

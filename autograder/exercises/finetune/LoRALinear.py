@@ -152,6 +152,8 @@ EXERCISE = Exercise(
              "Your update shrinks as alpha grows.", "Is alpha divided by the rank, or the rank by alpha?"),
         edit("LORA-09 the root of the rank", {SCALE: "alpha / rank**0.5"},
              "You divide by the square root of the rank.", "What does the formula divide alpha by?"),
+        edit("LORA-185 rounded down", {SCALE: "alpha // rank"},
+             "You round alpha / rank down.", "Which of Python's division operators keeps the fraction?"),
         edit("LORA-11 everything is scaled", {OUT: "self.scale * (self.linear(x) + update)"},
              "You also scale the output of the frozen layer.", "Which of the two terms is scaled?"),
         edit("LORA-13 the update alone", {OUT: "self.scale * update"},

@@ -175,7 +175,7 @@ def _case(draw, family, names, n_layers=2, own=False, by_name=False, look=True, 
 def _refused(draw, family, names, model=None):
     given = _given(draw, names) | ({"model": model} if model else {}) | {"attempt": Given("attempt", TRY)}
     arguments = (Kept("answer"), Kept("model"), Kept("names"), Kept("make"))
-    script = (Call(arguments, to="attempt", keep="error, and the model after it"),)
+    script = (Call(arguments, to="attempt", keep="after the error"),)
     return Case(family, (), given, script=script, changes=("model",), gradients=False, repeats=False,
                 aspect=REFUSALS, needs=("refused",))
 

@@ -157,7 +157,7 @@ EXERCISE = Exercise(
              "Each of your tokens sees those after it.", "Which tokens may the first new one see?"),
         edit("KV-03 the mask of a text that begins here", {MASK: ".tril()"},
              "With a cache, your new tokens see too few of the earlier ones.",
-             "What is the position of your first new token in the whole text?"),
+             "After five cached tokens, up to which key may the first new token look?"),
         edit("KV-41 the diagonal is blocked", {MASK: ".tril(diagonal=seen - 1)"},
              "None of your tokens can attend to itself.", "Should a token attend to itself?"),
         edit("KV-41", {MASK: ".tril(diagonal=seen + 1)"},

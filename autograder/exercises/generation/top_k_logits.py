@@ -97,7 +97,8 @@ EXERCISE = Exercise(
         edit("SAM-41 of ties the first k",
              {DROPPED: "torch.ones_like(logits).scatter(1, logits.sort(dim=-1, descending=True, "
              "stable=True).indices[:, :k], 0.0).bool()"},
-             "You drop a logit that is as large as the k-th.", "Is a logit that equals the k-th below it?"),
+             "You drop a logit that is as large as the k-th.",
+             "Does the docstring drop a logit that equals the k-th largest?"),
         edit("SAM-43 more tokens than there are", {"min(k, logits.shape[-1])": "k"},
              "Your answer stops with an error when k is larger than the vocabulary.",
              "What should k = 50 do to five logits?"),
@@ -121,7 +122,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "ties": ("Your answer is wrong only where logits are equal.",
-                 "Is a logit that equals the k-th below it?"),
+                 "Does the docstring drop a logit that equals the k-th largest?"),
         "far": ("Your answer is wrong only where logits are far apart.",
                 "What is the exponential of a number like -300 or 900?"),
         "all": ("Your answer is wrong only when k is at least the number of tokens.",

@@ -127,7 +127,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "mean": ("Your answer is wrong only when a mean is given.",
-                 "Which features of `mean` belong to which features of `mixed`?"),
+                 "Which features of `mean` belong to head h?"),
         "none": ("Your answer is wrong only when no head is named.", "What should an empty list change?"),
         "width": ("Your answer is wrong only when heads are wider than one feature.",
                   "Which features belong to one head?"),

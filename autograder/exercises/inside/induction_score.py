@@ -74,7 +74,7 @@ EXERCISE = Exercise(
              "Your keys are the tokens just before the queries.",
              "How far back is the same token in a block that repeats?"),
         edit("IND-07 one query too many", {QUERIES: "torch.arange(period - 1, weights.shape[-1]"},
-             "You include the last query of the first block.", "Has this token occurred before?"),
+             "You include the last query of the first block.", "Has the token of this query occurred before?"),
         edit("IND-09 a query is left out", {QUERIES: "torch.arange(min(period + 1, weights.shape[-1] - 1), "
              "weights.shape[-1]"},
              "You leave out the first query of the second block.",

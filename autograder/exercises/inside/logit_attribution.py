@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         edit("the epsilon outside the root", {SCALE: "1 / (mean_square.sqrt() + norm.eps)"},
              "You add the epsilon after the root.", "Does the epsilon belong inside the root, or outside?"),
         edit("one scale for all texts", {SQUARE: "hidden.square().mean()"},
-             "You use the same scale for all texts.", "Over which axis does the norm take its mean?"),
+             "You use the same scale for all texts.", "Over which axis should the norm take its mean?"),
         edit("the direction of the first text", {"= direction *": "= direction[:1] *"},
              "You use the first text's direction for all texts.",
              "Which direction belongs to the second text?"),

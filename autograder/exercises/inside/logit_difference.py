@@ -78,7 +78,7 @@ EXERCISE = Exercise(
              "You use the first text's words for all texts.",
              "Which pair of words belongs to the second text?"),
         edit("LDIF-21 every pair of texts", {OUT: "last[:, right] - last[:, wrong]"},
-             "You return a number for each pair of texts.", "Which words belong to which text?"),
+             "You return a number for each pair of texts.", "Which entry of `right` belongs to which text?"),
         edit("LDIF-23 a mean over the positions", {LAST: "logits.mean(dim=1)"},
              "You average over all positions.", "Which position predicts the next word?"),
         edit("LDIF-25 the first position", {LAST: "logits[:, 0]"},

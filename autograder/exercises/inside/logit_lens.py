@@ -72,7 +72,7 @@ EXERCISE = Exercise(
         edit("LENS-03 only the last layer is normed", {NORMED: "norm(hidden) if hidden is hiddens[-1] else hidden"},
              "You normalise only the last layer.", "Which hidden states does the docstring normalise?"),
         edit("LENS-35 the last layer is not normed", {NORMED: "hidden if hidden is hiddens[-1] else norm(hidden)"},
-             "You do not normalise the last layer.",
+             "You do not normalise the hidden state of the last layer.",
              "Has the last hidden state already been through the norm?"),
         edit("LENS-05 normed afterwards", {NORMED: "hidden", SAID: "nn.functional.layer_norm(normed @ unembedding.T, "
              "[len(unembedding)])"},

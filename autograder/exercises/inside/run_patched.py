@@ -103,6 +103,20 @@ def _raising(draw, family, name, raises=False, **more):
 
 
 SAY, RUN = "return tensor\n", "        return model(*inputs)\n"
+CHECK = """    for name in replacements:
+        if name not in parts:
+            raise ValueError(f"the model has no part called {name!r}")
+"""
+ADD = """    try:
+        for name, tensor in replacements.items():
+            hooks.append(parts[name].register_forward_hook(say(tensor)))
+"""
+ADD_EACH = """    for name, tensor in replacements.items():
+        if name not in parts:
+            raise ValueError(name)
+        hooks.append(parts[name].register_forward_hook(say(tensor)))
+    try:
+"""
 REMOVE = "        for hook in hooks:\n            hook.remove()\n"
 TO_EACH = "register_forward_hook(say(tensor))"
 
@@ -138,6 +152,9 @@ EXERCISE = Exercise(
              "        hook.remove()\n    return result\n"},
              "If the model raises an error, your hooks stay on it.",
              "Which of your lines still run after an error?"),
+        edit("PATCH-39 hooks stay after a wrong name", {CHECK: "", ADD: ADD_EACH},
+             "If a name is not there, the hooks that you added before stay on the model.",
+             "Which of the names should be looked up before the first hook is added?"),
         edit("PATCH-17 cut off from gradients", {SAY: "return tensor.detach()\n"},
              "The output is right, but no gradient reaches the replacement.", "Which step detaches it?"),
         edit("PATCH-19 run without gradients", {RUN: "        with __import__('torch').no_grad():\n"

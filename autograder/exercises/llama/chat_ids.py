@@ -169,6 +169,8 @@ EXERCISE = Exercise(
               "        words.append(end)\n        ids.append(start)\n        ids.extend(words)\n"},
              "You change a list that the encoder returned.",
              "May the encoder use the list that it returned again?"),
+        edit("CHAT-27", {OPENED: "", "        ids.extend(words)\n":
+             "        words.insert(0, start)\n        words.append(end)\n        ids.extend(words)\n", CLOSED: ""}),
         edit("CHAT-27", {LAST: "(lambda last: last.insert(0, start) or ids + "
                                "last)(encode(\"assistant\\n\"))"}),
         edit("CHAT-27", {"        ids.extend(words)\n":

@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         edit("OPT-19 the moved parameter decays", {DECAYED: "parameter", MOVED:
              f"(parameter - lr * mean_now / {BELOW}) * (1 - lr * weight_decay)"},
              "You decay the parameter after its update.",
-             "Which comes first in the formula, the decay or the update?"),
+             "Which parameter does the formula decay: the old one or the updated one?"),
         edit("OPT-21 the decay makes parameters larger", {"parameter - lr * weight": "parameter + lr * weight"},
              "Your decay makes the parameters larger.",
              "Should weight decay move a weight towards zero or away from it?"),
@@ -177,7 +177,7 @@ EXERCISE = Exercise(
              "(parameter - lr * (1 - betas[1] ** step) ** 0.5 * mean_now / (torch.sqrt(square) + eps)) "
              "* (1 - lr * weight_decay)"},
              "You decay the parameter after its update, and you add eps before the square is corrected.",
-             "Which comes first in the formula, the decay or the update?"),
+             "Which parameter does the formula decay: the old one or the updated one?"),
         edit("OPT-27 no eps", {BELOW: "torch.sqrt(square_now)"},
              "A gradient of zero makes your step NaN.", "What is 0/0, and which argument prevents it?"),
         edit("OPT-29 no root", {BELOW: "(square_now + eps)"},

@@ -239,7 +239,7 @@ EXERCISE = Exercise(
         edit("MLA-19 biases nobody asked for", {"bias=False": "bias=True"},
              "Your layers have biases.", "Which layers have a bias according to the docstring?"),
         edit("MLA-19", {f"self.out_proj = {SQUARE}": "self.out_proj = nn.Linear(d_model, d_model)"},
-             "Your last layer has a bias.", "Which layers have a bias according to the docstring?"),
+             "`out_proj` has a bias.", "Which layers have a bias according to the docstring?"),
         edit("MLA-21 no gradient reaches the latents", {DOWN: f"{DOWN}.detach()"},
              "The values are right, but no gradient reaches the down-projection.",
              "Which step detaches the latents?"),

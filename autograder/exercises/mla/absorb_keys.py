@@ -50,7 +50,7 @@ EXERCISE = Exercise(
     shapes={"q_weight": "d_model d_model", "k_up_weight": "d_model d_latent", "return": "H d_model d_latent"},
     mistakes=(
         edit("MLA-31 the query's weight is not transposed", {Q: OF_COLUMNS, PRODUCT: "q_heads @ k_heads"},
-             "You take the columns of q_weight as its heads.",
+             "You split q_weight into heads along its columns.",
              "nn.Linear stores its weight as (out, in); along which axis are the heads?"),
         edit("MLA-33 rows dealt out in turn", {Q: f"q_weight{IN_TURN}", K: f"k_up_weight{IN_TURN}"},
              "Your head h takes every H-th row of the weights.",

@@ -131,7 +131,7 @@ EXERCISE = Exercise(
              "Your angles fall twice as fast from pair to pair as they should.",
              "What is the exponent of the second pair?"),
         edit("ROPE-21 the exponent is halved", {EXPONENTS: f"0.5 * {EXPONENTS}"},
-             "Your angles fall half as fast from pair to pair as they should.",
+             "From pair to pair, the exponent of your angles falls half as fast as it should.",
              "What is the exponent of the second pair?"),
         edit("ROPE-23 the angles grow", {RATES: "base**exponents"},
              "Your pairs rotate faster from left to right.",

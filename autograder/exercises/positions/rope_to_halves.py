@@ -50,7 +50,7 @@ EXERCISE = Exercise(
              "From which rows of the old weight do the first d_head/2 rows of a head come?"),
         edit("ROPE-53 all heads at once", {HEADS: "weight[None]"},
              "Your rows move from one head to another.",
-             "Within which rows does the order change: all, or those of one head?"),
+             "Should you reorder all rows at once, or the rows of each head?"),
         edit("ROPE-55 the second of each pair first", {HALVES: "torch.cat((heads[:, 1::2], heads[:, 0::2]), dim=1)"},
              "In your result the odd rows of a head come before the even ones.",
              "Which half should hold the first feature of each pair?"),

@@ -69,7 +69,7 @@ EXERCISE = Exercise(
         edit("POS-01", {EXPONENT: "(2 * steps / d_model)",
                         COSINES: "table[:, 1::2] = torch.cos(positions / 10000 ** (2 * (steps + 1) / d_model))"}),
         edit("POS-23 the exponent is halved", {STEPS: "torch.arange(d_model // 2, dtype=torch.float32)"},
-             "Your frequencies fall half as fast as they should.",
+             "From pair to pair, the exponent of your frequencies falls half as fast as it should.",
              "By how much does the exponent grow from one pair to the next?"),
         edit("POS-03 another base", {"10000": "1000"},
              "Your lowest frequency is not the one that the formula gives.",

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
              "You read each action at its return, before the model has seen the state.",
              "At which token should the action be predicted?"),
         edit("DT-63 read at the actions", {READ: "x[:, 2::3]"},
-             "You read each action at the action itself, which the model has already seen.",
+             "You predict each action from the action's own token, which already contains it.",
              "At which token should the action be predicted?"),
         edit("DT-65 not causal", {CALL: "layer(x)"},
              "Your states see the action that was taken and everything after it.",

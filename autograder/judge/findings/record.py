@@ -4,8 +4,6 @@ next?
 
 from collections.abc import Iterator, Mapping
 
-import torch
-
 from autograder.judge import formatting
 from autograder.judge.findings.errors import raised
 from autograder.judge.findings.finding import (
@@ -68,7 +66,10 @@ def _faults_of_steps(
         yield wrong_gradient(context, expected["gradients"], steps["gradients"])
 
 
-REFUSED_OTHERWISE = "Which error does the docstring name for this input?"
+REFUSED_OTHERWISE = (
+    "You refuse an input, but not with the error that the docstring names.",
+    "Which error does the docstring name for this input?",
+)
 
 
 def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
@@ -79,8 +80,8 @@ def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
     observation = f"{context.arguments()} should raise {context.case.raises}; {actual}."
     question = "Which arguments should be refused, and with which error?"
     if status == "raised" and error.get("raised"):
-        question = REFUSED_OTHERWISE
-    yield context.finding(RUNS, observation, question, detail="")
+        question = REFUSED_OTHERWISE[1]
+    yield context.finding(RUNS, observation, question, detail="", step="refusal")
 
 
 def _swallowed(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
@@ -125,19 +126,20 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
         told = OF_THE_PROGRAM.get(key) or (TRACES.get(trace) if owner else None)
         before = right[key] if told else encode(given)
         if key not in found or difference(before, found[key], EXACT) is not None:
-            thing = "a tensor" if isinstance(given, torch.Tensor) else "something"
-            writes = (
-                "After the call the caller's `{}` has changed.",
-                f"Which line writes into {thing} that was passed in?",
-            )
-            observation, question = told or writes
-            observation = observation.format(context.name_of(owner if told else key))
+            name = context.name_of(owner if told else key)
+            observation, question = told or WRITTEN
             return context.finding(
-                CHANGED, observation, question, aspect=SIDE_EFFECTS, step="after", mistake="LOOP-19"
+                CHANGED,
+                observation.format(name),
+                question,
+                aspect=SIDE_EFFECTS,
+                step="after",
+                mistake="LOOP-19",
             )
     return None
 
 
+WRITTEN = ("After the call the caller's `{}` has changed.", "Which line changes an argument in place?")
 TRACES = {
     "training": (
         "After the call the caller's `{}` is in a different mode.",
@@ -145,7 +147,7 @@ TRACES = {
     ),
     "requires_grad": (
         "After the call some parameters of `{}` have a different `requires_grad` than before.",
-        "Which line changes `requires_grad` of something that was passed in?",
+        "Which line changes `requires_grad` of an argument?",
     ),
     "hooks": (
         "After the call `{}` has different hooks than before.",

@@ -27,6 +27,7 @@ OWN_TYPE = "Which line makes a tensor with a fixed dtype instead of the input's?
 ITS_TYPE = "Which line decides this dtype?"
 SEVERAL = "Which results does the docstring list, and in which order?"
 SIGNATURE = "What type of result does the docstring ask for?"
+PARTS_SHOWN = 4  # items of a tuple that are shown themselves
 
 
 def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Encoded) -> Finding | None:
@@ -101,21 +102,36 @@ def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding
     first = next(
         (i for i, (one, other) in enumerate(both) if difference(one, other)), min(len(expected), len(actual))
     )
-    right = "The first is right" if first == 1 else f"The first {first} are right"
-    where = "It begins" if first == 0 else f"{right}; it goes on"
-    should, is_now = (
-        f"with {_in_short(one[first])}" if first < len(one) else "with nothing" for one in (expected, actual)
-    )
     owner = "Your list" if _is_whole_result(found) else _place(found)
     items = "1 item" if len(actual) == 1 else f"{len(actual)} items"
-    observation = f"{owner} has {items} instead of {len(expected)}. {where} {is_now} instead of {should}."
+    observation = f"{owner} has {items} instead of {len(expected)}. {_where_it_ends(expected, actual, first)}"
     # A whole list of the wrong length is a fault of the numbers, not of the type.
     level = NUMBERS if _is_whole_result(found) or context.case.family == TWICE else TYPE
     return context.finding(level, observation, "Which step decides what is at that position?", step=step)
 
 
+def _where_it_ends(expected: list[Encoded], actual: list[Encoded], first: int) -> str:
+    """Return a sentence about the first item in which two lists of different length differ."""
+    if not actual:
+        return f"It should begin with {_in_short(expected[0])}."
+    if not expected:
+        return "It should be empty."
+    if first == len(actual):
+        return f"It ends too early: {_in_short(expected[first])} should come next."
+    if first == len(expected):
+        return f"It should end after {_in_short(expected[-1])}."
+    right = "The first is right" if first == 1 else f"The first {first} are right"
+    where = "It begins" if first == 0 else f"{right}; it goes on"
+    return f"{where} with {_in_short(actual[first])} instead of {_in_short(expected[first])}."
+
+
 def _in_short(item: Encoded) -> str:
-    return formatting.shorten(repr(item["value"])) if "value" in item else formatting.format_kind(item)
+    if "value" in item:
+        return formatting.shorten(repr(item["value"]))
+    parts = items_of(item) if item["kind"] == "tuple" and length_of(item) <= PARTS_SHOWN else []
+    if parts and all("value" in part for part in parts):
+        return formatting.shorten(repr(tuple(part["value"] for part in parts)))
+    return formatting.format_kind(item)
 
 
 def _wrong_number_of_calls(context: CaseContext, step: str, found: Difference) -> Finding:

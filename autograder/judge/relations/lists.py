@@ -172,7 +172,7 @@ RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] 
         _cut_elsewhere,
         (
             "Your pieces make up the right text, but they are cut at the wrong places.",
-            "Between which two characters should the first wrong piece end?",
+            "Which rule of the docstring says where your first wrong piece should end?",
         ),
     ),
     (
