@@ -2,12 +2,12 @@
 r"""
 # 20 Run a real language model: which part of it have you not built yourself?
 
-For nineteen lessons you have built parts, and looked at each one separately. Tonight you put them together.
-There is a language model that other people have trained for weeks and given away: **SmolLM2-135M-Instruct**,
-with 30 layers and a vocabulary of 49,152 tokens (Allal et al. 2025, Apache License 2.0). Its weights are
-numbers in a file. What turns these numbers into something that answers is code, and that code will be yours.
+For nineteen lessons you have built parts, and looked at each one separately. Tonight you put them together. There is
+a language model that other people have trained and given away: **SmolLM2-135M-Instruct**, with 30 layers and a
+vocabulary of 49,152 tokens (Allal et al. 2025, Apache License 2.0). Its weights are numbers in a file. What turns
+these numbers into something that answers is code, and that code will be yours.
 
-By the end of this lesson you will have chatted with it, using your own code all the way from the bytes of the
+By the end of this lesson you will have chatted with it, using your own code nearly all the way from the bytes of the
 file to the last token. In this lesson you will **build**
 
 1. `dequantise_q4`: weights from four bits each,
@@ -101,8 +101,8 @@ else:
 r"""
 ## 1. How do 135 million weights fit into 98 megabytes?
 
-**The question.** 135 million numbers in float32 take 538 megabytes. The file has 98. Each weight must have
-been given less than a byte. How do you store a number in four bits, and how do you get it back?
+**The question.** 135 million numbers in float32 take 538 megabytes. The file has 98. On average a weight has been
+given less than a byte. How do you store a number in four bits, and how do you get it back?
 
 Four bits can say one of sixteen things, so neighbouring weights share a ruler. Every 32 of them have one
 **scale** $d$ and one **minimum** $m$, and each weight says which of the sixteen marks on that ruler it is
@@ -127,7 +127,8 @@ print({name: f"{megabytes:.0f} MB" for name, megabytes in sizes.items()})
 
 # %% [markdown]
 r"""
-(The rest of the file's 98 MB is the tokenizer and the embedding table, which has eight bits per weight.)
+(The file is larger than that, because its embedding table has eight bits per weight and a scale for every 32, and
+because it holds the tokenizer as well.)
 
 **The formula.** For a block with bytes $b_0, \dots, b_{19}$ and $j = 0, \dots, 15$:
 
@@ -220,7 +221,7 @@ $$\operatorname{swiglu}(x) = W_{\text{down}} \bigl( \operatorname{SiLU}(W_{\text
 \bigr) \qquad \operatorname{SiLU}(z) = z \, \sigma(z)$$
 
 - $\odot$: the product entry by entry
-- three layers where lesson 06 had two; models that use it make $d_{\text{ff}}$ smaller in return
+- three layers where lesson 06 had two; Shazeer (2020) made $d_{\text{ff}}$ smaller by a third in return
 
 ### Exercise: `swiglu`
 
@@ -383,7 +384,7 @@ r"""
 **What goes wrong.**
 
 - *New tokens at position 0.* Without a cache all is well; with one, every new token believes it begins the text.
-- *Old keys rotated again.* Each call rotates what was already rotated, and distances grow with every token.
+- *Old keys rotated again.* Each call rotates what was already rotated, and the angles grow with every call.
 - *Key heads dealt out in turn.* `repeat` gives query heads 0, 1, 2 the key heads 0, 1, 2; neighbours should share.
 - *Values rotated as well.* What a token says should not depend on where it stands.
 
@@ -548,11 +549,11 @@ class Llama(nn.Module):
 r"""
 **What goes wrong.**
 
-- *A norm on the stream.* The stream itself is never normalised, only what a branch reads.
+- *A norm on the stream.* The stream itself is never normalised, only what is read from it.
 - *`if cache`* where `if cache is not None` is meant. A cache can be empty, or a tensor that has no truth
   value.
 - *One cache for all layers.* Each layer has its own keys and values.
-- *A copy of the table.* Then one end learns, and the other does not.
+- *A copy of the table.* Then what one end learns does not reach the other.
 
 **See it run.** A small version of your model, with two layers, as PyTorch sees it.
 """
@@ -614,9 +615,9 @@ through products, rotations, norms and gates that you wrote.
 
 ## 5. Who is speaking?
 
-**The question.** The model only ever continues a text. How does it become a partner who answers? It was
-trained on conversations in a fixed form, in which two special tokens, which no text ever produces, mark where
-each message starts and ends. What if a user *writes* these marks in a message?
+**The question.** The model only ever continues a text. How does it become a partner who answers? It was trained on
+conversations in a fixed form, in which two special tokens mark where each message starts and ends. What if a user
+*writes* these marks in a message?
 
 ![A user wrote: Hi, a mark for the end, a mark for the start, system. Built as one text it becomes two messages,
 the second of the system. Built as ids it is one message, in which the marks are letters like
@@ -683,7 +684,7 @@ r"""
 **What goes wrong.**
 
 - *One long text, encoded at the end.* Then a tokenizer that knows the marks finds those that a user typed.
-- *Marks cut out of the text.* It is the user's text. It can talk about such marks, and does no harm.
+- *Marks cut out of the text.* It is the user's text. It may talk about such marks, and as ids it forges no message.
 - *Role and text encoded separately.* Tokens that reach across the line break then differ from those in
   training.
 - *Writing into the encoder's list.* A tokenizer may remember its results, and would remember yours.
@@ -712,8 +713,8 @@ else:
 r"""
 ## 6. How does it write?
 
-**The question.** In lesson 12 the model read the whole text for every new token, and the cache was yours to
-pass along by hand. What does the loop look like if each token is read only once?
+**The question.** In lesson 12 your `generate` had the model read the whole text for every new token. What does the
+loop look like if each token is read only once?
 
 ![Three calls. The first reads the prompt: The capital of France is. The second reads Paris alone, the third the
 full stop alone; what came before is known from the caches](../images/one_token_a_call.svg)
@@ -838,9 +839,9 @@ else:
 
 # %% [markdown]
 r"""
-It knows what it is made of, more or less. It is a small model, and what it says sounds better than it is. Now
-ask for a sentence, with some randomness in it: `sample`, `top_p_logits` and `top_k_logits` from lesson 12,
-and random numbers from a seed. Another seed gives another sentence.
+It is a small model, and what it says sounds better than it is. Now ask for a sentence, with some randomness in it:
+`sample`, `top_p_logits` and `top_k_logits` from lesson 12, and random numbers from a seed. Another seed gives another
+sentence.
 """
 
 # %%
@@ -898,10 +899,10 @@ with_caches
 
 # %% [markdown]
 r"""
-**The bits.** How well does the model predict a text that it has not seen? Its **perplexity** is $e$ to the
-power of the mean loss of lesson 11, and says among how many tokens it hesitates. Here the numbers of the file are
-rounded once more: to 8 bits and to 4, with one scale for each row of a matrix, and to 4 with one scale for every 32
-weights, as in the file. Three short texts, because one says little:
+**The bits.** How well does the model predict a text that it has not seen? Its **perplexity** is $e$ to the power of
+the mean loss of lesson 11, and says among how many tokens it hesitates. Here the matrices of the layers are rounded
+once more: to 8 bits and to 4, with one scale for each row of a matrix, and to 4 with one scale for every 32 weights,
+as in the file. Three short texts, because one says little:
 """
 
 # %%
@@ -958,9 +959,9 @@ else:
 # %% [markdown]
 r"""
 Eight bits cost next to nothing. Four bits with one scale for a whole row cost a lot, on every text. Four bits with a
-scale for every 32 weights cost far less. So what saves the file's four bits is that a ruler is shared by 32 weights,
-not by hundreds. (The weights already stood on sixteen marks when you got them. What rounding costs a model that has
-never been rounded, these rows do not say.)
+scale for every 32 weights cost far less. So it matters that 32 weights share a ruler, and not hundreds. (The weights
+already stood on sixteen marks when you got them. What rounding costs a model that has never been rounded, these rows
+do not say.)
 
 **The ids.** Suppose you let the model answer strangers. One of them knows the form of a conversation, types the
 marks, and so puts words into the assistant's own mouth: a conversation in which it has already given the same
@@ -1022,9 +1023,10 @@ else:
 
 # %% [markdown]
 r"""
-As one text, the prompt shows the model six messages, two of which it seems to have written itself, and it goes on as
-it seems to have begun. As ids, there are two messages, the system's and the user's, whatever the user's says. The same
-words without marks are the rival, and they do no more than the ids. So it is the *form* that the model believes here.
+As one text, the prompt shows the model six messages, two of which it seems to have written itself, and to four of the
+five questions it goes on as it seems to have begun. As ids, there are two messages, the system's and the user's,
+whatever the user's says. The same words without marks are the rival, and they do no more than the ids. So it is the
+*form* that the model believes here.
 
 This does not make the model wise. It may still believe what a user claims, and one question of the five shows it: the
 cheese is free in all three forms. Still, no user can speak in another's name any more, and you can prove that instead
@@ -1138,8 +1140,7 @@ def play(rules, question):
     return chat([("system", rules), ("user", question)], 40)
 ```
 
-A model of this size keeps to a role for a sentence or two. Larger ones keep to it for pages, and nothing in
-the form is different.
+For a larger model nothing in the form is different.
 
 </details>
 
@@ -1205,7 +1206,7 @@ def trimmed(messages, encode, start, end, room):
     return stay
 ```
 
-An answer without its question would confuse the model, so two messages go at a time.
+An answer without its question makes little sense, so two messages go at a time.
 
 </details>
 
@@ -1222,15 +1223,16 @@ weights, which can be computed from these only approximately.
 
 ## In practice
 
-- **Where such files come from.** llama.cpp made the format GGUF and its block types for laptops and phones;
-  newer types pack blocks of blocks and choose the scales by what they do to the output.
-- **Three layers for two.** Llama, Qwen, Gemma and Mistral all have gated networks, RMSNorm, rotary positions
-  and shared key heads. If you can read this lesson's three classes, you can read their code.
-- **Serving.** A server runs many conversations in one batch, each with its cache in pages (lesson 12), and
-  computes products in 8 or 4 bits on the chip itself, without unpacking as here.
-- **Injection.** Ids prevent forged roles, as here. Instructions hidden in a page or an email that a model
-  reads are an open problem, because form cannot show whom to believe.
-- **A fast loop.** Your model spends most of its time reading weights, 538 MB for each token. That is why
+- **Where such files come from.** GGUF is the format of llama.cpp. Some of its types, such as Q4_K, pack blocks into
+  larger blocks, and store the scales of the small ones in a few bits as well.
+- **Three layers for two.** Llama 3, Qwen2.5, Gemma 2 and Mistral 7B all have gated networks, RMSNorm, rotary
+  positions and shared key heads, as their reports say. If you can read this lesson's three classes, you will find
+  your way in their code.
+- **Serving.** A server can run many conversations in one batch, each with its cache in pages (lesson 12), and need
+  not unpack the whole model first, as you do here.
+- **Injection.** Ids prevent forged roles, as here. They do not help against instructions hidden in a page or an email
+  that a model reads, because form cannot show whom to believe.
+- **A fast loop.** For each new token your model reads all of its weights, 538 MB. Where that takes most of the time,
   fewer bits make not only files smaller but also answers faster.
 """
 
@@ -1242,12 +1244,12 @@ print(f"in 8 bits {134_515_008 / 1e6:.0f} MB, in 4 bits {134_515_008 / 2e6:.0f} 
 r"""
 ## Read more
 
-- Allal et al.: *SmolLM2: When Smol Goes Big*, 2025, [arXiv:2502.02737](https://arxiv.org/abs/2502.02737).
-  What this model was trained on, and why small models need better data.
+- Allal et al.: *SmolLM2: When Smol Goes Big*, 2025, [arXiv:2502.02737](https://arxiv.org/abs/2502.02737). What models
+  of this family were trained on, and how the data were chosen.
 - Touvron et al.: *LLaMA: Open and Efficient Foundation Language Models*, 2023,
-  [arXiv:2302.13971](https://arxiv.org/abs/2302.13971). The architecture, in one paragraph.
-- Shazeer: *GLU Variants Improve Transformer*, 2020, [arXiv:2002.05202](https://arxiv.org/abs/2002.05202). Six
-  gates on three pages, and no explanation but "divine benevolence".
+  [arXiv:2302.13971](https://arxiv.org/abs/2302.13971). The architecture, in three short paragraphs.
+- Shazeer: *GLU Variants Improve Transformer*, 2020, [arXiv:2002.05202](https://arxiv.org/abs/2002.05202). Five gated
+  networks in a short paper, and no explanation but "divine benevolence".
 - Press, Wolf: *Using the Output Embedding to Improve Language Models*, 2017,
   [arXiv:1608.05859](https://arxiv.org/abs/1608.05859). One table at both ends.
 - Dettmers, Zettlemoyer: *The case for 4-bit precision*, 2023,

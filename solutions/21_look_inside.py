@@ -6,10 +6,10 @@ Ask the model of lesson 20 for the capital of France, and it says *Paris*. Somew
 there must be something that knows it. Where is it, in which layer and at which token? How would you *prove*
 it?
 
-Looking is not enough. An attention map may show a head that looks at just the right token, and the model may
-do as well without it. In this lesson you look, and then you **intervene**. You take a head away, or put
-another hidden state in its place, and measure what changes. Every claim is tested against the same
-intervention somewhere else, chosen at random. The field is called **mechanistic interpretability**.
+Looking is not enough. An attention map may show a head that looks at just the right token, and the model may do as
+well without it. In this lesson you look, and then you **intervene**. You take a head away, or put another hidden
+state in its place, and measure what changes. Wherever it can be, a claim is tested against the same intervention
+somewhere else. The field is called **mechanistic interpretability**.
 
 In this lesson you will **build**
 
@@ -20,8 +20,8 @@ In this lesson you will **build**
 5. **activation patching**: one hidden state of another run, put into this one,
 6. **logit attribution**: how much of an answer each of 301 parts has written.
 
-First you grow two heads that work together in your own small model and watch them form; then you find the same
-heads in SmolLM2, and trace *Paris* through its layers.
+First you grow heads that work together in your own small model and watch them form; then you find the same heads in
+SmolLM2, and trace *Paris* through its layers.
 
 **You need** lesson 04 (heads), lesson 11 (a language model and its loss) and, for the real model, what `make model`
 has fetched for lesson 20. Without it the lesson works on the small model, and says what it leaves out.
@@ -234,11 +234,11 @@ r"""
 guess the first block. The second can be known letter by letter, by looking up what came after the same letter
 before. How would attention do that?
 
-One head cannot. The second *Q* would have to find the letter *after* the first *Q*, and that letter, *K*,
-does not say that it comes after a *Q*, because a key knows only its own token. It takes two heads in two
-layers. The first lets every letter learn what stood before it. The second can then look for "a letter that
-stands after *Q*", and copy it. The second is called an **induction head** (Elhage et al. 2021; Olsson et al.
-2022), the first a **previous-token head**.
+One head cannot. The second *Q* would have to find the letter *after* the first *Q*, and that letter, *K*, does not
+say that it comes after a *Q*, because in the first layer a key knows only its own token and its position. It takes
+two heads in two layers. The first lets every letter learn what stood before it. The second can then look for "a
+letter that stands after *Q*", and copy it. The second is called an **induction head** (Elhage et al. 2021; Olsson et
+al. 2022), the first a **previous-token head**.
 
 ![Tokens A B C D A. B learns that A stood before it; the second A looks for a token after A, finds B and copies
 it](../images/induction.svg)
@@ -383,12 +383,12 @@ figures.panels(charts, steps, title="Two heads form, and the loss falls (three s
 
 # %% [markdown]
 r"""
-It is the same story on all three seeds. The loss starts at what guessing costs, $\log 24 = 3.2$, and falls as
-a head of layer 0 turns to the token before and heads of layer 1 begin to copy. After 600 steps the loss has
-fallen most of the way and the copying heads have most of their score, but the head that looks back is only about
-halfway; three times as many steps make both habits purer. Layer 0 has no induction head on any seed. It
-cannot have one, because there is no layer below it to tell a key what stood before. No one asked for these
-heads. They are what gradient descent finds for texts that repeat.
+It is the same story on all three seeds. The loss starts at what guessing costs, $\log 24 = 3.2$, and falls as a head
+of layer 0 turns to the token before and heads of layer 1 begin to copy. After 600 steps the loss has fallen most of
+the way and the copying heads have most of their score, but the head that looks back is only about halfway; three
+times as many steps make both habits purer. Layer 0 has no induction head on any seed. It cannot have one, because
+there is no layer below it to tell a key what stood before. No one asked for these heads. Gradient descent found them,
+from texts that repeat.
 
 ## 3. Who is needed?
 
@@ -497,7 +497,7 @@ def ablate_heads(mixed, heads, n_heads, mean=None):
 r"""
 **What goes wrong.**
 
-- *In place.* `mixed[..., a:b] = 0` changes the tensor of the model's own run, and breaks its gradients.
+- *In place.* `mixed[..., a:b] = 0` changes the tensor of the model's own run, and may break its gradients.
 - *Every n-th feature.* A head's features are next to each other.
 - *A mean added.* The mean takes the place of the features; it is not added to them.
 
@@ -561,14 +561,15 @@ figures.bars(
 
 # %% [markdown]
 r"""
-There are two different pictures, on every seed. In layer 1 all four heads have become induction heads, all
-add about the same amount, and none is indispensable. Without one of them the other three carry on, and the
-loss rises a little. In layer 0 a single head looks at the token before. Without it the loss jumps most of the
-way back to guessing; without any other head of layer 0 it hardly moves. So a high score did not show what a
-head is worth. Four heads with the same score share the work, and losing one of them costs little.
+There are two different pictures, on every seed. In layer 1 all four heads have become induction heads, all add
+similar amounts, and none is indispensable. Without one of them the other three carry on, and the loss rises by a few
+tenths at most. In layer 0 everything depends on a single head. Without it the loss jumps most of the way back to
+guessing; without any other head of layer 0 it rises by less than two tenths. So a high score did not show what a head
+is worth. Four heads with similar scores share the work, and losing one of them costs little.
 
-Layer 1 also needs layer 0. Without its previous-token head, the induction heads look for something that was
-never written down. Watch the best induction score fall, and compare with the other heads of layer 0:
+The head of layer 0 on which everything depends should be the one that looks most at the token before. Without it, the
+induction heads would look for something that was never written down. Watch the best induction score fall, and compare
+with the other heads of layer 0:
 """
 
 # %%
@@ -658,12 +659,12 @@ with torch.no_grad():
 
 # %% [markdown]
 r"""
-The whole of section 2 stands in the weights, on each of the three seeds. The previous-token head prefers the position
-before in nearly every row. Layer 1 copies: whichever of the 24 letters it looks at, that letter's own logit rises most.
-And its queries look for just what the previous-token head has passed on. What another head of layer 0 has passed on
-they find seldom, and before training everything is near chance, one row in 24. On seed 1 a second head of layer 0 looks
-back in about half of its rows, and yet cutting it cost almost nothing above. So weights show what a head *can* do.
-Whether it is used, only a run shows.
+Section 2 stands in the weights, on each of the three seeds. The previous-token head prefers the position before in
+nearly every row. Layer 1 copies: whichever of the 24 letters it looks at, that letter's own logit rises most. And its
+queries look for just what the previous-token head has passed on. What another head of layer 0 has passed on they find
+in far fewer rows, and before training both shares are low (chance is one row in 24). On seed 1 a second head of layer
+0 looks back in about half of its rows, and yet cutting it cost almost nothing above. So weights show what a head
+*can* do. Whether it is used, only a run shows.
 
 The tool that you will meet most often is a third one, a **linear probe** (Alain and Bengio 2016): a linear layer that
 is fitted to the states of a finished model, to read something from them. Here it reads the letter *before* from the
@@ -713,9 +714,9 @@ shows that it is needed (Belinkov 2022).
 
 ## 4. The same heads in a real model
 
-**The question.** All this was on a toy that was trained to copy. Does a language model that has read millions
-of pages have such heads? Here is SmolLM2, written with PyTorch's own functions. It is the model of lesson 20
-without a cache, so that each part takes and returns one tensor. It has 30 layers of 9 heads, 270 in all.
+**The question.** All this was on a toy that was trained to copy. Does a language model that has read real texts have
+such heads? Here is SmolLM2, written with PyTorch's own functions. It is the model of lesson 20 without a cache, so
+that each part takes and returns one tensor. It has 30 layers of 9 heads, 270 in all.
 
 The text is a block of 32 random tokens, twice. Here is the score of every head:
 """
@@ -776,11 +777,11 @@ picture
 
 # %% [markdown]
 r"""
-The first map is nearly white. A few heads in layers 17 to 24 are induction heads, and one of them is almost
-pure. The second map shows the previous-token heads, most of them in *earlier* layers. The third shows a surprise
-that has been found in many large models. Many heads give most of their weight to the first token, whatever it
-is. This is called an **attention sink** (Xiao et al. 2024; see lesson 15). A head that has
-nothing to do must still give its weight to something, since softmax makes it sum to one.
+The first map is nearly white. A few heads in layers 17 to 24 are induction heads, and one of them is almost pure. The
+second map shows the previous-token heads, most of them in *earlier* layers. The third shows a surprise that has been
+found in many large models. Many heads give most of their weight to the first token, whatever it is. This is called an
+**attention sink** (Xiao et al. 2024; see lesson 15). Their explanation: a head that has nothing to do must still give
+its weight to something, since softmax makes it sum to one.
 
 Are the induction heads used? Take these eight away, on three fresh texts. The rivals are eight other heads
 chosen at random, three times, and eight other heads of the same layers:
@@ -840,12 +841,12 @@ else:
 
 # %% [markdown]
 r"""
-Without eight heads of 270, three per cent, the model has lost most of its ability to copy, but not all: the
-first block, which it cannot know, costs more than the second block does without these heads. (It costs more than
-a blind guess: the model gives these tokens less than an equal share.) On an ordinary text, which does not repeat,
-nothing shows without the eight: what a head is worth depends on the text. Most draws of eight other heads cost little,
-even in the same layers. There is one exception in nine draws: on text 2 the third draw costs far more. Has chance hit
-something? Take its eight heads away one by one:
+Without eight heads of 270, three per cent, the model has lost most of its ability to copy: the second block costs
+little less than the first, which it cannot know. (Both cost more than a blind guess: the model gives these tokens
+less than an equal share.) On one ordinary text, which does not repeat, nothing shows without the eight: what a head
+is worth depends on the text. Most draws of eight other heads cost little, even in the same layers. There is one
+exception in nine draws: on text 2 the third draw costs far more. Has chance hit something? Take its eight heads away
+one by one:
 """
 
 # %%
@@ -863,10 +864,10 @@ else:
 
 # %% [markdown]
 r"""
-It is head 0 of layer 16, the strongest *previous-token head* of the whole model, one layer below the first
-induction heads. This is the very same pair of habits as in your copier, in the same order, with the same
-bottleneck. Take two lessons from it. A rival chosen at random can surprise you, so use several; and what you
-learned on a toy told you where to look.
+It is head 0 of layer 16, the strongest *previous-token head* of the whole model, one layer below the first of the
+eight. It is the same pair of habits as in your copier, in the same order, and on this text again one head is the
+bottleneck. Take two lessons from it. A rival chosen at random can surprise you, so use several; and what you learned
+on a toy told you what you had found.
 
 No one built these heads in. Olsson et al. (2022) saw them form early in training, in every Transformer of more than
 one layer that they looked at. In the same short time the model suddenly began to predict late tokens of a text much
@@ -934,8 +935,8 @@ def logit_lens(hiddens, norm, unembedding):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *No norm.* The early states are small and the late ones large, and without the norm you
-only compare their sizes.
+**What goes wrong.** *No norm.* The early states are small and the late ones large, so without the norm the logits of
+two layers cannot be compared; and the norm's own weights are missing.
 
 **See it run.** What the model would say after each layer, at the last token of *The capital of France is*, and the
 rank of the right word (1 is the first) among all 49,152:
@@ -981,17 +982,17 @@ picture
 
 # %% [markdown]
 r"""
-For more than twenty layers neither capital is near the top; *cold* climbs earlier. Around layer 23 the
-capitals climb by a factor of ten or more, and only the last layers put them first. Read
-this with care. The lens shows what the state looks like to the *last* layer's eyes. A state may hold *Paris*
-long before, in a form that only a later layer can read. The lens cannot tell.
+For more than twenty layers neither capital is near the top; *cold* climbs a little earlier. Around layer 23 these two
+capitals climb by a factor of ten or more, and only the last layers put them first. Read this with care. The lens
+shows what the last norm and the table make of a state. A state may hold *Paris* long before, in a form that only a
+later layer can read. The lens cannot tell.
 
 ## 6. Where does the answer pass?
 
-**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden
-state from that run and put it into the run on *France*. If the answer changes to *Tokyo*, this state held
-what was needed of "Japan". If nothing changes, it did not, or no longer did. This is **activation patching**,
-or causal tracing (Meng et al. 2022).
+**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden state
+from that run and put it into the run on *France*. If the answer changes to *Tokyo*, this state held what was needed
+of "Japan". If nothing changes, it did not, or no later part reads it there. This is **activation patching**, or
+causal tracing (Meng et al. 2022).
 
 ![Two runs; a hidden state above Japan is put in the place of the one above France](../images/patching.svg)
 
@@ -1162,9 +1163,9 @@ picture
 # %% [markdown]
 r"""
 In these texts, up to layer 22 what the answer needs of the country sits at the country's own token, and a state taken
-from *is* changes almost nothing. After layer 23 it is at *is*, and the country's token no longer matters. It happens
-in one layer, the same one for all four pairs, and this is where the lens began to see something. There attention
-carries what is known of the country over to the place where the answer is given.
+from *is* changes little. After layer 23 it is at *is*, and the country's token no longer matters. It happens in one
+layer, the same one for all four pairs, and this is where the lens began to see something. There attention carries
+what is known of the country over to the place where the answer is given.
 
 Two things do not follow. That *is* held nothing before: it held nothing *about the country*, for both texts ask
 the same question, and what they have in common cannot show. And that the finished word *Paris* was fetched: the
@@ -1241,9 +1242,9 @@ else:
 # %% [markdown]
 r"""
 In all six texts the vector moves the answer towards *Tokyo*, further than any of the ten random ones does, and with
-other pairs it is nearly always so. Random vectors move it, too, mostly the same way: any large push harms the right
-answer. And look at the last column. In most of the texts the likeliest word is now neither capital. So there is a
-direction from *France* to *Japan* that works in other texts, and it is not all that a text on Japan has.
+other pairs it is nearly always so. Random vectors move it, too, in every text some one way and some the other. And
+look at the last column. In most of the texts the likeliest word is now neither capital. So there is a direction from
+*France* to *Japan* that works in other texts, and it is not all that a text on Japan has.
 
 ## 7. Who writes the answer?
 
@@ -1412,16 +1413,16 @@ else:
 # %% [markdown]
 r"""
 Compare the two texts of a pair first. What the table and layers 0 to 22 have written has opposite signs in them, and
-about the same size: it prefers one of the two words, whichever country was asked for. That is no answer. It fits
-section 6, where *is* held nothing about the country before layer 23.
+a similar size: it prefers one of the two words, whichever country was asked for. That is no answer. It fits section
+6, where *is* held nothing about the country before layer 23.
 
 From there on, head 4 of layer 23 writes the largest mean share of all parts. Taken away, it costs about twice as much
-as it has written: later parts read what it has fetched, and write more of the same. The other three cost less than
-their shares, one of them next to nothing; so later parts also make up for what is missing. Four others of the same
-layers cost nothing, in each of three draws. And the networks of the last layers write more than this head in several
-texts, for *Rome* about half of its lead over *Cairo*. Only in the text on France do they write against the right word,
-a little. So in most texts the answer was not simply fetched: what is known of the country was, and much of the word
-was made of it afterwards.
+as it has written: perhaps later parts read what it has fetched, and write more of the same. The other three cost less
+than their shares, one of them next to nothing: perhaps later parts make up for what is missing. Four others of the
+same layers cost nothing, in each of three draws. And the networks of layers 23 to 29 write more than all heads of
+layer 23 together for *Tokyo*, *Rome* and *Havana*, for *Rome* about half of its lead over *Cairo*. Only in the text
+on France do they write against the right word, a little. So fetching is not the whole of it: in most texts these
+networks write a part of the word as well.
 
 ## Explore
 
@@ -1611,13 +1612,13 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
 
 - **Circuits.** Wang et al. (2023) traced 26 heads of GPT-2 that together find the indirect object of a sentence, with
   ablations and patches like yours.
-- **Features instead of heads.** Most single neurons and many heads mean several things at once. **Sparse
-  autoencoders** (Bricken et al. 2023) split hidden states into thousands of directions that mean one thing each,
-  more often than not.
-- **Editing.** Meng et al. (2022) found by patching where a fact passes, and rewrote it there. It works for the
-  sentence, and less well for what follows from it.
-- **Libraries.** TransformerLens and nnsight offer hooks for every part under fixed names; underneath is
-  `register_forward_hook`.
+- **Features instead of heads.** A single neuron often means several things at once. **Sparse autoencoders** (Bricken
+  et al. 2023) split a layer's activations into thousands of directions, and most of those that people rated meant one
+  thing each.
+- **Editing.** Meng et al. (2022) found by patching where a fact passes, and rewrote it there. What follows from an
+  edited fact often does not change with it (Cohen et al. 2023, [arXiv:2307.12976](https://arxiv.org/abs/2307.12976)).
+- **Libraries.** TransformerLens has hooks under fixed names, for many models; nnsight reads and changes the parts of
+  any PyTorch model under their own names. Underneath are PyTorch's forward hooks.
 
 ## Read more
 
@@ -1644,8 +1645,8 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
 - Goldowsky-Dill et al.: *Localizing Model Behavior with Path Patching*, 2023,
   [arXiv:2304.05969](https://arxiv.org/abs/2304.05969). Which path a piece of information takes.
 
-**You have built it.** You can take any model apart, and say what you can prove about its parts. **Next:** in
-lesson 22 you teach the model something that it does not know.
+**You have built it.** You can take a model apart, and say what you can prove about its parts. **Next:** in lesson 22
+you teach the model something that it does not know.
 """
 
 # %%

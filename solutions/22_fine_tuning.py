@@ -2,13 +2,13 @@
 r"""
 # 22 Teach a real model something new: what does it take, and what is lost?
 
-SmolLM2 answers questions in whole sentences. You want it to answer in your own form, every time, and it has
-never seen a single example. Training all of its 135 million numbers would take the memory of four such models
-(the weights, their gradients, and Adam's two running means), and might ruin what it knows.
+SmolLM2 answers questions in whole sentences. You want it to answer in your own form, every time, and it has never
+seen a single example. Training all of its 135 million numbers would take the memory of at least four such models (the
+weights, their gradients, and Adam's two running means), and might ruin what it knows.
 
-**LoRA** trains less than one per cent of that. It leaves every weight as it is, and learns a small update
-next to it. Together with four-bit weights (**QLoRA**), it is how people adapt large models on a single GPU,
-or on a laptop.
+**LoRA** trains here less than one per cent of these numbers. It leaves every weight as it is, and learns a small
+update next to it. Together with four-bit weights (**QLoRA**) it fits the fine-tuning of a large model on a single GPU
+(Dettmers et al. 2023).
 
 In this lesson you will **build**
 
@@ -52,11 +52,11 @@ from autograder.notebook.real_model.plain import Model, Sizes, plain_model
 r"""
 ## 1. How many bits does a weight need?
 
-**The question.** A weight in float32 takes 32 bits. Most of them say nothing that matters. Can a weight be an
-integer from -7 to 7, which fits into four bits?
+**The question.** A weight in float32 takes 32 bits. Does a model need them all? Can a weight be an integer from -7 to
+7, which fits into four bits?
 
-If all weights shared one scale, a single large weight would push all small ones to 0. A row is therefore cut
-into **blocks**, and each block has its own **scale**, its largest magnitude divided by 7.
+If all weights shared one scale, a single large weight could push all small ones to 0. A row is therefore cut into
+**blocks**, and each block has its own **scale**, its largest magnitude divided by 7.
 
 ![A row of eight weights in two blocks of four. Each block is divided by its own scale and rounded; the codes
 times the scale come close to the weights](../images/quantise_blocks.svg)
@@ -75,7 +75,7 @@ print(f"scale {scale.item():g}, codes {codes.int().tolist()}, back {(codes * sca
 
 # %% [markdown]
 r"""
-**The formula** (absmax quantisation in blocks; Dettmers et al. 2022). For each block $b$ of a row:
+**The formula** (absmax quantisation in blocks; Dettmers et al. 2023, section 2). For each block $b$ of a row:
 
 $$s_b = \frac{\max_{i \in b} |w_i|}{7}, \qquad c_i = \operatorname{round}\!\left(\frac{w_i}{s_b}\right), \qquad
 \hat w_i = s_b\, c_i$$
@@ -179,18 +179,18 @@ figures.curves(errors, sizes, title=title, xlabel="entries in a block", ylabel="
 
 # %% [markdown]
 r"""
-Without outliers the error only doubles from blocks of 8 to blocks of 1024, because the largest of a thousand
-normal numbers is larger than the largest of eight. With outliers it grows several times as fast: in a block of
-1024 an outlier takes the resolution away from a thousand neighbours; in a block of 32, from 31. The file of
-lesson 20 has blocks of 32 (and stores a minimum with each scale as well).
+Without outliers the error only doubles from blocks of 8 to blocks of 1024, because the largest of a thousand normal
+numbers is larger than the largest of eight. With outliers it grows sevenfold: in a block of 1024 an outlier takes the
+resolution away from a thousand neighbours; in a block of 32, from 31. The file of lesson 20 has blocks of 32 (and
+stores a minimum with each scale as well).
 
 ## 2. What learns?
 
 **The question.** Fine-tuning changes a weight $W$ into $W + \Delta W$. The change has as many numbers as the
 weight, almost seventeen million for one layer of width 4096. Does a *change* need so many?
 
-Hu et al. (2021) found that it does not. They write the change as a product $\Delta W = U D$ of two thin
-matrices, of **rank** $r$. One goes down to $r$ numbers, the other up again. The frozen layer keeps doing its
+Hu et al. (2021) found that on their tasks it does not. They write the change as a product $\Delta W = U D$ of two
+thin matrices, of **rank** $r$. One goes down to $r$ numbers, the other up again. The frozen layer keeps doing its
 work:
 
 ![The input goes two ways: through the frozen layer, and through down and up, whose result is scaled by alpha over
@@ -218,7 +218,7 @@ $$y = W x + b + \frac{\alpha}{r}\, U (D x)$$
 
 - $D$ (`down`), shape $(r, d_{\text{in}})$, random at first; $U$ (`up`), shape $(d_{\text{out}}, r)$, zeros at first,
   so that nothing changes before the first step
-- dividing by $r$ keeps the update's size about the same if you try another rank
+- dividing by $r$ is meant to spare you a new learning rate if you try another rank
 
 ### Exercise: `LoRALinear`
 
@@ -430,8 +430,8 @@ def merge_lora(linear, down, up, scale):
 r"""
 **What goes wrong.** *`down @ up`.* The input meets `down` first, so its weight stands on the right.
 
-**See it run.** In a small model of the same kind as SmolLM2, the updates are set to random numbers. Merged
-and unmerged, it gives the same logits.
+**See it run.** In a small model of the same kind as SmolLM2, the updates are set to random numbers. Merged and
+unmerged, it gives the same logits, but for rounding.
 """
 
 # %%
@@ -687,9 +687,9 @@ for steps in (60, 180):
 
 # %% [markdown]
 r"""
-The mean of means is better at the short answers and worse at the long ones, at the same number of steps,
-because each target of a short answer weighs more in it. Either may be what you want, but you asked for one and
-got the other, and nothing told you.
+In all six runs the mean of means is better at the short answers and worse at the long ones, at the same number of
+steps: each target of a short answer weighs more in it. Either may be what you want, but you asked for one and got the
+other, and nothing told you.
 
 ## 6. Rank 1, 4, 16, or everything?
 
@@ -765,28 +765,29 @@ figures.panels(charts, marks, title="What is learned, and what is forgotten", lo
 
 # %% [markdown]
 r"""
-Read the first numbers. Every rank learns the new task. Rank 1 needs more than three times as many steps as rank
-4, and rank 16 gains little more. So the change needs only a few numbers.
+Read the first numbers. Every rank learns the new task. Rank 1 needs more than three times as many steps as rank 4,
+and rank 16 gains little more. So this change needs only a few numbers.
 
-Now read the second ones. Each way destroys the old task, and the longer it goes on, the more thoroughly. LoRA
-does no better than training all weights; here it does worse. "LoRA forgets less" is often said, and was
-measured on large models that learned program code and mathematics (Biderman et al. 2024). It is no law. That
-the old weights are *kept* does not mean that the model still *uses* them, as long as the update is switched
+Now read the second ones. Without examples of it, each way destroys the old task, and the longer it goes on, the more
+thoroughly. After 450 steps, LoRA of every rank has forgotten more than training all weights, on each seed. That LoRA
+forgets less was measured on large models that learned program code and mathematics (Biderman et al. 2024). It is no
+law. That the old weights are *kept* does not mean that the model still *uses* them, as long as the update is switched
 on. Rates differ too: LoRA has three times the rate of all weights.
 
-Now the plain rivals. Stopping earlier helps a little. Smaller steps help more: all weights at a tenth of the rate have
-nearly learned the new task after 450 steps, and lose about a third of what they lose at the full rate, or less. But
-the old task is lost all the same. Only the last row keeps it, which shows the model the old task next to the new one:
-both are there in the end, with the same rank and the same number of steps, but with twice as many examples in each.
+Now the plain rivals. Stopping earlier helps a little. Smaller steps help more: all weights at a tenth of the rate
+have nearly learned the new task after 450 steps, and lose about a third of what they lose at the full rate, or less.
+But much of the old task is lost all the same. Only the last row keeps it, which shows the model the old task next to
+the new one: both are there in the end, with the same rank and the same number of steps, but with twice as many
+examples in each.
 
 LoRA has one advantage in any case. Take the update away, and the old model is back, to the last bit.
 
 ## 7. The real model
 
-Now the model of lesson 20. It has four-bit weights; here they are packed once more by *your* `quantise`, in
-blocks of 32, and unpacked by your `dequantise`, so that you train on a **QLoRA** base. (On a GPU the codes
-stay packed, half a byte for each weight, and are unpacked layer by layer while it computes. Here a CPU keeps
-the unpacked weights.)
+Now the model of lesson 20. It has four-bit weights; here they are packed once more by *your* `quantise`, in blocks of
+32, and unpacked by your `dequantise`, so that you train on a base of four bits, as **QLoRA** does. (There the codes
+stay packed, half a byte for each weight, and are unpacked layer by layer while the GPU computes. Here the weights are
+kept unpacked.)
 
 What should it learn? It should answer a question about opposites with `hot | cold`, a form that you can see
 at a glance, where it now writes a sentence. There are forty examples, which we wrote ourselves, and twelve
@@ -958,17 +959,17 @@ else:
 
 # %% [markdown]
 r"""
-After twenty steps on forty examples, each of which it saw four times, the model answers in the new form, about words
-that it was never trained on. But look at the rival, which needs no training at all: three examples in the prompt. It
+After twenty steps, each on eight of the forty examples, the model answers in the new form, about words that it was
+never asked about in training. But look at the rival, which needs no training at all: three examples in the prompt. It
 has the form as surely, and about as many right words.
 
-Now read the other questions. The trained model no longer answers them: it treats a question that has nothing to do with
-opposites as if it were one. Five seeds all did so. Examples in the prompt do much the same, but only while they are in
-the prompt: without them the old model is back. So what training buys here is a shorter prompt, and this is its price.
-The loss of a text that has nothing to do with it has risen a little, and shows almost nothing of this. So look where
-the training took place, at questions in a chat, and not only at a text of another kind.
+Now read the other questions. The trained model no longer answers them: it says a word or two, to two of the three as
+if it had been asked for an opposite. Examples in the prompt do much the same, but only while they are in the prompt:
+without them the old model is back. So what training buys here is a shorter prompt, and this is its price. The loss of
+a text that has nothing to do with it has risen, too, but does not tell you this. So look where the training took
+place, at questions in a chat, and not only at a text of another kind.
 
-Section 6 has a remedy, rehearsal. For that, half of each batch would be ordinary questions with the model's own
+Section 6 suggests a remedy, rehearsal. For that, half of each batch would be ordinary questions with the model's own
 old answers. See *On your own*.
 
 ## Explore
@@ -1003,9 +1004,9 @@ explore(show, outlier=(1.0, 60.0, 1.0, 20.0), log_block=(3, 10, 1, 5))
 r"""
 <details><summary>An answer</summary>
 
-With outliers of 20 and blocks of 1024, most ordinary weights become 0. In blocks of 32, three quarters of the
-blocks have no outlier, and their weights keep their precision. That is why real formats use small blocks, and
-why some keep outliers separately in full precision (Dettmers et al. 2022).
+With outliers of 20 and blocks of 1024, most ordinary weights become 0. In blocks of 32, three quarters of the blocks
+have no outlier, and their weights keep their precision. That is why QLoRA quantises in small blocks (Dettmers et al.
+2023), and why LLM.int8() keeps outliers separately in 16 bits (Dettmers et al. 2022).
 
 </details>
 
@@ -1125,7 +1126,7 @@ def as_update(before, after, r):
     return right[:r], left[:, :r] * sizes[:r]
 ```
 
-Hu et al. (section 7) look at the singular values of trained updates in this way.
+Hu et al. (section 7) compare the singular vectors of trained updates.
 
 </details>
 
@@ -1134,25 +1135,25 @@ does the change begin?
 
 ## In practice
 
-- **Today's habit.** Updates next to *all* linear layers, rank 8 to 64, and a learning rate about ten times as
-  high as in full training (Schulman et al. 2025).
+- **Where, and how fast.** Schulman et al. (2025) advise updates in *all* layers, those of the feed-forward networks
+  above all, and found the best learning rate to be about ten times as high as in full training.
 - **QLoRA** (Dettmers et al. 2023): four bits whose 16 values lie where a normal distribution has its weights,
   scales that are quantised again, and LoRA in 16 bits on top. It fitted the largest LLaMA of its day on one
   GPU with 48 GB.
-- **Many adapters, one model.** A server keeps one base and hundreds of updates, and applies the right one to each
-  request.
+- **Many adapters, one model.** A server can keep one base and many updates, and apply the right one to each request.
 - **Questions as targets.** That only answers are learned is usual, and not settled: Shi et al. (2024) found that
   learning the questions as well can be better where questions are long, answers short, or examples few.
-- **Forgetting.** Biderman et al. (2024) measured that LoRA learns less than full fine-tuning, and forgets
-  less.
+- **Forgetting.** On code and mathematics, Biderman et al. (2024) measured that LoRA learns less than full
+  fine-tuning, and forgets less.
 
 ## Read more
 
-- Hu et al.: *LoRA*, 2021, [arXiv:2106.09685](https://arxiv.org/abs/2106.09685). Sections 4 and 7: the idea, and why a
-  small rank is enough.
-- Dettmers et al.: *LLM.int8()*, 2022, [arXiv:2208.07339](https://arxiv.org/abs/2208.07339). Blocks, and what
-  outliers do.
-- Dettmers et al.: *QLoRA*, 2023, [arXiv:2305.14314](https://arxiv.org/abs/2305.14314). Training on four-bit weights.
+- Hu et al.: *LoRA*, 2021, [arXiv:2106.09685](https://arxiv.org/abs/2106.09685). Sections 4 and 7: the idea, and when
+  a small rank is enough.
+- Dettmers et al.: *LLM.int8()*, 2022, [arXiv:2208.07339](https://arxiv.org/abs/2208.07339). A scale for each row or
+  column, and what outliers do.
+- Dettmers et al.: *QLoRA*, 2023, [arXiv:2305.14314](https://arxiv.org/abs/2305.14314). Blocks, and training on
+  four-bit weights.
 - Shi et al.: *Instruction Tuning With Loss Over Instructions*, 2024,
   [arXiv:2405.14394](https://arxiv.org/abs/2405.14394). When the question should be learned, too.
 - Biderman et al.: *LoRA Learns Less and Forgets Less*, 2024, [arXiv:2405.09673](https://arxiv.org/abs/2405.09673).

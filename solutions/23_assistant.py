@@ -2,13 +2,13 @@
 r"""
 # 23 Your own assistant: what can it do, and how sure are you?
 
-Tonight you make a small language model from nothing. It begins with random letters. It reads texts, learns to
-answer questions, and is then rewarded for right answers. At the end you will be able to say how often it is
-right, between which two numbers the truth lies, and which of the steps bought anything at all.
+Tonight you make a small language model from nothing. It begins with random letters. It reads texts, learns to answer
+questions, and is then rewarded for right answers. At the end you will be able to say how often it is right, between
+which two numbers the truth probably lies, and which of the steps bought anything at all.
 
-Its world is tiny, eight people and eight things, so that all of this happens while you watch. The steps are
-those by which large assistants are made, and most of the code is yours already. What is missing, you **build**
-in this lesson:
+Its world is tiny, eight people and eight things, so that all of this happens while you watch. The steps are in
+outline those of larger assistants, and most of the code is yours already. What is missing, you **build** in this
+lesson:
 
 1. `pack_documents` and `document_mask`: texts of any length in rows of one length, none of which sees another,
 2. `pad_left` and `generate_batch`: many questions answered at once,
@@ -114,10 +114,10 @@ for _, question, answer in world.questions(4, seed=1):
 
 # %% [markdown]
 r"""
-**The tokenizer** is that of lesson 10, with one rule that real tokenizers have as well. Text is first cut into
-words, each with the space before it, and pairs are merged only *within* a word. So each word is encoded once,
-however often it occurs. Your `count_pairs` and `merge_pair` do the counting and the merging; here every word
-counts as often as it occurs.
+**The tokenizer** is that of lesson 10, with one rule that many real tokenizers have as well. Text is first cut into
+words, each with the space before it, and pairs are merged only *within* a word. So each word is encoded once, however
+often it occurs. Your `count_pairs` and `merge_pair` do the counting and the merging; here every word counts as often
+as it occurs.
 """
 
 # %%
@@ -244,11 +244,11 @@ r"""
 **The question.** A model is trained on rows of one length, and documents have every length. If each document
 gets a row of its own, most of a batch is padding. How is nothing wasted, and what does it cost?
 
-Put all documents in a row, with a **separator** after each, and cut what you get into rows of equal length. That
-is **packing**. Now one row holds pieces of several documents, and a token could attend to a text that has
-nothing to do with it. A **document mask** forbids that. (A document that is cut goes on in the next row, where its
-beginning cannot be seen. Karpathy's *nanochat* begins every row with a document and cuts off what does not fit, which
-throws away about a third of the tokens. Those who have few texts keep the rest, as you do here.)
+Put all documents in a row, with a **separator** after each, and cut what you get into rows of equal length. That is
+**packing**. Now one row holds pieces of several documents, and a token could attend to a text that has nothing to do
+with it. A **document mask** forbids that. (A document that is cut goes on in the next row, where its beginning cannot
+be seen. Karpathy's *nanochat* begins every row with a document and cuts off what does not fit, which throws away
+about a third of the tokens. Your texts are few, so you keep the rest.)
 
 ![Three documents of two, one and three tokens, each followed by a separator, are laid in a row and cut into two
 rows of four; beside them the mask of the first row, two triangles, one for each document](../images/packed_rows.svg)
@@ -429,13 +429,12 @@ figures.curves(lines, SHOWN, title=title, ylabel="loss per character", reference
 
 # %% [markdown]
 r"""
-Read the last numbers of the two lines, seed by seed, and then the distance from both to the dotted line. The
-table sees four characters, and the models see everything before. The model with the mask must learn from fewer
-pairs of tokens, and never sees a neighbour that has nothing to do with it; it is judged on documents that stand
-alone, just as it was trained. Even so, the mask buys nothing in our run: on every seed the model *without* it ends
-a little lower. Rows of 64 tokens hold three or four documents, and two hundred steps are few. Grattafiori et al.
-(2024) found little difference in ordinary pre-training and a large one for very long rows, which hold hundreds of
-documents.
+Read the last numbers of the two lines, seed by seed, and then the distance from both to the dotted line. The table
+sees four characters, and the models see everything before. The model with the mask must learn from fewer pairs of
+tokens, and never sees a neighbour that has nothing to do with it; it is judged on documents that stand alone, just as
+it was trained. Even so, the mask buys nothing in our run: on every seed the model *without* it ends lower. Rows of 64
+tokens hold three or four documents, and two hundred steps are few. Grattafiori et al. (2024) found that the mask
+mattered little in ordinary pre-training, and much for very long rows.
 """
 
 # %% [markdown]
@@ -471,9 +470,9 @@ matter. It continues texts, and answers nobody.
 
 ## 2. How are many questions answered at once?
 
-**The question.** Answers are written token by token, and each token needs a call of the model. Sixty questions
-in one call cost hardly more than one. But they differ in length, and each row must be continued at *its* end.
-Where does the padding go?
+**The question.** Answers are written token by token, and each token needs a call of the model. Sixty questions in one
+call cost far less than sixty calls. But they differ in length, and each row must be continued at *its* end. Where
+does the padding go?
 
 On the left. Then all prompts end in the same column, and the next token of every row goes into the next one. A
 mask hides the padding, and positions are counted from each prompt's first token:
@@ -593,11 +592,10 @@ r"""
 - *A finished row goes on.* What it says after its `stop` is no part of its answer.
 - *The loop runs to the end.* When the last row has finished, there is nothing left to ask the model.
 
-**See it run.** First, the proof that padding changes nothing: the logits of a short prompt by itself, and beside
-a long one. Then the model is taught to answer, on 320 examples, by your `answer_targets` and
-`accumulated_step` of lesson 22. Its rival has never read anything: a newborn model, taught in the same way. Three
-seeds of each. What has a target is the answer and the token that *ends* it: a model that was never taught to end
-would go on until it is cut off.
+**See it run.** First, a check that padding changes nothing: the logits of a short prompt by itself, and beside a long
+one. Then the model is taught to answer, on 320 examples, by your `answer_targets` and `accumulated_step` of lesson
+22. Its rival has never read anything: a newborn model, taught in the same way. Three seeds of each. What has a target
+   is the answer and the token that *ends* it: a model that was never taught to end may go on until it is cut off.
 """
 
 # %%
@@ -733,16 +731,16 @@ for number, (_, question, answer) in enumerate(tests[:8]):
 # %% [markdown]
 r"""
 Read the table by columns. *Has read* answers nothing: it has never seen a conversation, and a good reader is no
-assistant. After three hundred steps, all four kinds of question get answers of the right *form*, and some of them
-are right. The form comes first.
+assistant. After three hundred steps, all four kinds of question get some right answers, and the wrong ones printed
+above mostly have the right *form*.
 
 Now compare the last two rows. Did it help to have read? The second model starts from random numbers, and sees the
 same examples for as long. In our run it does better with *repeat*, *sort* and *whose* on every seed; with *add*, of
-which few questions are held out, neither is ahead on all three. After two hundred steps of reading, having read is no
-help with these tasks. A network that goes on from what it has learned can end worse
-than one that starts afresh (Ash and Adams 2020 measured that on images). Large models are another matter: no set of
-examples could replace what they have read (Brown et al. 2020, in lesson 11). What reading buys here is in the cell at
-the end of section 1: a model that was only taught answers has never seen a story.
+which few questions are held out, neither is ahead on all three. (Three seeds are few: on two others that we tried,
+the model that had read was ahead with *sort*, by one question.) So here, having read is no help that can be relied
+on. A network that goes on from what it has learned can end worse than one that starts afresh (Ash and Adams 2020
+measured that on images). This says nothing about large models, which read far more. What reading buys here is in the
+cell at the end of section 1: a model that was only taught answers has never seen a story.
 """
 
 # %% [markdown]
@@ -762,10 +760,10 @@ nothing pulls any more:
 ![Two charts of the gain over the ratio. For a good answer the gain rises up to the ratio 1.2 and is flat beyond.
 For a bad one it is flat below 0.8 and falls without a bound above](../images/clipped_gain.svg)
 
-Two things are new. The mean runs over **all tokens** of the batch, so that a token of a long answer counts as
-much as one of a short answer. And the two bounds may differ: a higher upper bound lets rare tokens grow (Yu et
-al. 2025). A **penalty** for leaving the model as it was keeps the rest of its language alive. It is estimated
-from the tokens that were drawn, and is never negative.
+Two things are new. The mean runs over **all tokens** of the batch, so that a token of a long answer counts as much as
+one of a short answer. And the two bounds may differ: a higher upper bound lets rare tokens grow (Yu et al. 2025). A
+**penalty** for leaving the model as it was is meant to keep the rest of its language alive. It is estimated from the
+tokens that were drawn, and is never negative.
 
 By hand: a token with the advantage 1 and the ratio 1.5 counts 1.2, one with the ratio 0.5 counts 0.5. With the
 advantage -1 they count -1.5 and -0.8. For the penalty: a token that the reference finds $e^{0.5}$ times as
@@ -871,7 +869,7 @@ r"""
 - *A mean for each answer first.* Then a token of a long answer counts less, and long wrong answers cost little.
 - *Multiplying by the mask at the end.* NaN times 0 is NaN.
 - *The smaller of the two forgotten.* The clipped gain alone lets a ratio that went the wrong way stay there.
-- *The plain difference as a penalty.* Its mean estimates the same thing, but single tokens are negative, and its
+- *The plain difference as a penalty.* Its mean estimates the same thing, but single tokens can be negative, and its
   gradient is not the one that you want.
 
 **See it run.** Before anything is trained, look at what a round learns from. Here are four questions with the
@@ -1029,18 +1027,19 @@ There are two tables because there are two questions. The first gives the model'
 second a *drawn* one. A reward makes right answers likelier among those that are drawn. It changes the likeliest one
 only where another answer overtakes it.
 
-Then look for what the rewards have bought. In our run the drawn answers gain a few hundredths at best, less than
-lies between two seeds. Imitation learns from the same attempts, but only from the right ones, and comes out the
-same. More teaching needs no attempts at all, takes less time, and is far ahead of both on drawn answers. So at this
-size the honest report is: rewards bought nothing that three seeds can show. Shao et al. (2024) found that rewards
-go further than imitating right answers on school mathematics, with a far larger model.
+Then look for what the rewards have bought. In our run the drawn answers move by one or two hundredths, up on one seed
+and down on two. Imitation learns from its own attempts, too, but only from the right ones, and gains a few hundredths
+at best. More teaching needs no attempts at all, takes less time, and is far ahead of both on drawn answers. So with
+this model, this rate and so few rounds the honest report is: rewards bought nothing that three seeds can show. Shao
+et al. (2024) found that rewards go further than imitating right answers on school mathematics, with a far larger
+model.
 
 The curves say what happened meanwhile. The **entropy** tells how unsure the model is, the **KL** how far it has gone
-from its start, and the share of tokens outside the bounds how often `policy_loss` could have held one back. That is
-rare, for a simple reason: in the first of the two steps nothing has moved yet, every ratio is 1, and no bound matters.
-Whoever takes one step on each batch of answers needs neither ratio nor bounds. *nanochat* does just that, leaves out
-the penalty as well, and trains on the log-probabilities times the advantages. The bounds are the price of using
-answers several times, which pays where drawing them is dear.
+from its start, and the share of tokens outside the bounds how often `policy_loss` could have held one back. That
+share is counted in the second of the two steps, and is small. In the first it is 0: nothing has moved yet, every
+ratio is 1, and no bound matters. Whoever takes one step on each batch of answers needs neither ratio nor bounds.
+*nanochat* does just that, leaves out the penalty as well, and trains on the log-probabilities times the advantages.
+The bounds are the price of using answers several times, which pays where drawing them is dear.
 """
 
 # %% [markdown]
@@ -1073,13 +1072,13 @@ for seed, (model, _) in enumerate(hacked):
 
 # %% [markdown]
 r"""
-Read seed 0 first. For most of the rounds three words are put into alphabetical order at any price, and soon
-they are other words than those of the question. Then the model finds out that longer answers have more
-neighbours. They are made of the same word again and again: each word stands in alphabetical order with
-itself. Nothing in the curve of the reward gives this away. It *looks* like the best run of the lesson. Only
-the answers show it, and a measure that is not the reward. The other two seeds find the same trick sooner. A
-penalty for leaving the model as it was would slow this down, and so would fewer rounds. A better reward
-cures it.
+Read seed 0 first. For most of the rounds an answer has three words, and nearly two points, which is all that three
+words can have. Then the model finds out that longer answers have more neighbours. At the end its answers hold words
+that were not in the question, and repeat a word: each word stands in alphabetical order with itself. Look at the
+reward alone, and this is the best run of the lesson. The answers show what it is worth, and so does a measure that is
+not the reward: none of the sorting questions is answered right any more. The other two seeds find the same trick
+sooner. A penalty for leaving the model as it was, or fewer rounds, might slow this down. What has to change is the
+reward.
 """
 
 # %% [markdown]
@@ -1089,10 +1088,10 @@ r"""
 **The question.** A model answered 31 of 40 questions. Another one answered 34. Is the second better, or was it
 lucky with the questions?
 
-If the true share were $p$, then the share of right answers among $n$ would scatter around $p$, the less, the
-larger $n$ is. Turn that around: which values of $p$ could have given what you saw? All of them together are an
-**interval**. Wilson (1927) found it in a closed form that is also right for few questions, and for shares near
-0 and 1, where the usual "plus or minus" leaves the scale.
+If the true share were $p$, then the share of right answers among $n$ would scatter around $p$, the less, the larger
+$n$ is. Turn that around: for which values of $p$ would what you saw be no surprise? All of them together are an
+**interval**. Wilson (1927) found it in a closed form that also serves for few questions, and for shares near 0 and 1,
+where the usual "plus or minus" leaves the scale.
 
 By hand: 8 of 10 are right. With `z = 1.96`, for 95 per cent, the interval goes from 0.49 to 0.94. Ten questions
 hardly tell a good model from a coin. With 800 of 1000 it goes from 0.77 to 0.82.
@@ -1235,10 +1234,10 @@ show_shares(measured(longer, lambda model: answers_of(model, longer)))
 # %% [markdown]
 r"""
 First find the rivals. What does not lie clear above them has not been shown to have learned anything about that kind
-of question: in our run that is every row of *whose*, where the answer to the nearest example does about as well. Then
-find pairs of rows whose intervals lie apart. Those are the differences that you may report. (The three seeds answer
-the same questions, so the intervals are somewhat too narrow: questions are not independent if they are asked three
-times. And of *add* only few different questions are held out.)
+of question: in our run that is every row of *whose*, beside the answer to the nearest example, and every row of
+*add*, of which so few questions are held out that even luck has a wide interval. Then find pairs of rows whose
+intervals lie apart. Those are the differences that you may report. (The three seeds answer the same questions, so the
+intervals are somewhat too narrow: questions are not independent if they are asked three times.)
 
 The longer questions show *how* something was learned. A rule for sorting would not mind a fourth word. What works
 for three words and fails for four is no rule; it is a habit tied to one length.
@@ -1251,9 +1250,9 @@ r"""
 **The question.** Suppose that after the rewards a few more of the drawn answers are right. Could the old model have
 said them too, if you had let it try a few more times?
 
-Draw $n$ answers to each question and count those that are right. **pass@k** is the chance that at least one of
-$k$ is right. If rewards teach something new, the curve is higher everywhere. If they only make likelier what was
-there, the two curves meet for large $k$.
+Draw $n$ answers to each question and count those that are right. **pass@k** is the chance that at least one of $k$ is
+right. If rewards teach something new, the curve should be higher for large $k$, too. If they only make likelier what
+was there, the two curves should meet.
 
 ![An urn with two right and two wrong answers, from which two are drawn: of the six pairs only one has no right
 answer, so pass@2 is five sixths](../images/draw_from_urn.svg)
@@ -1342,12 +1341,12 @@ figures.curves(passed, KS, title=title, xlabel="k", ylabel="pass@k", log_x=True)
 # %% [markdown]
 r"""
 Compare the two ends of the curves. In our run the rewarded model is ahead by a hair, if at all, on the left, with a
-single try. On the right, with 32 tries, the *old* model is ahead on two seeds and level on the third. It is less sure,
-tries more different answers, and finds a right one more often. (The intervals still overlap: forty questions are few.)
-Where curves cross like that, nothing shows that anything was learned that was not there before: right answers have
-become likelier, and others were lost. Imitation does the same. Shao et al. (2024, section 5.2) and Yue
-et al. (2025) found such curves on large models, with a far larger gain on the left; and that is no small thing,
-since people rarely ask 32 times.
+single try. On the right, with 32 tries, the *old* model is ahead on all three seeds, on one of them by a single
+question. (The intervals still overlap: forty questions are few, and three seeds, too. On another seed that we tried,
+the rewarded model was ahead at every $k$.) Curves that cross like that do not show that anything was learned that was
+not there before. Imitation does the same. On large models, with a far larger gain on the left, Shao et al. (2024,
+section 5.2) found that rewards did not raise pass@k, and Yue et al. (2025) found curves that cross. The gain on the
+left is no small thing, since people rarely ask 32 times.
 """
 
 # %% [markdown]
@@ -1464,8 +1463,8 @@ else:
 # %% [markdown]
 r"""
 Read the answers before the numbers. A model that answers in whole sentences can be right and get no point, because
-*to the letter* asks for a form as well. And look at the intervals: a dozen questions say little. Nobody should
-publish such a number, and many have.
+*to the letter* asks for a form as well, and here its answer is cut off after six tokens. And look at the intervals: a
+dozen questions say little. Nobody should publish such a number.
 
 ## Explore
 
@@ -1488,8 +1487,8 @@ r"""
 <details><summary>An answer</summary>
 
 With 1280 questions the interval around 0.80 reaches about 0.02 to either side, so that two such intervals, around
-0.80 and 0.85, no longer touch. With 80 questions it reaches 0.10 down and 0.07 up. Many benchmarks have
-a few hundred questions, and are quoted to a tenth of a per cent.
+0.80 and 0.85, no longer touch. With 80 questions it reaches 0.10 down and 0.07 up. A well-known benchmark can be
+hardly larger: HumanEval (Chen et al. 2021) has 164 problems.
 
 </details>
 """
@@ -1532,7 +1531,7 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** It has learned to prefer answers that it could already give: their share among its answers has
-grown. It has not learned to answer questions that it could not answer before in any of 32 tries.
+grown. Nothing shows that it has learned to answer questions that it could not answer before in any of 32 tries.
 
 With 40 questions the interval of 36 right answers goes from about 0.77 upwards, and that of 34 from about 0.71 to
 0.93. They overlap widely, so I would ask for more questions, and whether both got the same ones.
@@ -1618,17 +1617,18 @@ need? Does it cost the others anything?
 
 - **The same steps, larger.** Karpathy's *nanochat* trains a tokenizer, pre-trains, adds conversations, fine-tunes
   and, if you like, rewards right answers to school mathematics, and measures after each step.
-- **Packing** is universal; the document mask is not. Llama 3 was trained with one, and its authors report that it
-  mattered little in ordinary pre-training and much for very long rows (Grattafiori et al. 2024).
-- **Rewards that a program checks** are what reasoning models are trained with (DeepSeek-AI 2025). Most recipes of
-  today take the mean over all tokens and a higher upper bound; many leave out the penalty (Yu et al. 2025).
+- **Packing** is common; the document mask is not always part of it. Llama 3 was trained with one, and its authors
+  report that it mattered little in ordinary pre-training and much for very long rows (Grattafiori et al. 2024).
+- **Rewards that a program checks** are what DeepSeek-R1 learned to reason with (DeepSeek-AI 2025). DAPO takes the
+  mean over all tokens and a higher upper bound, and leaves out the penalty (Yu et al. 2025).
 - **New, or only sooner?** Yue et al. (2025) measured pass@k for large models: rewarded ones win at small k, and
   their own bases overtake them at large k.
-- **Hacked rewards** are the rule, not the exception (Gao et al. 2022). Keep a measure that is not the reward, and
-  read what the model says.
+- **Hacked rewards.** Gao et al. (2022) measured how the true score falls again while a learned reward still rises.
+  Keep a measure that is not the reward, and read what the model says.
 - **Answers with more than one right form**, a summary or a letter, cannot be checked to the letter. People judge
-  them, or a larger model does, which has its own habits: it likes long answers, and its own style (Zheng et al. 2023).
-- **Intervals** are still missing in most tables. Miller (2024) shows what to report.
+  them, or a larger model does, which has its own habits: it likes long answers, and perhaps its own (Zheng et al.
+  2023).
+- **Intervals.** Miller (2024) shows what to report beside a number.
 
 ## Read more
 
@@ -1677,7 +1677,7 @@ mine.table(*PARTS, *(f"assistant.{name}" for name in """
 
 # %% [markdown]
 r"""
-**Where to go from here.** You need no more lessons to read most papers. These go on where this course ends.
+**Where to go from here.** These go on where this course ends.
 
 - **All of this at full size**: Karpathy's [*nanochat*](https://github.com/karpathy/nanochat), one repository from the
   tokenizer to a chat page, for a machine with GPUs.
