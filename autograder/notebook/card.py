@@ -1,4 +1,4 @@
-"""A verdict as text, and as a small card."""
+"""Formats a verdict as text, and as a small card in HTML."""
 
 import html
 import re
@@ -13,7 +13,7 @@ OTHER_SIGN, OTHER_COLOUR = "✗", "#D55E00"
 
 
 def text_of(verdict: Verdict) -> str:
-    """Return a headline and the lines of the message."""
+    """Return the verdict as text: a headline and the lines of the message."""
     return "\n".join([_headline(verdict), *verdict.message.splitlines()])
 
 
@@ -33,7 +33,7 @@ def _points(verdict: Verdict) -> str:
 
 
 def html_of(verdict: Verdict) -> str:
-    """Return the verdict as a small card."""
+    """Return the verdict as a small card in HTML."""
     colour = COLOURS.get(verdict.state, OTHER_COLOUR)
     return html_card(colour, _headline(verdict), verdict.message.splitlines())
 
