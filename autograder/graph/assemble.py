@@ -67,8 +67,8 @@ def _common(values: Iterable, otherwise: Any = None) -> Any:
 
 
 def _inlined(groups: Groups, links: Edges) -> dict[int, int]:
-    """Map each parameter that only its own part uses to the group in whose box it is named; both are numbers
-    of groups.
+    """Map each parameter that only its own part uses to the group in whose box it is named. Keys and values
+    are numbers of groups.
 
     For example, norm1.weight gets no box of its own if only the rms_norm of norm1 uses it: the box of that
     step names it, as "norm1: rms_norm, weight (7,)".

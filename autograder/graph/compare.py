@@ -17,10 +17,10 @@ from autograder.graph.model import plain_text
 class Comparison(Shown):
     """Two drawings, and sentences on how they differ.
 
-    `differences` holds these sentences: none if the structures agree, and one that says so if they could not
-    be compared. Only differences that are certain and that matter are reported. Not reported are, for
-    example, a reshape in place of a view, a loop in place of a matrix product, one packed projection in place
-    of three, and a fill in place of an added mask. The steps that a sentence is about are marked in the
+    `differences` holds the sentences. It is empty if the structures agree; if they could not be compared, its
+    only sentence says so. Only differences that are certain and that matter are reported. A reshape in place
+    of a view, a loop in place of a matrix product, one packed projection in place of three, or a fill in
+    place of an added mask is no such difference. The steps that a sentence is about are marked in the
     picture.
     """
 

@@ -1,5 +1,5 @@
-"""Describes in sentences how two computations differ: it aligns their sequences (sequence.py) and compares
-the aligned items.
+"""Describes in sentences how two computations differ. Their sequences of operations (sequence.py) are
+aligned, and the aligned items are compared.
 
 Only differences that are certain are reported. No error is caught here: a rule that fails must not be
 mistaken for "no difference".
@@ -115,7 +115,9 @@ def _named(pairs: Pairs) -> Iterator[Difference]:
 
 
 def _added_back(a: Walk, b: Walk, pairs: Pairs) -> Iterator[Difference]:
-    """Yield a difference for each residual connection that adds back a normalised input only in mine."""
+    """Yield a difference for each residual connection that adds back the normalised input in mine, but the
+    input itself in theirs.
+    """
     for mine, theirs in pairs:
         if mine.kind == "residual" and _adds_a_norm(a, mine) and not _adds_a_norm(b, theirs):
             text = "Yours adds back the normalised input; theirs adds back the input itself."

@@ -1,4 +1,4 @@
-"""draw(module_or_function, *inputs): the computation as a picture and as text."""
+"""draw(module_or_function, *inputs): shows the computation as a picture and as text."""
 
 import base64
 import inspect
@@ -22,8 +22,8 @@ class Shown(ABC):
     """Base class of things that a notebook shows as a picture, or as text (`str()`) if pygraphviz is missing.
 
     subtle: JupyterLab shows image/svg+xml without an alternative text, and not at all in a notebook that is
-    not trusted. An <img> in text/html keeps its alternative text in both cases, in nbconvert's pages and
-    after our feedback's filter.
+    not trusted. An <img> in text/html is shown with its alternative text in every notebook and in nbconvert's
+    pages, and it passes the filter of our feedback.
     """
 
     @property
@@ -53,8 +53,8 @@ class Shown(ABC):
 
 
 def as_image(svg: str, alt: str) -> str:
-    """Return the picture as one <img> element with alternative text; it holds its data, so that nothing is
-    fetched.
+    """Return the picture as one <img> element with alternative text. The element holds the image data, so
+    nothing is fetched.
     """
     code = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{escape(alt, quote=True)}" src="data:image/svg+xml;base64,{code}" style="max-width: 100%">'

@@ -56,7 +56,9 @@ class Provenance:
         return tuple(dict.fromkeys((*steps, *later)))
 
     def owner(self, tensor: torch.Tensor) -> Step | None:
-        """Return the step whose result the tensor's storage held first, also for a view of that storage."""
+        """Return the step whose result the tensor's storage held first, even if the tensor is only a view of
+        it.
+        """
         return self._owner.get(storage_of(tensor))
 
     def pass_on(self, source: torch.Tensor, target: torch.Tensor) -> None:
@@ -81,7 +83,7 @@ class Provenance:
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list[torch.Tensor]
     ) -> None:
         """Run a rearrangement on the positions of the entries instead of their values, and record the result.
-        It may also join pieces of one tensor again.
+        A rearrangement may also join pieces of one tensor again.
         """
         given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
         if not given or sum(tensor.numel() for tensor in given) > MOST:

@@ -63,9 +63,7 @@ class Trace:
 
 
 def _message(error: BaseException) -> str:
-    """Return the first line of an error's text; "" if the text cannot be computed, as `__str__` may be the
-    student's.
-    """
+    """Return the first line of an error's text; "" if `__str__`, which may be the student's, fails."""
     try:
         text = "" if isinstance(error, SystemExit) and error.code is None else str(error)
     except Exception:  # `__str__` may be the student's

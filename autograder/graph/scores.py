@@ -146,8 +146,8 @@ def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _values_of(walk: Walk, softmax: int) -> set[str] | None:
-    """Return the inputs from which the values, the tensor that the weights multiply, are computed; None if
-    there is not exactly one such tensor.
+    """Return the names of the inputs that the values are computed from; None unless the weights multiply
+    exactly one tensor, which holds the values.
     """
     mixes = [number for number in walk.ahead(softmax, _PASSING)[0] if walk.is_product(number)]
     operands = {source for mix in mixes for source in walk.data_inputs(mix)}

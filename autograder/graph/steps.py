@@ -104,7 +104,7 @@ Outputs = list[tuple[tuple[Step, ...], tuple]]  # for each output, the steps tha
 
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
     """Set those fields of the step that depend on the call's arguments: detail, number, reverse, dim, and the
-    name of a dropout.
+    name "off" of a dropout that drops nothing.
     """
     op = step.op
     step.detail = ops.detail_of(op, function, args, kwargs)
@@ -153,8 +153,8 @@ def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
-    """Return the address of the tensor's storage, which all views share; inside `torch.vmap`, the one of the
-    whole batch. Return None if the tensor has no storage.
+    """Return the address of the tensor's storage, which all views share; inside `torch.vmap`, the address for
+    the whole batch. Return None if the tensor has no storage.
     """
     try:
         while is_vmap_wrapper(tensor):

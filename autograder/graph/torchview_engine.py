@@ -1,7 +1,7 @@
 """draw(..., engine="torchview"): draws a PyTorch module with the torchview package.
 
-torchview follows tensors of its own class from module to module, so `nn.MultiheadAttention` is one box.
-Torchview 0.2.7 has these limits: it shows no parameters and no constants; what is written into a buffer
+torchview follows tensors of its own class from module to module, so `nn.MultiheadAttention` is one box. Its
+version 0.2.7 has these limits: it shows no parameters and no constants; what is written into a buffer
 (`out[i] = ...`) is not connected to the output; a loop is drawn once per iteration; a module that fails has
 no graph. The course's own tracer has none of these limits, and `draw` uses it by default.
 """

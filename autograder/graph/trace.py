@@ -65,7 +65,7 @@ class Tracer(TorchFunctionMode):
     def _recorded(self, record: Callable, *what: Any) -> None:
         """Call `record` with these arguments.
 
-        subtle: an error of the tracer must not look like one of the traced code; it is kept and reported
+        subtle: an error of the tracer must not look like an error of the traced code; it is kept and reported
         afterwards.
         """
         try:
@@ -88,7 +88,7 @@ class Tracer(TorchFunctionMode):
 
     def is_strange(self, tensor: torch.Tensor) -> bool:
         """Return whether the origin of the tensor is unknown: no step made it, it has no name and is not a
-        parameter, and no values were read out as plain numbers from which it may have been made.
+        parameter, and it cannot have been made from values that were read out as plain numbers.
         """
         known = tensor in self._known or id(tensor) in self.names or self._known.owner(tensor)
         return not known and not self._escaped and not isinstance(tensor, nn.Parameter)

@@ -1,6 +1,6 @@
 """Leaves everything as it was: the code runs on copies, and what cannot be copied is restored afterwards.
 
-Nothing is compiled meanwhile: the compiler would take the tracer for a part of the model.
+Nothing is compiled meanwhile: the compiler would mistake the tracer for a part of the model.
 """
 
 import copy

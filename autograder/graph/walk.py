@@ -88,8 +88,8 @@ class Walk:
         return node.role == "product" and (beside or ": " in node.label)
 
     def is_product(self, number: int) -> bool:
-        """Return whether the node is a product of two results, also if it is written by hand, as a sum of
-        elementwise products.
+        """Return whether the node is a product of two results, including a product written by hand as a sum
+        of elementwise products.
         """
         node, edges = self.nodes[number], self.into[number]
         if node.op == "sum" or (node.op == "add" and node.times > 1):
@@ -98,7 +98,7 @@ class Walk:
         return node.role == "product" and sum(len(edge.places) for edge in edges if not edge.is_auxiliary) > 1
 
     def softmax_of(self, number: int) -> tuple[int | None, int | None] | None:
-        """Return (input, axis) of a softmax, also if it is written by hand, as exp(x) / sum(exp(x)); None for
+        """Return (input, axis) of a softmax, including one written by hand as exp(x) / sum(exp(x)); None for
         any other node.
         """
         node = self.nodes[number]

@@ -1,4 +1,4 @@
-"""Explains a wrong answer by the first explainer in an ordered list that has something to say.
+"""Explains a wrong answer with the first explainer in an ordered list that has something to say.
 
 An explainer looks at the whole answer and returns an Explanation or None. Explainers that know more about the
 answer come first. Which finding is reported has been decided before (see autograder.judge.judging).
@@ -102,7 +102,7 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
 
 
 def _left_over(answer: WrongAnswer) -> Explanation | None:
-    """Explain an answer whose right result changes at the second call: what changes it also makes later cases
+    """Explain an answer whose right result changes at the second call: the cause also makes later cases
     wrong.
     """
     wrong = {finding.case for finding in answer.findings if finding.step == "output"}

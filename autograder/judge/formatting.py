@@ -104,8 +104,8 @@ def _axes(exercise: Exercise, name: str) -> list[str]:
 
 
 def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> str:
-    """Return a shape with the letters of its axes, "(N, M) = (3, 4)"; without letters if a size has none or
-    several.
+    """Return a shape with the letters of its axes: "(N, M) = (3, 4)". If a size has no letter or several,
+    return the shape without letters.
     """
     by_size: dict[int, list[str]] = {}
     for letter, size in sizes_of_axes(exercise, case).items():
@@ -219,8 +219,8 @@ def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
 
 
 def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, str]:
-    """Return two numbers as text with as many digits as the first count in `digits` that shows a difference;
-    with the first of all if none does.
+    """Return two numbers as text with the smallest of the numbers of digits in `digits` that shows a
+    difference; with the first of these if none does.
     """
     pairs = [(f"{one:.{count}g}", f"{other:.{count}g}") for count in digits]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

@@ -24,8 +24,8 @@ FEWEST_OF_TWO = 3  # two mistakes may explain fewer wrong cases than this by cha
 
 @dataclass(frozen=True)
 class Explanation:
-    """An observation and a question about a wrong answer, the id of the known mistake if it has one, and the
-    cases in which it gives the same result as that mistake.
+    """An observation and a question about a wrong answer, the id of the known mistake, if there is one, and
+    the cases in which the answer gives the same result as that mistake.
     """
 
     mistake: str | None

@@ -11,8 +11,8 @@ LARGEST_SIDE = 12
 
 
 def picture_of(expected: Expected, records: list[Record], reported: Finding) -> Picture | None:
-    """Return the expected and the actual matrix around the worst entry of the reported finding; None if there
-    is nothing to show.
+    """Return the expected and the actual matrix that hold the worst entry of the reported finding; None if
+    there is nothing to show.
     """
     if reported.step != "output" or reported.level not in (NUMBERS, FINITE) or not reported.index:
         return None

@@ -39,12 +39,14 @@ def html_of(verdict: Verdict) -> str:
 
 
 def with_code(text: str) -> str:
-    """Return text as escaped HTML in which `code` is set as code."""
+    """Return text as escaped HTML, in which text between backticks is set as code."""
     return CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
 def html_card(colour: str, head: str, lines: Iterable[str]) -> str:
-    """Return a card in HTML: a coloured edge, a bold heading, and lines in which `code` is set as code."""
+    """Return a card in HTML: a coloured edge, a bold heading, and lines in which text between backticks is
+    set as code.
+    """
     body = "".join(f"<div>{with_code(line)}</div>" for line in lines)
     strong = f"<strong>{html.escape(head)}</strong>" if head else ""
     return (

@@ -18,7 +18,7 @@ def hint(exercise: str | Callable) -> None:
     outline.
 
     `exercise` is an id ("loops.softmax") or the answer itself (softmax). After the last hint, the first one
-    follows again.
+    is shown again.
     """
     name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", type(exercise).__name__)
     try:

@@ -10,7 +10,7 @@ NOT_CHECKED = "not checked"  # an answer is written, but no check of it is remem
 
 @dataclass(frozen=True)
 class Standing:
-    """A learner's state in one exercise: a state of the judge, or NOT_CHECKED."""
+    """A learner's state in one exercise. `state` is one of the judge's states, or NOT_CHECKED."""
 
     exercise: Exercise
     state: str

@@ -128,7 +128,7 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
 
 
 def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Run code of the course and return the names that it can use or defines, with their values."""
+    """Run code of the course and return its global names, with their values."""
     names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
     exec(_compiled(code), names)
     return names

@@ -64,8 +64,8 @@ class _There(torch.Tensor):
 
 
 class OtherDevice(TorchDispatchMode):
-    """Runs each kernel on the CPU tensors that tensors on the stand-in device hold, and puts its results on
-    that device.
+    """Runs each kernel on the CPU. Tensors on the stand-in device are replaced by the CPU tensors that they
+    hold, and the results are put on that device.
     """
 
     def __init__(self) -> None:

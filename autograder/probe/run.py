@@ -80,7 +80,7 @@ def probe(
     output_only  skip the steps that follow the output
     record       whether to record the operations used, and the line that leaves the device of the inputs
     tick         called before each case, with a text such as "case 3 of 40"
-    told         how many seconds the error for a call out of time names, if not `seconds`
+    told         if given, the error for a call out of time names this many seconds instead of `seconds`
     """
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")

@@ -119,7 +119,7 @@ def _draw(
 
 
 def _step(names: Sequence[str]) -> int:
-    """Return the n with which only every n-th row or column is labelled."""
+    """Return n such that only every n-th row or column is labelled."""
     return -(-len(names) // MOST_NAMES)
 
 
