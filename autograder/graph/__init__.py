@@ -1,9 +1,10 @@
-"""See what you built: draw a computation, compare two.
+"""Draw a computation as a graph, and compare two computations.
 
-Reading order: model (the data); steps, operations, propagation, trace, opened, untouched and run
-(what ran); simplify, fold and assemble (what is worth showing); depth, dot and drawing (what is shown);
-torchview_engine (PyTorch's own modules, as torchview sees them). Then walk, sequence, scores, differences and
-compare (what differs); plain (to and from another process).
+Reading order: model (nodes and edges as plain data); steps, operations, propagation, trace, opened, untouched
+and run (they record what runs); simplify, fold and assemble (they reduce the record to what is worth
+showing); depth, dot and drawing (they draw it); torchview_engine (it draws PyTorch's own modules with
+torchview). Then walk, sequence, scores, differences and compare (they find what differs); plain (it sends a
+drawing to another process and reads one back).
 """
 
 from autograder.graph.compare import Comparison, compare, compared

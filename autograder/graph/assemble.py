@@ -1,4 +1,4 @@
-"""Turns folded steps into the nodes and edges of model.py, with names that a learner reads."""
+"""Turns folded steps into the nodes and edges of model.py, with labels that a learner can read."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ _SPOKEN = {
 
 
 def assembled(trace: Trace) -> tuple[Nodes, Edges]:
-    """Return the graph of a trace."""
+    """Return the graph of a trace as nodes and edges."""
     steps = simplified(trace)
     groups = folded(steps, trace.outputs)
     place = {step: number for number, group in enumerate(groups) for step in group}
@@ -46,7 +46,7 @@ def assembled(trace: Trace) -> tuple[Nodes, Edges]:
 
 
 def _links(groups: Groups, place: dict[Step, int]) -> Edges:
-    """Return the edges between groups, at most one from each group to another."""
+    """Return the edges between groups, at most one for each ordered pair of groups."""
     found: dict[tuple[int, int], list[tuple[bool, str]]] = {}
     for target, group in enumerate(groups):
         for step in group:
@@ -61,16 +61,17 @@ def _links(groups: Groups, place: dict[Step, int]) -> Edges:
 
 
 def _common(values: Iterable, otherwise: Any = None) -> Any:
-    """Return the value if all are the same; `otherwise` if they differ."""
+    """Return the common value if all values are equal, `otherwise` if they differ or there is none."""
     found = set(values)
     return found.pop() if len(found) == 1 else otherwise
 
 
 def _inlined(groups: Groups, links: Edges) -> dict[int, int]:
-    """Return the parameters that only their own part uses: group -> the group in whose box they are named.
+    """Map each parameter that only its own part uses to the group in whose box it is named. Keys and values
+    are numbers of groups.
 
-    norm1.weight, which only the rms_norm of norm1 takes, gets no box of its own: it is named in that step's
-    box, as "norm1: rms_norm, weight (7,)".
+    For example, norm1.weight gets no box of its own if only the rms_norm of norm1 uses it: the box of that
+    step names it, as "norm1: rms_norm, weight (7,)".
     """
     users: dict[int, list[int]] = {}
     for edge in links:
@@ -88,7 +89,7 @@ def _inlined(groups: Groups, links: Edges) -> dict[int, int]:
 
 def _node(number: int, group: list[Step], parameters: Sequence[Step], failed: Step | None) -> Node:
     step = group[-1]
-    # heads.0 if all are of one part; heads.* if heads.0, heads.1 ... were folded.
+    # heads.0 if all belong to one part; heads.* if heads.0, heads.1 ... were folded.
     box = plain_text(_common((one.box for one in group), numberless(group[0].box)))
     shape = _common(step.shape for step in group)
     if step.kind != "operation":
@@ -131,7 +132,10 @@ def _lines(group: list[Step], parameters: Sequence[Step]) -> tuple[str, str]:
 
 
 def _with_outputs(trace: Trace, nodes: Nodes, edges: Edges, place: dict[Step, int]) -> tuple[Nodes, Edges]:
-    """Append output nodes, or the failed step and its error."""
+    """Append a node for each output, or a note if the drawing is cut short; mark inputs that nothing uses.
+
+    If the computation returned no tensor, the output node says what it returned.
+    """
     number = len(place)
     used = {edge.source for edge in edges}
     several = len(trace.outputs) > 1

@@ -1,4 +1,4 @@
-"""compare(mine, theirs, *inputs): both computations side by side, and in words what differs."""
+"""compare(mine, theirs, *inputs): draws both computations side by side and says how they differ."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,10 +17,11 @@ from autograder.graph.model import plain_text
 class Comparison(Shown):
     """Two drawings, and sentences on how they differ.
 
-    `differences` is empty if the structures agree; if they could not be compared, it says so. Only
-    differences that are certain and that matter are reported: not a reshape instead of a view, a loop instead
-    of a matrix product, one packed projection instead of three, or a fill instead of an added mask. The steps
-    that a sentence is about are marked in the picture.
+    `differences` holds the sentences. It is empty if the structures agree; if they could not be compared, its
+    only sentence says so. Only differences that are certain and that matter are reported. A reshape in place
+    of a view, a loop in place of a matrix product, one packed projection in place of three, or a fill in
+    place of an added mask is no such difference. The steps that a sentence is about are marked in the
+    picture.
     """
 
     def __init__(self, mine: Drawing, theirs: Drawing, sentences: list[str]):
@@ -52,9 +53,12 @@ def compare(
 ) -> Comparison:
     """Draw both computations on the same inputs and describe how they differ mathematically.
 
-    depth  how many levels of parts are opened in the picture, as in `draw`; the comparison always covers everything.
-    `nn.MultiheadAttention` uses one input as queries, keys and values, two as queries and context.
-    Raises `UserError` if there is nothing to call; a computation that fails is reported as a difference.
+    depth  how many levels of parts are opened in the picture, as in `draw`; the comparison always covers
+           everything.
+    With one input, `nn.MultiheadAttention` uses it as queries, keys and values; with two, the first gives the
+    queries and the second, the context, gives the keys and values.
+    Raises `UserError` if an argument cannot be drawn, for example a class. A computation that fails is
+    reported as a difference.
     """
     for target in (mine, theirs):
         must_be_callable("compare", target, inputs, named, depth)
@@ -63,7 +67,7 @@ def compare(
 
 
 def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Comparison:
-    """Compare two drawings that exist already, as `compare` does."""
+    """Compare two existing drawings in the same way as `compare`."""
     theirs = _with_my_names(mine, theirs)
     stopped = [(who, side.stopped) for who, side in (("Yours", mine), ("Theirs", theirs)) if side.stopped]
     # If a side stopped, report only that: the first that did.
@@ -83,7 +87,7 @@ def _marked(side: Drawing, steps: set[int], depth: int | None) -> Drawing:
 
 
 def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
-    """Give the inputs of `theirs` my names: both sides take the same inputs in the same order."""
+    """Return `theirs` with its inputs named as in `mine`: both take the same inputs in the same order."""
     nodes, edges = theirs.whole
     names = [node.label for node in mine.whole[0] if node.kind == "input"]
     inputs = [node.id for node in nodes if node.kind == "input"]
@@ -93,8 +97,8 @@ def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
 
 
 def _as_taken(target: Callable, count: int) -> Callable:
-    """Wrap `nn.MultiheadAttention` to be called as the course calls a module: with x, or x and context, for
-    its output alone.
+    """Wrap `nn.MultiheadAttention` so that it takes x, or x and a context, and returns only its output, like
+    the modules of the course. Return any other target unchanged.
     """
     own = getattr(type(target), "forward", None) is nn.MultiheadAttention.forward
     if not own or count not in (1, 2):

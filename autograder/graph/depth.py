@@ -1,7 +1,7 @@
-"""Chooses how much of a graph is shown: each part as an open or a closed box.
+"""Chooses how much of a graph is shown: each part (a submodule) is an open or a closed box.
 
-`depth` is the number of levels that are open: 0 shows each part as one box, 1 opens these and shows the parts
-within them closed. None opens as much as fits on a screen.
+`depth` is the number of levels that are open: 0 shows each part as one box, 1 opens these boxes and shows the
+parts inside them as closed boxes. None opens as much as fits on a screen.
 """
 
 from dataclasses import replace
@@ -31,8 +31,8 @@ def rows(nodes: Nodes, edges: Edges) -> int:
 
 
 def levels(box: str) -> list[str]:
-    """Split a part's name into its levels: "layers.0.self_attn" -> ["layers.0", "layers.0.self_attn"]; a
-    number belongs to the name before it.
+    """Return the names of a part and of the parts around it, outermost first: "layers.0.self_attn" ->
+    ["layers.0", "layers.0.self_attn"]. A number belongs to the name before it.
     """
     found: list[str] = []
     for word in box.split(".") if box else ():
@@ -44,8 +44,9 @@ def levels(box: str) -> list[str]:
 
 
 def closed(nodes: Nodes, edges: Edges, depth: int) -> tuple[Nodes, Edges]:
-    """Close the parts below that level into one box each; return the whole graph if that would make a
-    cycle."""
+    """Close the parts below level `depth` into one box each; return the graph unchanged if that would make a
+    cycle.
+    """
     groups = _components(nodes, edges, depth)
     stands_for = {member: group[0] for group in groups for member in group}
     by_id = {node.id: node for node in nodes}
@@ -61,9 +62,9 @@ def closed(nodes: Nodes, edges: Edges, depth: int) -> tuple[Nodes, Edges]:
 
 
 def _components(nodes: Nodes, edges: Edges, depth: int) -> list[list[int]]:
-    """Return the ids of the steps that become one box: the connected steps of one part.
+    """Return the groups of steps, as lists of ids, that become one box each: the connected steps of one part.
 
-    A part that is called twice, with other steps between, is two boxes.
+    A part that is called twice, with other steps in between, becomes two boxes. A single step stays as it is.
     """
     home = {}
     for node in nodes:
@@ -84,7 +85,7 @@ def _components(nodes: Nodes, edges: Edges, depth: int) -> list[list[int]]:
 
 
 def _part(members: Nodes, edges: Edges, depth: int) -> Node:
-    """Return the box of a closed part."""
+    """Return the node that replaces the steps of a closed part."""
     inside = {node.id for node in members}
     steps = [node for node in members if node.kind == "operation"]
     ends = [n for n in steps if any(e.source == n.id and e.target not in inside for e in edges)] or steps
@@ -95,7 +96,7 @@ def _part(members: Nodes, edges: Edges, depth: int) -> Node:
 
 
 def titled(box: str) -> str:
-    """Return the name on a frame: "layers.0", "each of heads"."""
+    """Return the title of a part's frame: "layers.0", or "each of heads" for heads.*."""
     path = levels(box)
     word = path[-1].removeprefix(path[-2] + ".") if len(path) > 1 else box
     return f"each of {word[:-2]}" if word.endswith(".*") else word

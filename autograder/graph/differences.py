@@ -1,8 +1,8 @@
-"""Describes how two computations differ, in sentences: their sequences are aligned, and aligned items
-compared.
+"""Describes in sentences how two computations differ. Their sequences of operations (sequence.py) are
+aligned, and the aligned items are compared.
 
-Only differences that are certain are reported. No error is caught here: a rule that fails must not be read as
-"no difference".
+Only differences that are certain are reported. No error is caught here: a rule that fails must not be
+mistaken for "no difference".
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _DOES = {
 }
 _IS = {"product": "a product", "projection": "a learned projection", "residual": "the residual sum"}
 _LINEAR = ("product", "projection")
-# Where these select rows, the computation depends on the numbers, and has too many right forms to compare.
+# Where these select rows, the steps depend on the numbers and have too many correct forms to be compared.
 _CHOOSES = {"topk", "sort", "argsort"}
 Pairs = list[tuple[Item, Item]]  # mine and theirs
 _TIMES = {0: "not at all", 1: "once", 2: "twice"}
@@ -32,7 +32,7 @@ _TIMES = {0: "not at all", 1: "once", 2: "twice"}
 
 class Difference(NamedTuple):
     text: str
-    mine: tuple[int, ...] = ()  # the steps it speaks of
+    mine: tuple[int, ...] = ()  # the steps that the text is about
     theirs: tuple[int, ...] = ()
 
 
@@ -67,7 +67,9 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
 
 
 def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """Yield each kind of operation that one side has more often, or as often but elsewhere."""
+    """Yield a difference for each kind of operation that one side has more often than the other, or equally
+    often but in another place.
+    """
     for kind in [kind for kind in _DOES if kind not in _LINEAR]:
         places = [[n for n in numbers if side[n].kind == kind] for side, numbers in zip(items, only)]
         alone = [[side[place] for place in numbers] for side, numbers in zip(items, places)]
@@ -87,7 +89,7 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
 
 
 def _linear(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """Yield, for each side, the first matrix product that the other side lacks."""
+    """Yield, for each side, a difference for the first matrix product that the other side lacks."""
     for side, (who, other) in enumerate((("Yours", "theirs"), ("Theirs", "yours"))):
         for place in [place for place in only[side] if items[side][place].kind in _LINEAR][:1]:
             item = items[side][place]
@@ -105,7 +107,7 @@ def _where(items: list[Item], place: int) -> str:
 
 
 def _named(pairs: Pairs) -> Iterator[Difference]:
-    """Yield each pair of aligned activations or norms whose names differ."""
+    """Yield a difference for each pair of aligned activations or norms whose names differ."""
     for mine, theirs in pairs:
         if mine.name != theirs.name:
             verb, word = ("applies", "") if mine.kind == "activation" else ("normalises with", "with ")
@@ -113,7 +115,9 @@ def _named(pairs: Pairs) -> Iterator[Difference]:
 
 
 def _added_back(a: Walk, b: Walk, pairs: Pairs) -> Iterator[Difference]:
-    """Yield differences in what a residual connection adds back."""
+    """Yield a difference for each residual connection that adds back the normalised input in mine, but the
+    input itself in theirs.
+    """
     for mine, theirs in pairs:
         if mine.kind == "residual" and _adds_a_norm(a, mine) and not _adds_a_norm(b, theirs):
             text = "Yours adds back the normalised input; theirs adds back the input itself."
@@ -138,7 +142,9 @@ def _results(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
-    """Yield an input, or a part with parameters, that only theirs uses."""
+    """Yield a difference for each input that only theirs uses, and one for all the parts whose parameters
+    only theirs uses.
+    """
     idle = [{n.label: n.id for n in walk.nodes.values() if n.state == "unused"} for walk in (a, b)]
     for name, number in idle[0].items():
         if name not in idle[1] and any(node.label == name for node in b.nodes.values()):
@@ -149,8 +155,8 @@ def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _parts(walk: Walk) -> set[str]:
-    """Return the names of the parts whose parameters are used, and of used parameters that belong to no part,
-    whether they are written on a box or next to it.
+    """Return the names of the parts whose parameters are used, and of used parameters that belong to no part.
+    A parameter may have a box of its own, or be named in the box of the step that uses it.
     """
     labels = [node.label for node in walk.nodes.values() if node.kind == "parameter"]
     beside = {label.rpartition(".")[0] or label for label in labels}
@@ -158,7 +164,9 @@ def _parts(walk: Walk) -> set[str]:
 
 
 def _order(a: Walk, b: Walk) -> Iterator[Difference]:
-    """Yield the first pair of rearrangements that lead to the same sizes but put entries in different positions."""
+    """Yield a difference for the first pair of rearrangements with the same shapes that put entries in
+    different positions.
+    """
     ends = [[node for node in walk.nodes.values() if _ends_layout(walk, node)] for walk in (a, b)]
     for one, other in zip(*ends) if len(ends[0]) == len(ends[1]) else ():
         sizes = [node.order.partition(":")[0] for node in (one, other)]
@@ -168,5 +176,5 @@ def _order(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _ends_layout(walk: Walk, node: Node) -> bool:
-    """Return whether the node is the last of a run of rearrangements."""
+    """Return whether the node is the last of several consecutive rearrangements, or the only one."""
     return bool(node.order) and all(walk.nodes[edge.target].role != "layout" for edge in walk.out[node.id])

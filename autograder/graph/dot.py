@@ -1,8 +1,8 @@
-"""Turns nodes and edges into DOT text, with the texts and colours of the boxes, and DOT text into SVG.
+"""Turns nodes and edges into DOT text, with the labels and colours of the boxes, and DOT text into SVG.
 
-All texts are escaped here. No meaning is carried by colour alone: every box says in words what it is.
-Graphviz, which is inside the pygraphviz wheel, lays out and draws. The picture is one element without a
-script, a link or anything fetched, on a white background, so that it is readable on a dark page too.
+All texts are escaped here. Colour alone carries no meaning: every box says in words what it is. Graphviz,
+which comes with the pygraphviz wheel, computes the layout and draws. The picture is one SVG element without
+scripts, links or anything to be fetched; its white background keeps it readable on a dark page.
 """
 
 from collections.abc import Iterable
@@ -45,12 +45,14 @@ _HEAD = f"""digraph computation {{
 
 
 def dot_of(nodes: Nodes, edges: Edges, notes: tuple[str, ...] = ()) -> str:
-    """Return one graph as DOT, under the sentences in `notes`."""
+    """Return one graph as DOT text, with the sentences in `notes` above it."""
     return _HEAD + _notes(notes) + _body(nodes, edges, "n") + "}\n"
 
 
 def dot_of_pair(sides: list[tuple[str, Nodes, Edges]], notes: list[str]) -> str:
-    """Return two graphs side by side as DOT, each with its title."""
+    """Return two graphs side by side as DOT text, each with its title, and the sentences in `notes` above
+    them.
+    """
     # The empty node keeps them in order: the first on the left.
     text = _HEAD + _notes(notes) + '  start [style=invis, label="", width=0, height=0, margin=0];\n'
     for place, (title, nodes, edges) in enumerate(sides):
@@ -83,7 +85,7 @@ def _body(nodes: Nodes, edges: Edges, prefix: str) -> str:
 
 
 def _cluster(inside: dict[str, Any], prefix: str, place: str) -> str:
-    """Return the boxes of one part, and the parts in it as frames."""
+    """Return DOT text for one part: a box for each of its nodes, and a frame for each part inside it."""
     text = "".join(f"  {prefix}{node.id} [{_box(node)}];\n" for node in inside.get("", ()))
     for number, path in enumerate(filter(None, inside)):
         part = inside[path]
@@ -132,20 +134,20 @@ def _label(node: Node) -> str:
 def _arrow(walk: Walk, edge: Edge, prefix: str) -> str:
     look = ""
     if walk.kept_by_sum(edge.target) == edge.source:
-        look = f' [color="{BLUE}", penwidth=2.6]'  # a residual: it can be followed through the whole picture
+        look = f' [color="{BLUE}", penwidth=2.6]'  # a residual connection, thick from end to end
     elif edge.is_auxiliary:
         look = f' [color="{LINE}", style=dashed]'
     return f"  {prefix}{edge.source} -> {prefix}{edge.target}{look};\n"
 
 
 def _safe(text: object) -> str:
-    """Escape text for an HTML-like label: no markup, and nothing that Graphviz interprets."""
+    """Escape text for an HTML-like label, so that it holds no markup and nothing that Graphviz interprets."""
     return escape(plain_text(text, 200), quote=True).replace("\\", "&#92;")
 
 
 def svg_of(dot: str, title: str, description: str) -> str:
-    """Return the picture with a title and a description for screen readers. Raises ImportError without
-    pygraphviz.
+    """Return the picture as SVG, with a title and a description for screen readers. Raises ImportError if
+    pygraphviz is missing.
     """
     import pygraphviz
 

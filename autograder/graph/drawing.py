@@ -1,4 +1,4 @@
-"""draw(module_or_function, *inputs): the computation as a picture and as text."""
+"""draw(module_or_function, *inputs): shows the computation as a picture and as text."""
 
 import base64
 import inspect
@@ -19,11 +19,11 @@ from autograder.graph.torchview_engine import drawn_by_torchview
 
 
 class Shown(ABC):
-    """Base of what a notebook can show: something with `dot`, `alt` and a text.
+    """Base class of things that a notebook shows as a picture, or as text (`str()`) if pygraphviz is missing.
 
-    subtle: JupyterLab shows image/svg+xml as an image without a name, and not at all in a notebook that is
-    not trusted; an <img> in text/html keeps its name in both, in nbconvert's pages and through our feedback's
-    filter.
+    subtle: JupyterLab shows image/svg+xml without an alternative text, and not at all in a notebook that is
+    not trusted. An <img> in text/html is shown with its alternative text in every notebook and in nbconvert's
+    pages, and it passes the filter of our feedback.
     """
 
     @property
@@ -53,7 +53,9 @@ class Shown(ABC):
 
 
 def as_image(svg: str, alt: str) -> str:
-    """Return the picture as one HTML element with an alternative text; it fetches nothing."""
+    """Return the picture as one <img> element with alternative text. The element holds the image data, so
+    nothing is fetched.
+    """
     code = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{escape(alt, quote=True)}" src="data:image/svg+xml;base64,{code}" style="max-width: 100%">'
 
@@ -61,9 +63,9 @@ def as_image(svg: str, alt: str) -> str:
 class Drawing(Shown):
     """A drawn computation.
 
-    `nodes` and `edges` are what is shown, as plain data (autograder.graph.model); `whole` is the same with
-    every part opened. `dot` is the graph in DOT, `svg()` the picture, `str()` the text. `stopped` says in one
-    sentence where the computation failed, and is empty otherwise.
+    `nodes` and `edges` are the graph as shown, as plain data (see autograder.graph.model); `whole` is the
+    same graph with every part opened. `dot` is the graph in DOT, `svg()` the picture, `str()` the text.
+    `stopped` says in one sentence where the computation failed, and is empty if it did not.
     """
 
     def __init__(self, title: str, nodes: Nodes, edges: Edges, stopped: str = "", depth: int | None = None):
@@ -90,7 +92,9 @@ class Drawing(Shown):
         return plain_text(f"Computation graph of {self.title}: from {inputs} by {said}.", 300)
 
     def __str__(self) -> str:
-        """Return one line per step, numbered; each lists the lines it reads."""
+        """Return one numbered line per step, which gives the numbers of the lines whose results the step
+        takes.
+        """
         takes = sources_of(self.edges)
         rows = [
             (
@@ -131,15 +135,16 @@ def draw(
     """Draw what a function or a module computes from these inputs.
 
     The code runs once, on copies: the model, the inputs and the random state stay as they are. If it fails,
-    the drawing shows the steps up to there, and the operation that failed with the shapes of its inputs.
+    the drawing shows the steps up to that point, and the operation that failed with the shapes of its inputs.
     Steps that repeat, as in a loop, are folded into one box ("x 6").
 
-    depth   how many levels of parts are opened: 0 shows each part as one box. By default, all are open as long as
-            the picture fits on a screen.
-    engine  "trace" shows every operation; "torchview" shows a module of PyTorch as the torchview package sees it.
+    depth   how many levels of parts (submodules) are opened: 0 shows each part as one box. By default, all
+            are open as long as the picture fits on a screen.
+    engine  "trace" shows every operation; "torchview" draws a PyTorch module with the torchview package.
 
     Returns a `Drawing`: a picture in a notebook, text with `print`, `.nodes`, `.edges` and `.dot` as data.
-    Raises `UserError` if there is nothing to call, and if torchview cannot draw the module.
+    Raises `UserError` if an argument cannot be drawn, for example a class, or if torchview cannot draw the
+    module.
     """
     must_be_callable("draw", module_or_function, inputs, named, depth)
     if engine == "torchview":

@@ -1,9 +1,9 @@
-"""Folds what repeats: 36 dot products of a loop become one box that says "x 36".
+"""Folds steps that repeat: 36 dot products in a loop become one box that says "x 36".
 
-There are two passes. First, a running total (`total = total + term`, `out[i] = row`) becomes one step over
-many terms. Then steps with similar predecessors and successors become one group: the coarsest such grouping,
-found by refinement. Loops over tokens, keys or heads fold; q, k and v do not, since they feed different
-steps.
+There are two passes. First, a running total (`total = total + term`, `out[i] = row`) becomes one step with
+many terms. Then steps with similar predecessors and successors become one group. These groups are as large as
+possible: they are found by refining a coarse grouping. Loops over tokens, keys or heads fold; q, k and v do
+not, since they feed different steps.
 """
 
 import re
@@ -13,11 +13,11 @@ from autograder.graph import operations as ops
 from autograder.graph.steps import Link, Outputs, Step, uses_of
 
 _ROUNDS = 60
-Chains = dict[Step, Step]  # each step of a running total -> the one that began it
+Chains = dict[Step, Step]  # each later step of a running total -> its first step
 
 
 def folded(steps: list[Step], outputs: Outputs) -> list[list[Step]]:
-    """Return groups of steps, each a list in order, sorted by their first step."""
+    """Return the groups of steps that become one box each, sorted by the first step of each group."""
     chains = _running(steps, outputs)
     members: dict[Step, list[Step]] = {}
     for step in steps:
@@ -32,9 +32,9 @@ def folded(steps: list[Step], outputs: Outputs) -> list[list[Step]]:
 
 
 def _outside(members: list[Step], chains: Chains) -> list[Link]:
-    """Return the inputs of a group of steps, apart from the group itself.
+    """Return the inputs that a group of steps takes from outside the group.
 
-    For total = a; total = total + b; total = total + c: a, b and c, each as a "term" of the sum.
+    For total = a; total = total + b; total = total + c, these are a, b and c, each as a "term" of the sum.
     """
     head = chains.get(members[0], members[0])
     found = [
@@ -46,9 +46,9 @@ def _outside(members: list[Step], chains: Chains) -> list[Link]:
 
 
 def _running(steps: list[Step], outputs: Outputs) -> Chains:
-    """Map each step of a running total to the step that began it.
+    """Map each step of a running total, except the first, to the first step.
 
-    In `total = a; total = total + b; total = total + c` both additions lead to the first one.
+    In `total = a; total = total + b; total = total + c`, the second addition is mapped to the first.
     """
     uses = uses_of(steps, outputs)
     kinds: dict[Step, int] = {}
@@ -75,7 +75,7 @@ def _running(steps: list[Step], outputs: Outputs) -> Chains:
 
 
 def _continues(step: Step, parent: Step, others: set[int], terms: dict[Step, set[int]]) -> bool:
-    # `scores[i, j] = term` into a fresh table is the first addend of `scores[i, j] += term`.
+    # `scores[i, j] = term` in a new tensor is the first addend of `scores[i, j] += term`.
     begins = step.op == "add" and parent.op == "setitem" and all(position for _, position in parent.parents)
     return (
         step.op in ops.RUNNING
@@ -88,15 +88,15 @@ def _continues(step: Step, parent: Step, others: set[int], terms: dict[Step, set
 
 
 def _look(step: Step) -> tuple:
-    """Return a key of the step that does not depend on its position. Numbers in names of parts and in indices
-    are ignored: the steps of heads.0 and heads.1 have one key, and so do out[0] and out[1].
+    """Return a key of the step that does not depend on its position. Numbers in the names of parts and in
+    indices are ignored: the steps of heads.0 and heads.1 have the same key, and so do out[0] and out[1].
     """
     detail = re.sub(r"\d+", "i", step.detail) if step.op in ("getitem", "setitem") else step.detail
     return step.kind, step.op, detail, numberless(step.name), numberless(step.box), step.failed, step.boolean
 
 
 def numberless(name: str) -> str:
-    """Replace numbers by stars: heads.0, heads.1 ... -> heads.*"""
+    """Return the name with stars for numbers: heads.0, heads.1 ... -> heads.*"""
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", name)
 
 

@@ -1,7 +1,7 @@
 """A computation as plain data: nodes and edges that can be drawn, printed, stored and compared.
 
-Nothing here holds a tensor or a function, so a graph may come from another process; plain.py checks one that
-does.
+Nothing here holds a tensor or a function, so a graph may come from another process; plain.py checks a graph
+that does.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 KINDS = ("input", "parameter", "constant", "operation", "part", "output", "note")
 STATES = ("", "failed", "unused", "differs")
 MAX_NODES = 160  # in a picture
-MAX_WHOLE = 600  # in all, to be opened and compared
+MAX_WHOLE = 600  # in a whole graph, for opening parts and for comparing
 MAX_TEXT = 60
 
 
@@ -27,7 +27,7 @@ class Node:
     times: int = 1  # how many such steps were folded into this one
     box: str = ""  # the part it belongs to, as in named_modules(): "self_attn.out_proj"
     state: str = ""  # one of STATES
-    role: str = ""  # what it is as mathematics, see steps.role: "product", "scale", "mask"
+    role: str = ""  # the mathematical role, see Step.role: "product", "scale", "mask"
     number: float | None = None  # the factor of a scale; JSON has no word for infinity
     dim: int | None = None  # the axis, counted from the end
     blocked: str = ""  # which entries of a softmax or an exponential are zero, see propagation.py
@@ -50,22 +50,24 @@ Edges = list[Edge]
 
 
 def shape_text(shape: tuple | None) -> str:
-    """Format a shape such as (2, 5, 8) as people read it; a single number is "number"."""
+    """Return a shape as text: "(2, 5, 8)", "number" for a single number, and "" for None."""
     if shape is None:
         return ""
     return str(tuple(shape)) if shape else "number"
 
 
 def plain_text(text: object, limit: int = MAX_TEXT) -> str:
-    """Clean a name or message from outside: one line of bounded length without control characters."""
+    """Return a name or message from outside as one line of at most `limit` characters, without control
+    characters.
+    """
     words = "".join(c if c.isprintable() else " " for c in str(text)[: 20 * limit])
     line = " ".join(words.split())
     return line if len(line) <= limit else line[: limit - 1] + "\u2026"
 
 
 def arranged(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes, Edges]:
-    """Return the graph in order, with ids 0, 1, 2 ...; nodes beyond `limit` become one note that says how
-    many there are.
+    """Return the graph with each node after its inputs, and with ids 0, 1, 2 ... If there are more than
+    `limit` nodes, the last ones are replaced by a note that says how many they are; a failed node is kept.
     """
     nodes = in_order(nodes, edges) or nodes
     if len(nodes) > limit:
@@ -95,7 +97,7 @@ def in_order(nodes: Nodes, edges: Edges) -> Nodes | None:
 
 
 def sources_of(edges: Iterable[Edge]) -> dict[int, list[int]]:
-    """Map each node with a predecessor to the nodes whose results it takes."""
+    """Map the id of each node that has inputs to the ids of the nodes whose results it takes."""
     into: dict[int, list[int]] = {}
     for edge in edges:
         into.setdefault(edge.target, []).append(edge.source)

@@ -1,8 +1,9 @@
 """Expands PyTorch's fused functions into the steps that a picture shows.
 
 `F.scaled_dot_product_attention` and `nn.MultiheadAttention` run as one operation. Here each is computed a
-second time step by step, only to show the steps; the values passed on are PyTorch's own. The steps are a
-table: they are what `draw(F.scaled_dot_product_attention, q, k, v)` shows, not code that answers an exercise.
+second time, step by step, only to show the steps; the traced code still gets PyTorch's own results. The steps
+are written as tables, because students get this file: it holds what `draw(F.scaled_dot_product_attention, q,
+k, v)` shows, but no function that answers an exercise.
 """
 
 import inspect
@@ -33,11 +34,11 @@ _HEADS = inspect.signature(F.multi_head_attention_forward)
 
 
 Masks = list[torch.Tensor]
-NameParameter = Callable[[torch.Tensor, torch.Tensor, str], None]  # names of the pieces of a packed parameter
+NameParameter = Callable[[torch.Tensor, torch.Tensor, str], None]  # names a piece of a packed parameter
 
 
 class NotCovered(Exception):
-    """Raised if a call has an option that is not in the tables; such a call is drawn as one operation."""
+    """Raised if a call has an option that the tables do not cover; such a call is drawn as one operation."""
 
 
 def is_fused(function: Callable) -> bool:
@@ -48,9 +49,10 @@ def expand(
     function: Callable, args: tuple, kwargs: dict, name_parameter: NameParameter
 ) -> tuple[torch.Tensor, ...]:
     """Return the results of the fused function, computed in visible steps. Raises `NotCovered` for an option
-    without a table.
+    that the tables do not cover.
 
-    `name_parameter(packed, tensor, name)` is called with the name of each piece of a packed parameter.
+    `name_parameter(packed, tensor, name)` is called for each piece of a packed parameter, with the name of
+    the piece.
     """
     if function is F.scaled_dot_product_attention:
         return (_fused(dict(zip(_FUSED, args)) | kwargs),)
@@ -60,7 +62,7 @@ def expand(
 
 
 def _take(steps: Iterable[tuple], known: dict[str, Any]) -> None:
-    """Run the steps in order; `known` maps names to results, and each step adds its own."""
+    """Run the steps in order; `known` maps names to results, and each step adds its result."""
     for name, operation, first, *others in steps:
         inputs = [known.get(one, one) if isinstance(one, str) else one for one in others]
         call = _SIGNS.get(operation) or getattr(type(known[first]), operation)
@@ -68,8 +70,8 @@ def _take(steps: Iterable[tuple], known: dict[str, Any]) -> None:
 
 
 def _fused(a: dict[str, Any]) -> torch.Tensor:
-    """Compute (..., N, D), (..., M, D), (..., M, E) -> (..., N, E), for the arguments of
-    F.scaled_dot_product_attention.
+    """Return the result of F.scaled_dot_product_attention for the arguments `a`, computed in visible steps.
+    Shapes: query (..., N, D), key (..., M, D), value (..., M, E) -> (..., N, E).
     """
     # subtle: the arguments are in one dict, so that no function of this file, which students get, answers an
     # exercise.
@@ -86,7 +88,9 @@ def _fused(a: dict[str, Any]) -> torch.Tensor:
 
 
 def _attended(known: dict[str, Any], masks: Masks, dropout: float | None) -> dict[str, Any]:
-    """Compute scores, weights and output from queries, keys and values; in a mask, True = may not attend."""
+    """Add scores, weights and output to `known`, which holds queries, keys and values, and return it. In a
+    mask, True = may not attend.
+    """
     known["root"] = math.sqrt(known["query"].size(-1))
     _take(_SCORES + (_DIVIDED if known.get("scale") is None else _MULTIPLIED), known)
     for mask in masks:
@@ -102,7 +106,7 @@ def _attended(known: dict[str, Any], masks: Masks, dropout: float | None) -> dic
 def _multi_head(a: dict[str, Any], name_parameter: NameParameter) -> tuple[torch.Tensor, ...]:
     """Return the output and the weights (B, H, N, M) of multi-head attention for inputs (N, B, d_model).
 
-    The computation puts the batch first, as in the course: this transposition and the one in
+    The steps put the batch first, as the course does. This transposition and the one in
     `nn.MultiheadAttention` undo each other and are not drawn.
     """
     if any(a[name] is not None for name in ("bias_k", "static_k", "static_v")) or a["add_zero_attn"]:
@@ -118,12 +122,12 @@ def _multi_head(a: dict[str, Any], name_parameter: NameParameter) -> tuple[torch
 
 
 def _turned(x: torch.Tensor) -> torch.Tensor:
-    """Swap tokens and batch: (N, B, d_model) -> (B, N, d_model), and back."""
+    """Swap the axes of tokens and batch: (N, B, d_model) -> (B, N, d_model), and back."""
     return x.transpose(0, 1) if x.dim() == 3 else x
 
 
 def _projections(a: dict[str, Any], name_parameter: NameParameter) -> Iterator[torch.Tensor]:
-    """Yield q, k, v, projected with one packed weight or with three separate ones."""
+    """Yield q, k and v, projected with one packed weight or with three separate ones."""
     biases = (None,) * 3 if a["in_proj_bias"] is None else a["in_proj_bias"].detach().chunk(3)
     separate = [a[f"{letter}_proj_weight"] for letter in "qkv"]
     weights = separate if a["use_separate_proj_weight"] else a["in_proj_weight"].detach().chunk(3)

@@ -1,6 +1,6 @@
-"""Names of PyTorch's functions in a picture, and which of them it leaves out.
+"""Names PyTorch's functions as a picture shows them, and lists those that get no box.
 
-Names are those of the code (`matmul`, `softmax`), without underscores: `a @ b`, `torch.matmul` and
+A name is the one in the code (`matmul`, `softmax`), without underscores: `a @ b`, `torch.matmul` and
 `Tensor.__rmatmul__` are one operation.
 """
 
@@ -162,7 +162,7 @@ LAYOUT = {
     "take_along_dim",
 }
 LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor provides only its shape
-# Reductions.
+# Operations that reduce an axis and take it as `dim`.
 REDUCTIONS = {"mean", "sum", "amax", "max", "median"}
 # Each entry of the result combines several entries. A product, softmax or norm by hand uses at least one of
 # these.
@@ -215,7 +215,7 @@ RUNNING = {"add", "setitem", "maximum", "minimum", "max", "cat", "and", "or", "m
 
 
 def category(op: str) -> str:
-    """Return the kind of mathematics that an operation is, which decides its colour in a picture."""
+    """Return the mathematical category of an operation, which decides its colour in a picture."""
     for name, group in (
         ("product", PRODUCT),
         ("softmax", SOFTMAX),
@@ -278,12 +278,12 @@ _WITH_DIM = (
 
 
 def operand_text(op: str, number: float, reverse: bool) -> str:
-    """Return the number in arithmetic: "÷ 2" for x / 2, "2 ÷" for 2 / x."""
+    """Return an arithmetic operation with a number as text: "÷ 2" for x / 2, "2 ÷" for 2 / x."""
     return " ".join((number_text(number), SIGNS[op]) if reverse else (SIGNS[op], number_text(number)))
 
 
 def detail_of(op: str, function: Callable, args: tuple, kwargs: dict) -> str:
-    """Return the arguments that matter, in words: "dim -1", "÷ 2.828", "-2, -1"."""
+    """Return the arguments that matter, as text: "dim -1", "÷ 2.828", "-2, -1"."""
     numbers = [a for a in args if isinstance(a, (int, float))]
     if op in SIGNS and numbers:
         return operand_text(op, numbers[0], is_reversed(function))
@@ -313,7 +313,7 @@ def _as_tuple(value: Any) -> tuple:
 
 
 def _part_text(part: object) -> str:
-    """Return one part of an index as written in code: 0, :, 1:3, ::2."""
+    """Return one part of an index as written in code (0, :, 1:3, ::2), or "index" for a tensor or a list."""
     if isinstance(part, slice):
         ends = part.start, part.stop, *(() if part.step is None else (part.step,))
         return ":".join("" if end is None else str(int(end)) for end in ends)

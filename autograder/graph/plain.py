@@ -1,4 +1,4 @@
-"""A drawing as plain lists, for another process, and back with every item checked.
+"""Turns a drawing into plain lists for another process, and back, with a check of every item.
 
 A student's code may have made the lists, so nothing is trusted: types, counts, lengths and ranges are
 checked, names come from fixed lists, and control characters are refused. What passes is safe to draw: texts
@@ -33,8 +33,9 @@ _TITLE, _STOPPED, _BOX, _LONG = 80, 400, 200, 200
 
 
 def as_data(drawing: Drawing) -> dict:
-    """Return a drawing as dicts, lists, texts and numbers: {"version", "title", "stopped", "nodes",
-    "edges"}."""
+    """Return a drawing as dicts, lists, strings and numbers: {"version", "title", "stopped", "nodes",
+    "edges"}.
+    """
     nodes, edges = arranged(*drawing.whole, MAX_WHOLE)
     return {
         "version": VERSION,
@@ -51,8 +52,8 @@ def _listed(item: Node | Edge) -> list:
 
 
 def from_data(data: Any, depth: int | None = None) -> Drawing:
-    """Return the drawing that such data describes. Raises `UserError`, with one sentence, if anything
-    deviates from the format.
+    """Return the drawing that `data`, made by `as_data`, describes. Raises `UserError`, with one sentence, if
+    anything deviates from the format.
     """
     try:
         given = fields(
@@ -69,7 +70,7 @@ def from_data(data: Any, depth: int | None = None) -> Drawing:
 
 
 def _text(most: int) -> Check:
-    """Return whether the value is a printable text of allowed length."""
+    """Return a check that a value is a printable string of at most `most` characters."""
     return such_that(
         lambda value: type(value) is str and len(value) <= most and value.isprintable(), "printable"
     )

@@ -1,7 +1,8 @@
 """Tracks, while a computation runs, which steps a tensor comes from and where its entries move.
 
-order      where rearrangements put each entry of the tensor that they started from: "2x5x8>2x2x5x4:3f0c..."
-blocked    which entries of a softmax, or of an exponential, are zero: "5x5:77de..."
+order      where rearrangements put each entry of the tensor that they started from, as the shapes before and
+           after and a digest: "2x5x8>2x2x5x4:3f0c..."
+blocked    which entries of a softmax, or of an exponential, are zero, as a shape and a digest: "5x5:77de..."
 """
 
 import hashlib
@@ -15,20 +16,20 @@ from autograder.graph.steps import Step, storage_of, tensors_in
 
 MOST = 4096  # entries
 SAME = "same"
-# Raised by PyTorch when a function cannot be run on positions.
+# Errors that PyTorch raises when a function cannot be run on positions.
 _REFUSED = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
 
 
 class Provenance:
-    """The origins of tensors, by their id. The tensors are kept alive, so that no later tensor gets the id of
-    another.
+    """The origins of tensors, by the tensors' ids. The tensors are kept alive, so that no later tensor gets
+    the same id.
     """
 
     def __init__(self) -> None:
         self._origin: dict[int, tuple[tuple[Step, ...], int]] = {}  # id of tensor -> (steps, time)
         # storage -> [(time, step)]: writes through any view
         self._writes: dict[int | None, list[tuple[int, Step]]] = {}
-        self._owner: dict[int | None, Step] = {}  # storage -> step that first had it
+        self._owner: dict[int | None, Step] = {}  # storage -> step whose result it held first
         # id of tensor -> (tensor at the start, its shape, where each entry comes from)
         self._places: dict[int, tuple[int, tuple, torch.Tensor]] = {}
         self._alive: list[torch.Tensor] = []
@@ -37,7 +38,9 @@ class Provenance:
         return id(tensor) in self._origin
 
     def settle(self, tensor: torch.Tensor, steps: tuple[Step, ...], wrote: Step | None = None) -> None:
-        """Make the tensor count as the result of these steps from now on."""
+        """Record that the tensor holds the results of these steps from now on; `wrote` is a step that wrote
+        in place.
+        """
         self._alive.append(tensor)
         now, storage = len(self._alive), storage_of(tensor)
         self._origin[id(tensor)] = (steps, now)
@@ -53,18 +56,22 @@ class Provenance:
         return tuple(dict.fromkeys((*steps, *later)))
 
     def owner(self, tensor: torch.Tensor) -> Step | None:
-        """Return the step whose result this storage held first, even for a view of it."""
+        """Return the step whose result the tensor's storage held first, even if the tensor is only a view of
+        it.
+        """
         return self._owner.get(storage_of(tensor))
 
     def pass_on(self, source: torch.Tensor, target: torch.Tensor) -> None:
-        """Record that a result has the same entries in the same positions."""
+        """Record that `target` has the same entries as `source`, in the same positions."""
         if id(source) in self._places:
             self._places[id(target)] = self._places[id(source)]
 
     def follow(
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list, in_place: bool
     ) -> None:
-        """Follow one operation, and record in its step where the entries went."""
+        """Record in a step where its operation moved the entries (`order`) and which of its results are zero
+        (`blocked`).
+        """
         for tensor in tensors:
             self._places.pop(id(tensor), None)
         if step.op in operations.LAYOUT and not in_place:
@@ -75,8 +82,8 @@ class Provenance:
     def _rearrange(
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list[torch.Tensor]
     ) -> None:
-        """Run a rearrangement on the positions instead of the values. Pieces of one tensor that are joined
-        again count as well.
+        """Run a rearrangement on the positions of the entries instead of their values, and record the result.
+        A rearrangement may also join pieces of one tensor again.
         """
         given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
         if not given or sum(tensor.numel() for tensor in given) > MOST:
@@ -104,7 +111,7 @@ class Provenance:
 
 
 def _replaced(value: Any, places: dict[int, torch.Tensor]) -> Any:
-    """Return nested arguments with a tensor's positions instead of the tensor."""
+    """Return nested arguments in which each tensor in `places` is replaced by its entries' positions."""
     if isinstance(value, torch.Tensor):
         return places.get(id(value), value)
     if isinstance(value, dict):
@@ -130,7 +137,7 @@ def is_unmoved(order: str) -> bool:
 
 
 def _blocked(zero: torch.Tensor) -> str:
-    """Return the zero entries as a text, "" if nothing is zero.
+    """Return which entries are zero, as a shape and a digest; "" if none is.
 
     Leading axes along which nothing changes are left out: a causal mask of (2, 4, 5, 5) weights is
     "5x5:77de...".

@@ -1,6 +1,6 @@
-"""Calls the function or module to be drawn, once, and names everything as a learner knows it.
+"""Runs the function or module to be drawn once, and gives everything the names that a learner knows.
 
-Whatever the code raises becomes part of the trace.
+Any exception of that code becomes part of the trace.
 """
 
 import inspect
@@ -27,20 +27,20 @@ _UNSEEN = (
 
 @dataclass
 class Trace:
-    """All steps in order, their results, and what went wrong."""
+    """A recorded computation: all steps in order, the outputs, and what went wrong."""
 
     title: str
     steps: list[Step]
-    outputs: Outputs = field(default_factory=list)  # empty where no tensor came back
+    outputs: Outputs = field(default_factory=list)  # empty if no tensor was returned
     returned: str = ""  # what was returned instead
     error: BaseException | None = None
     failed: Step | None = None
-    unseen: bool = False  # a result was not made by any observed step
+    unseen: bool = False  # no observed step made some result
     broken: Exception | None = None  # an error of the tracer
 
     @property
     def stopped(self) -> str:
-        """The place and the cause of an early end, in one sentence; empty if the computation was completed."""
+        """A sentence that says where and why the recording ended early; empty if every step was recorded."""
         error, step = self.error, self.failed
         if isinstance(error, TooLong):
             return "This takes more steps than can be drawn: try a shorter input."
@@ -63,7 +63,7 @@ class Trace:
 
 
 def _message(error: BaseException) -> str:
-    """Return the first line of an error's text; computing a student's error text may itself fail."""
+    """Return the first line of an error's text; "" if `__str__`, which may be the student's, fails."""
     try:
         text = "" if isinstance(error, SystemExit) and error.code is None else str(error)
     except Exception:  # `__str__` may be the student's
@@ -72,7 +72,7 @@ def _message(error: BaseException) -> str:
 
 
 def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
-    """Run `target(*inputs, **named)` and return its Trace."""
+    """Run a copy of `target` on copies of the arguments, and return the Trace."""
     memo: dict = {}
     names: dict = {}
     target = copied(target, memo)
@@ -94,19 +94,23 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
 
 
 def _named_tensors(value: object, name: str, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors of `tensors_in`, each with the expression that gets it: x[0], batch['mask']."""
+    """Yield (expression, tensor) for each tensor in nested lists, tuples and dicts; the expression is x[0] or
+    batch['mask'].
+    """
     if isinstance(value, torch.Tensor):
         yield name, value
     elif depth < 6 and isinstance(value, (list, tuple, dict)):
         parts: Iterable[tuple] = value.items() if isinstance(value, dict) else enumerate(value)
         for number, (key, part) in enumerate(parts):
-            # The text of any other key is made by code of its own, and may be long.
+            # For any other key, repr runs the class's own code, and the text may be long.
             label = repr(key) if type(key) in (str, int) else number
             yield from _named_tensors(part, f"{name}[{label}]", depth + 1)
 
 
 def _name_surroundings(function: Callable, names: dict[int, str]) -> dict[str, nn.Module]:
-    """Name what is used besides the arguments; return the modules that a plain function uses, by name."""
+    """Name the modules and tensors that a function uses besides its arguments. Return, by name, the modules
+    that it takes from globals or from an enclosing function.
+    """
     owner = getattr(function, "__self__", function)
     if isinstance(owner, nn.Module):
         _name_parts(owner, "", names)
@@ -172,7 +176,7 @@ def _parameters(target: Callable) -> Iterable[inspect.Parameter]:
     """Return the parameters of a function, or of a module's `forward`; none if it has no signature."""
     function = target.forward if isinstance(target, nn.Module) else target
     with suppress(TypeError, ValueError):
-        # PyTorch's functions in C have no signature; there is a table.
+        # PyTorch's functions in C have no signature; this table of PyTorch has functions with the same one.
         function = torch.overrides.get_testing_overrides().get(function, function)
     with suppress(TypeError, ValueError):
         return inspect.signature(function).parameters.values()

@@ -12,8 +12,8 @@ _UNCLEAR = {"plain", "times", "add"}
 
 
 def differences(a: Walk, b: Walk, pairs: list) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-    """Yield (sentence, my steps, their steps) for all pairs of aligned items; only the first steps of each
-    item are compared.
+    """Yield (sentence, my steps, their steps) for each difference between two aligned items; only the first
+    step of each item is compared.
     """
     rules = {"product": (_scales,), "softmax": (_masks, _axes, _values)}
     for mine, theirs in pairs:
@@ -22,7 +22,7 @@ def differences(a: Walk, b: Walk, pairs: list) -> Iterator[tuple[str, tuple[int,
 
 
 def _scales(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """Yield a difference in the overall factor of a product, wherever it is applied."""
+    """Yield a sentence if the overall factors of two products differ, wherever the factors are applied."""
     one, other = _factor(a, mine), _factor(b, theirs)
     if one is None or other is None or math.isclose(one, other, rel_tol=1e-3):
         return
@@ -65,8 +65,8 @@ def _factor(walk: Walk, number: int) -> float | None:
 
 
 def _made_weight(walk: Walk, number: int) -> bool:
-    """Return whether the step is a product with a tensor computed from parameters, as in x @ (W * 2), whose
-    factor is unknown.
+    """Return whether an input of the step is computed from parameters, as in x @ (W * 2): its factor is
+    unknown.
     """
     sources = [edge.source for edge in walk.into[number]]
     return any(walk.of_parameters(source) and walk.nodes[source].kind == "operation" for source in sources)
@@ -89,7 +89,7 @@ def _masks(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
     nodes = a.nodes[mine], b.nodes[theirs]
     keys = [None if node.shape is None or node.dim is None else node.shape[node.dim] for node in nodes]
     if None in keys or keys[0] != keys[1]:
-        return  # leaving keys out may itself be the mask
+        return  # one side may mask by leaving keys out
     masked = _is_masked(a, mine), _is_masked(b, theirs)
     if masked == (False, True):
         yield "Theirs masks the scores before softmax; yours does not."
@@ -100,15 +100,15 @@ def _masks(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _is_masked(walk: Walk, softmax: int) -> bool:
-    """Return whether there is a mask between this softmax and the one before it. (In a second layer the mask
-    of the first does not count.)
+    """Return whether there is a mask between this softmax and the one before it; the mask of an earlier layer
+    does not count.
     """
     earlier = set().union(*(walk.above[other] for other in walk.above[softmax] if walk.softmax_of(other)))
     return any(walk.nodes[number].role == "mask" for number in walk.above[softmax] - earlier)
 
 
 def _axes(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """Yield a difference in the axis of a softmax: only one side takes it over the keys."""
+    """Yield a sentence if only one of two softmaxes is taken over the keys."""
     right = _is_over_keys(a, mine), _is_over_keys(b, theirs)
     axes = _softmax(a, mine)[1], _softmax(b, theirs)[1]
     if None not in (*right, *axes) and right[0] != right[1] and a.nodes[mine].shape == b.nodes[theirs].shape:
@@ -116,10 +116,10 @@ def _axes(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
-    """Return whether the softmax sums over the keys, None if unknown.
+    """Return whether the softmax is taken over the keys, None if unknown.
 
     In weights @ v the keys are the last axis of the weights, in v.T @ weights the last but one. If the
-    weights are the result, the keys are their last axis.
+    weights are the output, the keys are their last axis.
     """
     mixes, passed = walk.ahead(softmax, _PASSING)
     weights = {softmax, *(node.id for node in passed)}
@@ -135,7 +135,9 @@ def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
 
 
 def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """Yield a difference in the inputs from which the values are computed: {"v"} in attention(q, k, v)."""
+    """Yield a sentence if the values are computed from different inputs: in attention(q, k, v) they come from
+    "v".
+    """
     names = [{node.label for node in walk.nodes.values() if node.kind == "input"} for walk in (a, b)]
     one, other = _values_of(a, mine), _values_of(b, theirs)
     if names[0] == names[1] and one and other and one != other:
@@ -144,8 +146,8 @@ def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _values_of(walk: Walk, softmax: int) -> set[str] | None:
-    """Return the inputs from which the tensor that the weights multiply is computed; None if there are several
-    such tensors.
+    """Return the names of the inputs that the values are computed from; None unless the weights multiply
+    exactly one tensor, which holds the values.
     """
     mixes = [number for number in walk.ahead(softmax, _PASSING)[0] if walk.is_product(number)]
     operands = {source for mix in mixes for source in walk.data_inputs(mix)}

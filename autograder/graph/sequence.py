@@ -1,9 +1,10 @@
-"""A computation as a sequence of the operations that matter, by which two computations are compared.
+"""Represents a computation as the sequence of the operations that matter, so that two computations can be
+compared.
 
 Layout, scales and masks are not items of their own: they may appear in several positions with the same
-meaning, so they are read off the products and softmaxes that they belong to (scores.py). The form does not
-matter either: a softmax by hand is a softmax, a loop of sums of products is a product, one packed projection
-is three.
+meaning, so scores.py compares them with the products and softmaxes that they belong to. The way an operation
+is written does not matter either: a softmax by hand counts as a softmax, a loop of sums of products counts as
+a product, and one packed projection counts the same as three separate ones.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from autograder.graph.model import Node
 from autograder.graph.walk import Walk
 
-# Operations with which people write each kind by hand; such forms are not recognised.
+# Operations that people use to write each kind by hand; such forms are not recognised.
 _MADE_OF = {
     "softmax": {"exp", "exp2", "expm1", "pow", "rpow", "logsumexp", "log_softmax"},
     "norm": {"var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize"},
@@ -41,11 +42,11 @@ class Item:
 
 
 def sequences(*walks: Walk) -> list[list[Item]]:
-    """Return the items of each graph, leaving out kinds that one side has fewer of but may have written by
-    hand.
+    """Return the items of each graph. A kind is left out on all sides if one side has fewer of it but may
+    have written it by hand.
 
-    If one side has two norms, and the other one norm and an rsqrt that belongs to nothing, the rsqrt may be
-    the second norm, by hand: then norms are compared on neither side.
+    For example, one side has two norms, and the other has one norm and an rsqrt that belongs to no item. The
+    rsqrt may be part of a norm written by hand, so norms are compared on neither side.
     """
     found = [_items(walk) for walk in walks]
     for kind, ingredients in _MADE_OF.items():
@@ -60,7 +61,9 @@ def sequences(*walks: Walk) -> list[list[Item]]:
 
 
 def _items(walk: Walk) -> list[Item]:
-    """Return the items in order; operations of one kind at the same distance from the inputs are one item."""
+    """Return the items in order; operations of the same kind and name at the same distance from the inputs
+    are one item.
+    """
     depth: dict[int, int] = {}
     found: dict[tuple[int, str, str], list[int]] = {}
     for number, node in walk.nodes.items():
@@ -100,6 +103,6 @@ def _kind(walk: Walk, node: Node) -> str:
     kept = walk.kept_by_sum(node.id)
     if kept is None:
         return ""
-    # a + f in x + (a + f), where a is no sum, is part of one sum.
+    # In x + (a + f), where a is not a sum, a + f is only a part of the whole sum.
     after = {walk.nodes[end].role for end in walk.ahead(node.id, {"layout"})[0]}
     return "" if after == {"add"} and walk.nodes[kept].role not in ("add", "") else "residual"

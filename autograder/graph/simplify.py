@@ -1,6 +1,7 @@
-"""Reduces what ran to what matters: constants become leaves, numbers go into their operation, detours vanish.
+"""Reduces the recorded steps to those that matter. Constants become leaves, numbers move into the operation
+that uses them, and steps that change nothing disappear.
 
-Nothing that touches an input is lost except steps whose result is never used.
+No other step that depends on an input is lost, unless its result is never used.
 """
 
 from autograder.graph import operations as ops
@@ -14,7 +15,7 @@ _SHOWN_ALONE = {"getitem", "setitem", "stack", "cat", "unbind", "tensor", "repea
 
 
 def simplified(trace: Trace) -> list[Step]:
-    """Return the steps that a picture shows, in order; their parents are such steps too."""
+    """Return the steps that a picture shows, in order; their parents are among them."""
     stands_for: dict[Step, Step] = {}
 
     def now(step: Step) -> Step:
@@ -52,8 +53,8 @@ def _become_constant(step: Step) -> None:
 
 
 def _take_numbers_in(step: Step) -> None:
-    """Move constants into their operation: x / torch.sqrt(d) with a constant d becomes x divided by a number;
-    a new buffer is not an input.
+    """Move a constant into the operation that uses it: x / torch.sqrt(d) with a constant d becomes x divided
+    by a number. Drop a new tensor, such as zeros, from the inputs of a step that fills it.
     """
     kept = []
     for parent, position in step.parents:
@@ -71,10 +72,10 @@ def _take_numbers_in(step: Step) -> None:
 
 
 def _add_in_place(step: Step) -> None:
-    """Turn three steps (pick an entry, add, write it back) into an addition to the table.
+    """Turn three steps (read an entry, add, write it back) into one addition to the whole tensor.
 
     `scores[i, j] += term` is traced as getitem(scores), add(entry, term), setitem(scores, sum), and becomes
-    add(scores, term).
+    add(scores, term). Subtraction, multiplication and division are treated in the same way.
     """
     if step.op != "setitem":
         return
@@ -83,7 +84,7 @@ def _add_in_place(step: Step) -> None:
     bases = {parent for parent, position in step.parents if position == 0}
     for value, position in step.parents:
         picked = [p for p, at in value.parents if at == 0 and p.op == "getitem" and p.memory == step.memory]
-        # The addition also wrote into the table, through the picked entry.
+        # The addition also wrote into the tensor, through the view that getitem returned.
         if position != 2 or value.op not in ("add", "sub", "mul", "div") or not picked:
             continue
         before = {parent for parent, at in picked[0].parents if at == 0}
@@ -100,19 +101,20 @@ def _add_in_place(step: Step) -> None:
 
 
 def _same_as(step: Step) -> Step | None:
-    """Return the step that this one merely passes on, or None: x for x + 0, for dropout(x) in evaluation
-    mode, and for x.transpose(0, 1).transpose(0, 1).
+    """Return the step whose result this step only passes on, or None. It is x for x + 0, for dropout(x) in
+    evaluation mode and for x.transpose(0, 1).transpose(0, 1). A step that only rearranges a parameter counts
+    as passing it on.
     """
     if len(step.parents) != 1:
         return None
     parent = step.parents[0][0]
     if step.op == "dropout" and step.name == "off":
         return parent
-    # sum([...]) starts with 0 + x; for a total that starts from a table of zeros, that table was removed
+    # sum([...]) starts with 0 + x; for a total that starts from a tensor of zeros, that tensor was removed
     # above.
     if step.op == "add" and step.number in (0, None) and not step.reverse:
         return parent
-    # subtle: the last pick of a loop, x[:, :5] after x[:, :4], may take all there is; it folds with the
+    # subtle: the last slice of a loop, x[:, :5] after x[:, :4], may be the whole tensor; it folds with the
     # others.
     picks = step.op == "getitem" and any(c.isdigit() for c in step.detail)
     if is_unmoved(step.order) and not picks:
@@ -123,8 +125,9 @@ def _same_as(step: Step) -> Step | None:
 
 
 def _living(trace: Trace, stands_for: dict[Step, Step]) -> list[Step]:
-    """Return the inputs and the steps that lead to a result; if forward failed, everything up to the
-    failure."""
+    """Return the inputs and the steps that lead to an output; if there is no output, all operations and what
+    leads to them.
+    """
     steps = [step for step in trace.steps if step not in stands_for]
     wanted = {step for found, _ in trace.outputs for step in found}
     if not trace.outputs:
@@ -138,7 +141,7 @@ def _living(trace: Trace, stands_for: dict[Step, Step]) -> list[Step]:
 
 
 def _joined(steps: list[Step], trace: Trace) -> list[Step]:
-    """Join runs of layout steps: view then transpose is one rearrangement."""
+    """Merge consecutive layout steps: a view followed by a transpose is one rearrangement."""
     uses, gone = uses_of(steps, trace.outputs), set()
     for step in steps:
         before = step.parents[0][0] if len(step.parents) == 1 else None

@@ -1,12 +1,11 @@
-"""The tracer's record: one Step for each operation, how its arguments are read, and what it is as
-mathematics.
+"""Defines the tracer's record, with one Step for each operation, and the mathematical role of a step:
 
 product      matmul, einsum, linear, ...
-scale        times or divided by a number
-mask         a fill, a choice, or a table of masks that is added or multiplied
+scale        multiplied or divided by a number
+mask         masked_fill, where, or a mask that is added or multiplied
 softmax, norm, activation, layout
 add          a sum of two results          bias   a parameter added
-times        two results multiplied entry by entry
+times        an elementwise product of two results
 plain        none of these: exp, sum, max, ...
 """
 
@@ -36,7 +35,7 @@ ROLES = (
 
 @dataclass(eq=False)
 class Step:
-    """One operation that ran, or a tensor that was there before."""
+    """One operation that ran, or a tensor that existed before."""
 
     index: int
     kind: str
@@ -55,7 +54,7 @@ class Step:
     is_mask: bool = False  # Boolean, or with large negative numbers, or made only of masks and constants
     constant: bool = False  # depends on no input and no parameter
     failed: bool = False
-    memory: int | None = None  # the storage of which it reads or writes a part
+    memory: int | None = None  # the storage that it reads or writes in part
     met: list = field(default_factory=list)  # if it failed: the shapes of its input tensors
     blocked: str = ""  # these two: see propagation.py
     order: str = ""
@@ -100,11 +99,13 @@ class Step:
 
 
 Link = tuple[Step, int | str]  # where an argument comes from, and its position or name
-Outputs = list[tuple[tuple[Step, ...], tuple]]  # for each result, the steps that it holds and its shape
+Outputs = list[tuple[tuple[Step, ...], tuple]]  # for each output, the steps that it comes from, and its shape
 
 
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
-    """Set the step's details from the arguments, in words and as numbers."""
+    """Set those fields of the step that depend on the call's arguments: detail, number, reverse, dim, and the
+    name "off" of a dropout that drops nothing.
+    """
     op = step.op
     step.detail = ops.detail_of(op, function, args, kwargs)
     numbers = [a for a in args if isinstance(a, (int, float)) and not isinstance(a, bool)]
@@ -124,7 +125,7 @@ def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
 
 
 def fills_mask(args: tuple) -> bool:
-    """Return whether this is a mask written as an assignment, scores[~allowed] = -inf."""
+    """Return whether an assignment with these arguments writes a mask, as scores[~allowed] = -inf does."""
     return (
         len(args) > 2
         and isinstance(args[2], (int, float))
@@ -152,10 +153,12 @@ def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
-    """Return the storage address, shared by all views; inside `torch.vmap` that of the whole batch."""
+    """Return the address of the tensor's storage, which all views share; inside `torch.vmap`, the address for
+    the whole batch. Return None if the tensor has no storage.
+    """
     try:
         while is_vmap_wrapper(tensor):
             tensor = unwrapped(tensor)
         return tensor.untyped_storage().data_ptr() or None
-    except (RuntimeError, NotImplementedError):  # sparse tensors and their like have none
+    except (RuntimeError, NotImplementedError):  # sparse and similar tensors have none
         return None

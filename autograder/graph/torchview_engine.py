@@ -1,9 +1,9 @@
-"""draw(..., engine="torchview"): a module of PyTorch as the torchview package sees it.
+"""draw(..., engine="torchview"): draws a PyTorch module with the torchview package.
 
-It follows tensors of its own class from module to module: `nn.MultiheadAttention` is one box. Measured with
-torchview 0.2.7: it shows no parameters and no constants; what is written into a buffer (`out[i] = ...`) is
-not connected to the output; a loop is drawn once per iteration; a module that fails has no graph. The
-course's own tracer has none of these limits: `draw` uses it for code that is being learned.
+torchview follows tensors of its own class from module to module, so `nn.MultiheadAttention` is one box. Its
+version 0.2.7 has these limits: it shows no parameters and no constants; what is written into a buffer
+(`out[i] = ...`) is not connected to the output; a loop is drawn once per iteration; a module that fails has
+no graph. The course's own tracer has none of these limits, and `draw` uses it by default.
 """
 
 import re
@@ -81,7 +81,7 @@ def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, E
 
 
 def _operation(number: int, node: Any, name: str) -> Node:
-    """Return the node of a function, or of a module that torchview draws as one box, as it does a function."""
+    """Return the node of a function, or of a module that torchview draws as one box."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).strip("_").lower()
     op = next((op for op in (words, node.name.lower()) if category(op) != "plain"), words)
     label = f"{name}: {node.name}" if name else node.name.strip("_")

@@ -1,7 +1,7 @@
-"""Runs a computation once and writes down every PyTorch operation on the way.
+"""Records every PyTorch operation of a computation while it runs.
 
-The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call of its
-own thread, even on plain tensors; nothing of PyTorch is replaced; and the steps before a failure are kept.
+The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call in its
+own thread, even on plain tensors; no part of PyTorch is replaced; and the steps before a failure are kept.
 """
 
 import sys
@@ -23,18 +23,20 @@ MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
 # These compute nothing, although they may return a tensor.
 _SILENT = {"set", "grad", "register_hook"}
-# Ways out of PyTorch into plain numbers, and back in.
+# Calls that lead out of PyTorch into plain numbers, and back.
 _LEAVES = {"item", "tolist", "numpy", "float", "int", "array"}
 _RETURNS = {"tensor", "as_tensor", "asarray", "from_numpy", "full"}
 _MOST_ESCAPED = 400
 
 
 class TooLong(BaseException):
-    """Ends a computation of too many steps; no `except Exception` of a student's catches it."""
+    """Raised to end a computation with too many steps; no `except Exception` in a student's code
+    catches it.
+    """
 
 
 class Tracer(TorchFunctionMode):
-    """Collects steps. `names` holds the names of tensors and modules from outside, by id."""
+    """Collects steps. `names` maps the ids of tensors and modules from outside to their names."""
 
     def __init__(self, names: dict[int, str]):
         super().__init__()
@@ -43,7 +45,7 @@ class Tracer(TorchFunctionMode):
         self.failures: list[tuple[Exception, Step]] = []  # (error, step)
         self.broken: Exception | None = None  # an error of the tracer itself
         self._known = Provenance()
-        self._escaped: dict[Step, None] = {}  # steps that were read out, by .item(), .tolist() or .numpy()
+        self._escaped: dict[Step, None] = {}  # steps whose results .item(), .tolist() or .numpy() read out
 
     @trust_boundary
     def __torch_function__(
@@ -53,7 +55,7 @@ class Tracer(TorchFunctionMode):
         op = operations.name_of(function)
         try:
             result = function(*args, **kwargs)
-        except Exception as error:  # whatever the traced code raises is recorded, and raised again
+        except Exception as error:  # any error of the traced code is recorded and raised again
             self._recorded(self._fail, function, op, args, kwargs, error)
             raise
         if op not in _SILENT:
@@ -61,8 +63,10 @@ class Tracer(TorchFunctionMode):
         return result
 
     def _recorded(self, record: Callable, *what: Any) -> None:
-        """Record one step. subtle: an error of the tracer must not become one of the traced code; it is
-        reported afterwards.
+        """Call `record` with these arguments.
+
+        subtle: an error of the tracer must not look like an error of the traced code; it is kept and reported
+        afterwards.
         """
         try:
             record(*what)
@@ -70,7 +74,7 @@ class Tracer(TorchFunctionMode):
             self.broken = self.broken or error
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
-        """Register a tensor that comes from outside."""
+        """Record a tensor that comes from outside, as a step of its own."""
         step = self._new(kind, "", tensor, name=name, constant=kind == "constant")
         _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))
@@ -83,7 +87,9 @@ class Tracer(TorchFunctionMode):
         return self._known.of(tensor)
 
     def is_strange(self, tensor: torch.Tensor) -> bool:
-        """Return whether no step made the tensor and it has no name."""
+        """Return whether the origin of the tensor is unknown: no step made it, it has no name and is not a
+        parameter, and it cannot have been made from values that were read out as plain numbers.
+        """
         known = tensor in self._known or id(tensor) in self.names or self._known.owner(tensor)
         return not known and not self._escaped and not isinstance(tensor, nn.Parameter)
 
@@ -137,7 +143,7 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
-        """Record a fused function as the operations that it stands for; return False if they are not known."""
+        """Record a fused function as its separate operations; return False if these are not known."""
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:
@@ -174,8 +180,8 @@ class Tracer(TorchFunctionMode):
         return self.steps[-1]
 
     def _unknown(self, tensor: torch.Tensor) -> None:
-        """Register a tensor that no step made: a parameter, a buffer, a captured constant, or one that took a
-        detour through NumPy.
+        """Record a tensor that no step made: a parameter, a buffer, a captured constant, one that took a
+        detour through NumPy, or a view of known storage.
         """
         owner = self._known.owner(tensor)
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
@@ -189,8 +195,8 @@ class Tracer(TorchFunctionMode):
             self._known.settle(tensor, (owner,))
 
     def _box(self) -> tuple[str, str]:
-        """Return name and class of the part that is running, read from the call stack, so that nothing is
-        replaced.
+        """Return the name and the class of the module that is running. They are read from the call stack, so
+        that nothing in PyTorch has to be replaced.
         """
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
@@ -202,7 +208,9 @@ class Tracer(TorchFunctionMode):
 
 
 def _look_at_values(step: Step, tensor: torch.Tensor) -> None:
-    """Record the value of a constant with one element, and whether a table of numbers is a mask."""
+    """Record the value of a constant with one element, and whether the tensor is a mask of large negative
+    numbers.
+    """
     if (
         is_vmap_wrapper(tensor)
         or tensor.is_meta

@@ -1,6 +1,6 @@
-"""Leaves everything as it was: the code runs on copies, and what cannot be copied is restored.
+"""Leaves everything as it was: the code runs on copies, and what cannot be copied is restored afterwards.
 
-Nothing is compiled in between: the compiler would take the tracer for a part of the model.
+Nothing is compiled meanwhile: the compiler would mistake the tracer for a part of the model.
 """
 
 import copy
@@ -16,7 +16,7 @@ from autograder.graph.steps import tensors_in
 
 
 def copied(value: Any, memo: dict) -> Any:
-    """Return a copy that can be run without changing the original; what cannot be copied is used as it is."""
+    """Return a copy that can be run without changing the original; if copying fails, return the original."""
     if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
         return value.detach().clone()
     # subtle: a module that keeps its last weights for inspection holds tensors that deepcopy refuses.
@@ -33,8 +33,8 @@ def copied(value: Any, memo: dict) -> Any:
 
 @contextmanager
 def undisturbed(used: Iterable[nn.Module]) -> Iterator[None]:
-    """Combine `isolation.undisturbed` and `quiet`; modules that are used without a copy keep their modes and
-    buffers too.
+    """Run a block under `isolation.undisturbed` and `isolation.quiet`, then restore the training modes and
+    the buffers of the modules in `used`, which may not be copies.
     """
     modules = [module for part in used for module in part.modules()]
     training = [module.training for module in modules]

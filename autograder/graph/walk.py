@@ -1,5 +1,4 @@
-"""A graph that can be walked: the ancestors of a result, and paths through steps that only pass a value
-on."""
+"""Walks a graph: finds the ancestors of a result, and paths through steps that only pass a value on."""
 
 from collections.abc import Collection
 
@@ -11,8 +10,8 @@ _MORE_THAN_ARITHMETIC = {"product", "softmax", "norm", "activation", ""}  # role
 
 
 class Walk:
-    """`into` and `out` hold the edges of each node by id, `above` the ids of everything that it is computed
-    from.
+    """A graph with look-up by node id: `into` and `out` hold the edges into and out of each node, `above` the
+    ids of all nodes that it is computed from.
     """
 
     def __init__(self, nodes: Nodes, edges: Edges):
@@ -33,7 +32,7 @@ class Walk:
         return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
 
     def main(self, number: int) -> int | None:
-        """Return the first data input, or None."""
+        """Return the node's first data input, or None."""
         return next(iter(self.data_inputs(number)), None)
 
     def _passes(self, number: int, through: Collection[str]) -> bool:
@@ -42,8 +41,11 @@ class Walk:
     def back(
         self, number: int | None, through: Collection[str], passed: list[Node] | None = None
     ) -> int | None:
-        """Return the first node, going back along main inputs, that is not passed through (its role is not in
-        `through`), or None; collect the nodes passed through in `passed`.
+        """Go back along main inputs, starting at `number`, and return the first node that is not passed
+        through, or None.
+
+        A node is passed through if its role is in `through`, or if it is a dropout or nan_to_num. These nodes
+        are appended to `passed`.
         """
         while number is not None and self._passes(number, through):
             if passed is not None:
@@ -52,8 +54,8 @@ class Walk:
         return number
 
     def ahead(self, number: int, through: Collection[str]) -> tuple[list[int], list[Node]]:
-        """Return the first nodes after this one that are not passed through (their roles are not in `through`), and
-        the nodes passed through on the way.
+        """Return the first nodes after this one that are not passed through (see `back`), and the nodes
+        passed through on the way.
         """
         found, waiting = {}, [edge.target for edge in self.out[number]]
         for target in waiting:
@@ -67,7 +69,7 @@ class Walk:
         return [node for node in self.nodes.values() if node.kind == "output" and self.into[node.id]]
 
     def inputs(self, number: int) -> set[str]:
-        """Return the names of the inputs that a result comes from; masks are left out."""
+        """Return the names of the inputs that a result is computed from, without masks."""
         reached = [self.nodes[other] for other in {number} | self.above[number]]
         data = [node for node in reached if not any(edge.is_auxiliary for edge in self.out[node.id])]
         return {node.label for node in data if node.kind == "input"}
@@ -78,14 +80,16 @@ class Walk:
         return "parameter" in kinds and "input" not in kinds
 
     def is_learned(self, number: int) -> bool:
-        """Return whether the node is a product with a parameter, which is named on its box or next to it."""
+        """Return whether the node is a product with a parameter or with a tensor made from parameters. The
+        parameter may have a node of its own or be named in this node's label.
+        """
         node = self.nodes[number]
         beside = any(self.of_parameters(edge.source) for edge in self.into[number])
         return node.role == "product" and (beside or ": " in node.label)
 
     def is_product(self, number: int) -> bool:
-        """Return whether the node is a product of two results, including one by hand: entries multiplied and
-        summed.
+        """Return whether the node is a product of two results, including a product written by hand as a sum
+        of elementwise products.
         """
         node, edges = self.nodes[number], self.into[number]
         if node.op == "sum" or (node.op == "add" and node.times > 1):
@@ -94,8 +98,8 @@ class Walk:
         return node.role == "product" and sum(len(edge.places) for edge in edges if not edge.is_auxiliary) > 1
 
     def softmax_of(self, number: int) -> tuple[int | None, int | None] | None:
-        """Return (input, axis) of a softmax, including one by hand, exp(x) / sum(exp(x)); None if it is not
-        one.
+        """Return (input, axis) of a softmax, including one written by hand as exp(x) / sum(exp(x)); None for
+        any other node.
         """
         node = self.nodes[number]
         if node.op == "softmax":
@@ -110,7 +114,7 @@ class Walk:
         return (self.main(top.id), total.dim) if total.op in ("sum", "add", "cumsum") else None
 
     def is_silu(self, number: int) -> bool:
-        """Return whether the node is the sigmoid in x * sigmoid(x), which is silu by hand."""
+        """Return whether the node is the sigmoid in x * sigmoid(x), which is silu written by hand."""
         users = [edge.target for edge in self.out[number]]
         if self.nodes[number].op != "sigmoid" or len(users) != 1 or self.nodes[users[0]].role != "times":
             return False

@@ -1,7 +1,7 @@
-"""The judge: records in, verdict out.
+"""The judge turns the records of an answer into a verdict.
 
-Pure. It never calls a student's code and never prints; the same records give the same verdict and the same
-words in a notebook, on the command line and in the gradebook.
+It is pure: it never calls a student's code and never prints. The same records give the same verdict and the
+same words in a notebook, on the command line and in the gradebook.
 """
 
 from autograder.judge.expected import Expected

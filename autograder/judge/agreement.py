@@ -1,5 +1,5 @@
-"""Measures how far two answers behave alike: a known mistake explains an answer if they agree in all cases,
-or in most.
+"""Measures how alike two answers behave. A known mistake explains an answer if the two behave alike in all
+cases, or in most.
 """
 
 import re
@@ -18,11 +18,12 @@ FEWEST = 2
 def agreement(
     cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
-    """Return (share, cases): `cases` are those in which both answers do the same, `share` is their share of
-    `either`, the cases in which at least one of the answers is wrong.
+    """Return (share, cases). `either` holds the numbers of the cases in which at least one of the two answers
+    is wrong; `cases` are those of them in which both answers do the same, and `share` is the fraction of
+    `either` that they make up. Return (0.0, []) if the cases prove too little.
     """
     same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
-    # subtle: the tolerance of same_record follows the largest number of a tensor, so of two numbers within it
+    # subtle: the tolerance of same_record follows the largest number of a tensor, so of two results within it
     # one may be right and the other wrong.
     same = [i for i in same if expected.is_right(i, records[i]) == expected.is_right(i, others[i])]
     answered = [i for i in same if records[i]["status"] == "answered"]
@@ -51,8 +52,8 @@ def same_everywhere(
 
 
 def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
-    """Return whether two answers did the same in a case: numbers within the tolerance, gradients by their
-    sketches.
+    """Return whether two answers did the same in a case. Numbers are compared within the tolerance, gradients
+    by their sketches.
     """
     if not same_output(case, a, b):
         return False
@@ -71,7 +72,7 @@ def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
 
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
-    """Return the sketch of an answer's gradients, without those that the reference does not have, which are
+    """Return the sketch of an answer's gradients, without any gradient that the reference lacks: those are
     never compared.
     """
     if "gradients" not in right:

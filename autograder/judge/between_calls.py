@@ -1,4 +1,4 @@
-"""Describes how one call of an answer affects the next, from the case of two calls in a row."""
+"""Describes how one call of an answer affects another, from the case with two consecutive calls."""
 
 from autograder.judge.findings import Finding
 from autograder.judge.findings.finding import named_items
@@ -20,8 +20,9 @@ GIVEN_AGAIN = (
 def between_calls(
     cases: list[Case], expected: list[Record], records: list[Record], findings: list[Finding]
 ) -> tuple[str, str] | None:
-    """Return an observation and a question if each result is right by itself, but not after the other
-    call."""
+    """Return an observation and a question if one of two consecutive calls spoils the result of the other,
+    else None.
+    """
     number = next((i for i, case in enumerate(cases) if case.family == TWICE), None)
     if number is None or all(finding.case != number for finding in findings):
         return None
@@ -44,6 +45,6 @@ def between_calls(
 
 
 def _is_the_others(key: str, results: dict[str, Encoded]) -> bool:
-    """Return whether a result of one call equals that of the other call."""
+    """Return whether a result of one call equals the same result of the other call."""
     one, other = (FIRST, SECOND) if key.startswith(FIRST) else (SECOND, FIRST)
     return same_value(results[key], results.get(other + key.removeprefix(one)))

@@ -1,8 +1,8 @@
-"""The judge's own records: the expected results, and the results of each known mistake.
+"""The records that the judge compares with: those of the reference and of each known mistake.
 
-The probe that records the student's answer records the exercise's reference (in float64) and its mistakes (in
-the case's own type, because some mistakes are mistakes of rounding). For an exercise that is recorded data,
-this was done when it was recorded.
+The probe that records the student's answer also records the exercise's reference (in float64) and its
+mistakes (in the case's own dtype, because some of them are rounding errors). For a recorded exercise, this
+was done when the exercise was recorded.
 """
 
 import warnings
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """Return the Expected of an exercise for these cases, read from its file if the exercise is recorded."""
+    """Return the Expected of an exercise for these cases; for a recorded exercise, it is read from a file."""
     return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 
 
@@ -54,9 +54,9 @@ def _once(make: Callable[P, T]) -> Callable[P, T]:
 class Expected:
     """The records of an exercise's reference and mistakes on given cases, each made once, on demand.
 
-    A mistake is given by its number. Running all cases is expensive: `output` runs a single case and records
-    only its output, which rules most mistakes out. If all cases were run before, the record is taken from
-    there: a known mistake does the same in one case alone as among all cases.
+    A mistake is given by its number. Running all cases is expensive, so `output` runs a single case and
+    records only its output, which rules out most mistakes. If all cases have been run before, the record is
+    taken from that run: a known mistake does the same in a case by itself as in a run of all cases.
     """
 
     def __init__(self, exercise: Exercise, cases: list[Case]):
@@ -65,7 +65,7 @@ class Expected:
 
     @cached_property
     def right(self) -> list[Record]:
-        """The expected records."""
+        """The records of the reference, one for each case."""
         records = self.records_of(self.exercise.reference, dtype=torch.float64)
         for case, record in zip(self.cases, records, strict=True):
             if record["status"] != "answered" and not case.raises:
@@ -82,7 +82,7 @@ class Expected:
 
     @_once
     def output(self, case: int, number: int) -> Record:
-        """Return the record of a known mistake in one case, cut down to what the output needs."""
+        """Return the record of a known mistake in one case; it may hold nothing but the output."""
         return self._record(case, number, output_only=True)
 
     @_once
@@ -96,11 +96,11 @@ class Expected:
         return not self.is_right(case, self.output(case, number))
 
     def is_right(self, case: int, record: Record) -> bool:
-        """Return whether the output in a record of one case is right."""
+        """Return whether the output in a record of this case is right."""
         return output_is_right(self.exercise, self.cases[case], self.right[case], record)
 
     def wrong_cases(self, records: list[Record]) -> set[int]:
-        """Return the numbers of the cases whose records have a fault."""
+        """Return the numbers of the cases whose records have at least one fault."""
         return wrong_cases(self.exercise, self.cases, self.right, records)
 
     def records_of(
@@ -110,7 +110,7 @@ class Expected:
         dtype: torch.dtype | None = None,
         output_only: bool = False,
     ) -> list[Record]:
-        """Return the records of an answer of our own, on all cases or some of them."""
+        """Return the records of an answer of the course (not of a student), on all cases or some of them."""
         cases, procedure = self.cases if cases is None else cases, self.exercise.procedure
         with ONE_AT_A_TIME, warnings.catch_warnings():
             # Nobody needs the warnings of our own answers, and in a grader's thread the probe does not drop
@@ -128,9 +128,10 @@ class Expected:
 
 
 class RecordedExpected(Expected):
-    """The same as Expected, from the records of the visible cases (see autograder.bundle.records).
+    """An Expected that reads its records of the visible cases from a file (see autograder.bundle.records).
 
-    The parts of a file are numbered: a record is {"status": ..., "steps": {name: number of its value}, ...}.
+    The parts of the file are numbered. A record is {"status": ..., "steps": {name: number of the part with
+    the value}, ...}.
     """
 
     @property

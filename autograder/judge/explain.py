@@ -1,7 +1,7 @@
-"""Explains a wrong answer: takes the first of an ordered list of explainers that has something to say.
+"""Explains a wrong answer with the first explainer in an ordered list that has something to say.
 
-Each looks at the whole answer and returns an Explanation or None. Explainers that know more about the answer come
-first; the finding that is reported is chosen before (see autograder.judge.judging).
+An explainer looks at the whole answer and returns an Explanation or None. Explainers that know more about the
+answer come first. Which finding is reported has been decided before (see autograder.judge.judging).
 """
 
 from collections.abc import Callable
@@ -36,12 +36,12 @@ class WrongAnswer:
     records: list[Record]
     findings: list[Finding]
     reported: Finding
-    trail: list[str] = field(default_factory=list)  # how the message is chosen, line by line
+    trail: list[str] = field(default_factory=list)  # how the message was chosen, a line for each step
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The answer's results, paired with the expected ones. If an ordinary number is wrong, cases that are wrong
-        only in NaN or infinities are left out, so that they do not hide what the numbers show.
+        """The answer's results, paired with the expected ones. If some wrong result has only finite numbers,
+        wrong results with NaN or infinities are left out, so that they do not hide what the numbers show.
         """
         pairs = pairs_of(self.exercise, self.cases, self.expected.right, self.records)
         as_numbers = [pair for pair in pairs if not pair.wrong or pair.actual.isfinite().all()]
@@ -51,17 +51,17 @@ class WrongAnswer:
 
     @cached_property
     def wrong(self) -> set[int]:
-        """The cases in which a value is wrong."""
+        """The numbers of the cases in which an entry of a result is wrong or not finite."""
         return {finding.case for finding in self.findings if finding.level in (NUMBERS, FINITE)}
 
     def costs(self, aspect: str) -> bool:
-        """Return whether a finding costs this aspect."""
+        """Return whether any finding costs the points of this aspect."""
         return any(finding.aspect == aspect for finding in self.findings)
 
 
 def explain(answer: WrongAnswer) -> Explanation | None:
     """Return the explanation of the first explainer that has one. The trail gets a line for each explainer
-    that is asked, and below it what was tried within.
+    that is asked, followed by the lines that this explainer adds.
     """
     for name, explainer in EXPLAINERS.items():
         before = len(answer.trail)
@@ -102,7 +102,9 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
 
 
 def _left_over(answer: WrongAnswer) -> Explanation | None:
-    """Explain a right result that changes at the second call: such a change also makes the later cases wrong."""
+    """Explain an answer whose right result changes at the second call: the cause also makes later cases
+    wrong.
+    """
     wrong = {finding.case for finding in answer.findings if finding.step in ("output", "refusal")}
     again = [one for one in answer.findings if one.step == "again" and one.case not in wrong]
     return Explanation(None, again[0].observation, again[0].question) if again and wrong else None
@@ -125,8 +127,8 @@ def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
 
 
 def _explains_others_only(invariant: Invariant, answer: WrongAnswer) -> bool:
-    """Return whether the broken invariant, a leak from the future, cannot explain the answer, which is wrong
-    without a mask as well.
+    """Return whether the broken invariant cannot explain the answer: it is a leak from the future under a
+    mask, but the answer is also wrong without a mask.
     """
     under_mask = all("mask" in case.needs for case in answer.cases if case.family in invariant.families)
     always = all("mask" in answer.cases[finding.case].needs for finding in answer.findings)
@@ -143,13 +145,13 @@ def _outputs(records: list[Record]) -> list[Any]:
 def _of_numbers(
     describe: Callable[[WrongAnswer], Words | Named | None],
 ) -> Callable[[WrongAnswer], Explanation | None]:
-    """Return an explainer that is asked only about answers with wrong numbers."""
+    """Return an explainer that is asked only about answers with wrong or non-finite numbers."""
 
     def explainer(answer: WrongAnswer) -> Explanation | None:
         if answer.reported.level not in (NUMBERS, FINITE):
             return None
         words = describe(answer)
-        # For a NaN, whatever the inputs, the better question is where it came from.
+        # For a NaN, the better question is always where it came from.
         if words is not None and answer.reported.level == FINITE:
             words = words[0], answer.reported.question, *words[2:]
         return _explanation(words)

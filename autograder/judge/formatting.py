@@ -17,8 +17,8 @@ LONGEST_LIST = 160
 
 
 def name_of(exercise: Exercise, key: str) -> str:
-    """Return a readable name of an encoded tensor: "0" is the first argument, "1.weight" a part of the
-    second.
+    """Return a readable name for the key of an encoded tensor: "0" is the first argument, "1.weight" a part
+    of the second.
     """
     head, dot, rest = key.partition(".")
     names = exercise.parameters
@@ -28,13 +28,13 @@ def name_of(exercise: Exercise, key: str) -> str:
 
 
 def arguments_of(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
-    """Return a case's arguments by name, in their order."""
+    """Return (name, value) of each argument of a case, in order."""
     return [*zip(exercise.parameters, case.args, strict=False), *case.kwargs.items()]
 
 
 def format_arguments(exercise: Exercise, case: Case) -> str:
-    """Return the arguments of a call, tensors by shape: "q (3, 5), k (4, 5)"; without functions that only the
-    script uses.
+    """Return the arguments of a call as text, tensors by shape: "q (3, 5), k (4, 5)". Functions that only the
+    case's script uses are left out.
     """
     parts = [
         name if isinstance(value, Given) and value.name == name else f"{name} {format_value(value)}"
@@ -51,14 +51,16 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
 
 
 def _made_of(value: Any) -> str:
-    """Return a constructor's argument as a message shows it: modules by their class, everything else as it is."""
+    """Return a constructor's argument as text: a module by its class, anything else as it is."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_made_of, value))}]"
     return format_value(value) if isinstance(value, Module) else str(value)
 
 
 def format_value(value: Any) -> str:
-    """Return the shape of a tensor, and whether it is contiguous; the value of a number or a text."""
+    """Return a value as text: a tensor by its shape and whether it is contiguous (a tiny one of integers by
+    its entries), a module by its class, a number or a string by its value.
+    """
     if isinstance(value, torch.Tensor):
         if value.numel() <= 4 and not value.is_floating_point():
             return str(value.tolist())
@@ -102,7 +104,9 @@ def _axes(exercise: Exercise, name: str) -> list[str]:
 
 
 def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> str:
-    """Return a shape with the letters of its axes if each size has one letter: "(N, M) = (3, 4)"."""
+    """Return a shape with the letters of its axes: "(N, M) = (3, 4)". If a size has no letter or several,
+    return the shape without letters.
+    """
     by_size: dict[int, list[str]] = {}
     for letter, size in sizes_of_axes(exercise, case).items():
         by_size.setdefault(size, []).append(letter)
@@ -112,7 +116,7 @@ def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> 
 
 
 def format_expected_shape(exercise: Exercise, shape: Sequence[int]) -> str:
-    """Return the expected shape with the letters of the contract."""
+    """Return the expected shape with the letters that the exercise's `shapes` gives to the result."""
     axes = _axes(exercise, "return")
     if not axes or len(axes) != len(shape):
         return format_shape(shape)
@@ -120,8 +124,8 @@ def format_expected_shape(exercise: Exercise, shape: Sequence[int]) -> str:
 
 
 def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Sequence[int]]) -> tuple[str, str]:
-    """Return an observation and a question on how the parameters found differ from those expected (shapes by
-    name).
+    """Return an observation and a question about how the parameters found differ from those expected. Both
+    arguments map names to shapes.
     """
     parts, actual = (
         list(dict.fromkeys(name.partition(".")[0] for name in names)) for names in (expected, found)
@@ -157,8 +161,8 @@ def _listed(names: list[str]) -> str:
 
 
 def format_numbers(expected: torch.Tensor, actual: torch.Tensor) -> tuple[str, str]:
-    """Return two entries with as many digits as are needed to see that they differ, at least four; True or
-    False for those of a mask.
+    """Return two entries as text with enough digits to show that they differ, at least four; True or False
+    for Boolean entries.
     """
     if expected.dtype is torch.bool:
         return str(bool(expected)), str(bool(actual))
@@ -171,7 +175,7 @@ def format_index(index: Iterable[int]) -> str:
 
 
 def format_kind(value: Encoded) -> str:
-    """Return what kind of value was returned: "a tuple of 2", "nothing (None)", "a float"."""
+    """Return the kind of a returned value in words: "a tuple of 2", "nothing (None)", "a float"."""
     kind = value["kind"]
     if kind == "None":
         return "nothing (None)"
@@ -195,12 +199,14 @@ def format_times(count: int) -> str:
 
 
 def shorten(text: str, most: int = 60) -> str:
-    """Return a text of at most `most` characters."""
+    """Return the text, cut to at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 4]} ..."
 
 
 def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
-    """Return two plain values that differ as text; of long texts, the part around the first difference."""
+    """Return two differing plain values as text; for strings and bytes, only the part around the first
+    difference.
+    """
     if isinstance(expected, float):
         return _told_apart(expected, actual, (6, 9, 17))
     if not isinstance(expected, (str, bytes)):
@@ -213,8 +219,8 @@ def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
 
 
 def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, str]:
-    """Return two numbers as text, with the first number of digits in `digits` at which they differ; if there is
-    none, with the first of all.
+    """Return two numbers as text with the smallest of the numbers of digits in `digits` that shows a
+    difference; with the first of these if none does.
     """
     pairs = [(f"{one:.{count}g}", f"{other:.{count}g}") for count in digits]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

@@ -1,5 +1,5 @@
-"""Mistakes that every exercise invites, each proved by one finding (`Finding.mistake`); no exercise lists
-them.
+"""Mistakes that can be made in every exercise. Each is proved by a single finding (`Finding.mistake`), and no
+exercise lists it.
 """
 
 from autograder.judge.findings import Finding

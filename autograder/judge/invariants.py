@@ -1,4 +1,6 @@
-"""Tests whether an invariant of an exercise is broken: a condition on the outputs of several cases."""
+"""Tests whether an answer breaks an invariant of the exercise, that is, a condition on the outputs of several
+cases.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +14,8 @@ LARGE = 1000
 
 
 def is_broken(invariant: Invariant, cases: list[Case], expected: list[Any], actual: list[Any]) -> bool:
-    """Return whether the outputs `actual` break an invariant; each is a tensor or a number, or None if there
-    is none.
+    """Return whether the outputs `actual` break an invariant. There is one for each case: a tensor, an
+    integer, or None for anything else.
     """
     if not invariant.families:
         return TESTS[invariant.kind](expected, actual)
@@ -48,7 +50,7 @@ def _does_not_double(once: Any, more: Any) -> bool:
 
 
 def _is_off_by_one_factor(expected: list[Any], actual: list[Any]) -> bool:
-    """Return whether all large numbers are off by the same factor, up to the remainder of a division."""
+    """Return whether all large numbers are off by the same factor, apart from rounding in a division."""
     pairs = [(one, other) for one, other in zip(expected, actual, strict=True) if one and other is not None]
     ratios = [other / one for one, other in pairs if other > LARGE]
     return bool(ratios) and max(ratios) < 1.01 * min(ratios) and abs(ratios[0] - 1) > 0.01

@@ -38,7 +38,7 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
     cases = exercise.drawn(first)
     if is_rerun(exercise, cases):
-        # subtle: where loops are required, a product of tables is forbidden, which a single case shows; each
+        # subtle: where loops are required, matrix products are forbidden, which a single case shows; each
         # step of a loop takes time to record.
         last = 1 if exercise.rules.loops == "required" else None
         rerun = [case for case in cases if case.observe and case.repeats][:last]
@@ -64,9 +64,11 @@ def judge(
     in_words: bool = True,
     trail: list[str] | None = None,
 ) -> Verdict:
-    """Return the verdict on one answer's records. With `hidden`, the message names no input and no number of
-    a case. Without `in_words`, a wrong answer's verdict has no message and names no mistake. `trail` gets a
-    line for each step in which the message of a wrong answer was chosen.
+    """Return the verdict on one answer's records.
+
+    With `hidden`, the message reveals no input and no number of a case. Without `in_words`, a wrong answer's
+    verdict has no message and names no mistake. `trail` gets a line for each step that led to the message
+    about a wrong answer.
     """
     if (where := _stub(records)) is not None:
         half = f"`forward` of {exercise.name} is not written yet." if where.endswith("forward") else ""
@@ -108,7 +110,9 @@ def judge(
 
 
 def _left_behind(records: list[Record], hidden: bool) -> str:
-    """Return a remark on a line that does not follow the inputs to their device; empty if there is none."""
+    """Return a remark about a line that makes a tensor on the CPU although the inputs are on a GPU; empty if
+    there is none.
+    """
     lines = [steps["elsewhere"]["line"] for record in records if "elsewhere" in (steps := record["steps"])]
     if not lines:
         return ""
@@ -118,9 +122,9 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
-    """Return the finding to report: ordinary cases come before special ones, then low levels, then early cases.
-    Faults in two calls in a row, or when a given function or model raises, are reported only if nothing else is
-    wrong.
+    """Return the finding to report: ordinary cases come before special ones, then low levels, then early
+    cases. A fault in the case with two consecutive calls, or in one where a given function or model raises,
+    comes last within its group.
     """
 
     def rank(one: Finding) -> tuple:
@@ -135,7 +139,7 @@ def _is_derived(case: Case) -> bool:
 
 
 def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
-    """Return the finding of the smallest case among those like the reported one, because it is the easiest to
+    """Return the finding in the smallest case among the findings like the reported one: it is the easiest to
     follow.
     """
 
@@ -149,7 +153,7 @@ def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Fi
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:
-    """Return the verdict on a stub or a missing name."""
+    """Return the verdict on an answer that is still a stub, or whose name is missing."""
     message = why or f"{exercise.name} is not written yet."
     return Verdict(exercise.id, NOT_STARTED, _aspects(exercise, {VALUES}), message)
 
@@ -160,8 +164,8 @@ def unable_to_run(exercise: Exercise, message: str) -> Verdict:
 
 
 def _stub(records: list[Record]) -> str | None:
-    """Return the name of the function that raises NotImplementedError, if the first call of the answer met
-    one.
+    """Return the name of the function that is not written yet, if the first call of the answer raised its
+    NotImplementedError.
     """
     first = next((record for record in records if record["status"] in ("raised", "answered")), None)
     if first is None or first["status"] == "answered":
@@ -173,7 +177,9 @@ def _stub(records: list[Record]) -> str | None:
 
 
 def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
-    """Return the verdict on an answer that calls another exercise of its lesson, which is a stub."""
+    """Return the verdict on an answer that called this unwritten function, if it belongs to another exercise
+    of the lesson, else None.
+    """
     others = (other.name for other in exercises_of(exercise.lesson) if other.id != exercise.id)
     if (name := next((other for other in others if other == function.partition(".")[0]), None)) is None:
         return None
@@ -184,7 +190,7 @@ def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
 
 
 def _aspects(exercise: Exercise, lost: Collection[str]) -> tuple[Aspect, ...]:
-    """Return the points of each aspect. Without right values the other aspects earn nothing."""
+    """Return the points for each aspect. Unless the values are right, the other aspects earn nothing."""
     nothing = VALUES in lost
     return tuple(
         Aspect(name, 0.0 if nothing or name in lost else float(points), float(points))

@@ -1,6 +1,6 @@
 """Locates the part in which an answer without a known mistake is wrong.
 
-Each function tries one description: an input on which the result never depends, the only aspect that is wrong,
+Each function tries one description: an input that the result never depends on, the only aspect that is wrong,
 a need that all failing cases share, one or two kinds of input.
 """
 
@@ -12,7 +12,7 @@ from autograder.schema.exercise import Exercise
 from autograder.schema.twice import TWICE
 from autograder.values import Encoded, Record
 
-# One in so many failing cases may pass by luck, because its numbers hide the fault.
+# For every so many failing cases, one more may pass by luck, because its numbers hide the fault.
 LUCKY = 4
 # A sentence about more kinds of input than this says nothing.
 MOST_FAMILIES = 2
@@ -36,7 +36,9 @@ SINGLE_ASPECT = {
 
 
 def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
-    """Return an observation and a question if wrong numbers cost a single aspect that is not the values."""
+    """Return an observation and a question if wrong numbers cost exactly one aspect, and it is one of
+    SINGLE_ASPECT.
+    """
     numbers = [finding for finding in findings if finding.level in (FINITE, NUMBERS)]
     wrong, aspects = {finding.case for finding in numbers}, {finding.aspect for finding in numbers}
     if any(finding.level == GRADIENT and finding.case not in wrong for finding in findings):
@@ -45,7 +47,9 @@ def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
 
 
 def unused_input(exercise: Exercise, expected: list[Record], records: list[Record]) -> tuple[str, str] | None:
-    """Return an observation and a question if the result never depends on an input or parameter."""
+    """Return an observation and a question if the result never depends on an input or parameter that it
+    should depend on.
+    """
     needed: dict[str, bool] = {}  # whether the answer ever uses it
     for right, record in zip(expected, records, strict=True):
         should, actual = (one.get("steps", {}).get("gradients", {"kind": "None"}) for one in (right, record))
@@ -80,8 +84,8 @@ def _exceeds(value: Encoded, limit: float) -> bool:
 
 
 def _part(exercise: Exercise, unused: list[str]) -> str:
-    """Return a readable name of the first unused input or parameter; that of its layer if both the layer's weight
-    and bias are unused.
+    """Return a readable name for the first unused input or parameter, or for its layer if the layer's weight
+    and bias are both unused.
     """
     part, _, last = unused[0].rpartition(".")
     whole = last == "weight" and f"{part}.bias" in unused
@@ -89,11 +93,12 @@ def _part(exercise: Exercise, unused: list[str]) -> str:
 
 
 def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
-    """Return the message of the need shared by all failing cases and missing from some passing one.
+    """Return an observation and a question about a need that all failing cases have and some passing case
+    lacks.
 
     If several needs qualify, the one that the fewest cases have is the most specific. The message says that
-    such cases go wrong, so only a few of them may pass, by luck. The words under "" are for answers that are wrong in
-    all cases without a need.
+    cases with this need go wrong, so only a few of them may pass, by luck. The words under "" are for answers
+    that are wrong in all cases without a need.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]
@@ -114,9 +119,9 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
 
 def few_families(cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
     """Return an observation and a question if values are wrong for only one or two kinds of input, and right
-    for far more.
+    for at least twice as many.
 
-    Two calls in a row are not counted, because they repeat the numbers of other cases.
+    The case with two consecutive calls is not counted, because it repeats the numbers of other cases.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     families = dict.fromkeys(case.family for case in cases if case.family != TWICE)

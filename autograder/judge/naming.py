@@ -1,8 +1,9 @@
 """Names the known mistake that an answer has.
 
-An answer whose records equal a mistake's in every case has that mistake. Failing that, it most likely has the
-mistake that it agrees with in most of the cases in which either is wrong. Failing that, it may have two mistakes,
-each of which explains the cases that the other gets right; the one that explains more cases of values is named.
+If an answer's records equal those of a mistake in every case, the answer has that mistake. Otherwise, it most
+likely has the mistake that it agrees with in most of the cases in which either of them is wrong. Otherwise,
+it may have two mistakes at once, each of which explains the cases that the other gets right; the one that
+explains more cases of the aspect "values" is named.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,20 +19,20 @@ from autograder.values import Record
 
 MOST = 0.7
 SAMPLED = 3
-FEWEST_OF_TWO = 3  # of so few wrong cases, two mistakes may explain each by chance
+FEWEST_OF_TWO = 3  # two mistakes may explain fewer wrong cases than this by chance
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """An observation and a question about a wrong answer, the id of the known mistake if it has one, and the
-    cases in which it gives the same result as that mistake.
+    """An observation and a question about a wrong answer, the id of the known mistake, if there is one, and
+    the cases in which the answer gives the same result as that mistake.
     """
 
     mistake: str | None
     observation: str
     question: str
     cases: frozenset[int] = frozenset()
-    by: str = ""  # which part of the explainer it comes from
+    by: str = ""  # the part of the explainer that found it
 
     @property
     def in_short(self) -> str:
@@ -61,8 +62,9 @@ class Unnamed:
 
     @cached_property
     def agreements(self) -> list[Agreement]:
-        """The agreement with each mistake that is possible, in order, up to the first that agrees
-        everywhere."""
+        """The agreements with all possible mistakes, in order, up to the first mistake that agrees
+        everywhere.
+        """
         found: list[Agreement] = []
         for number in _possible_mistakes(self):
             found.append(_agreement_with(self, number))
@@ -72,7 +74,7 @@ class Unnamed:
 
 
 def name_mistake(answer: Unnamed, trail: list[str]) -> Explanation | None:
-    """Return the mistake that explains the answer's records, or None. `trail` gets a line for each rank that
+    """Return an explanation by a known mistake, or None. `trail` gets a line for each entry of RANKS that
     finds none.
     """
     for name, rank in RANKS.items():
@@ -117,8 +119,8 @@ def _same_in_most(answer: Unnamed) -> Explanation | None:
 
 
 def _one_of_two(answer: Unnamed) -> Explanation | None:
-    """Return, of two mistakes that together explain every wrong case, the one that explains more cases of values;
-    None if there are no such two.
+    """Return an explanation by one of two mistakes that together explain every wrong case: the one that
+    explains more cases of the aspect "values". Return None if there are no such two.
     """
     if len(answer.wrong) < FEWEST_OF_TWO:
         return None
@@ -133,8 +135,10 @@ def _one_of_two(answer: Unnamed) -> Explanation | None:
 
 
 def _explain_all(wrong: set[int], one: Agreement, other: Agreement) -> bool:
-    """Return whether an answer is wrong exactly where at least one of two mistakes is, and agrees with a mistake
-    wherever that one alone is wrong; each must be so in some case.
+    """Return whether two mistakes together explain the cases in which an answer is wrong.
+
+    The answer must be wrong exactly where at least one of the mistakes is wrong. Each mistake must be the
+    only wrong one in some case, and the answer must agree with it in all these cases.
     """
     alone = one.wrong - other.wrong, other.wrong - one.wrong
     return (
@@ -147,8 +151,8 @@ def _explain_all(wrong: set[int], one: Agreement, other: Agreement) -> bool:
 
 
 def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
-    """Return the first wrong case, the last, and some between, up to SAMPLED in all; cases that are slow or drawn
-    at random only if there are no others.
+    """Return up to SAMPLED wrong cases: the first, the last, and some in between. Cases that are slow or have
+    a random result are taken only if there are no others.
     """
     order = sorted(wrong)
     order = [i for i in order if not _is_apart(cases[i])] or order
@@ -156,13 +160,12 @@ def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
 
 
 def _is_apart(case: Case) -> bool:
-    """Return whether a case cannot rule out a mistake quickly: it is slow, or its result is drawn at
-    random."""
+    """Return whether a case cannot rule out a mistake quickly: it is slow, or its result is random."""
     return case.slow or case.new
 
 
 def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
-    # The outputs of a few cases rule out most mistakes, their further steps some more; only the others are
+    # The outputs of a few cases rule out most mistakes, and their other steps more; only the rest are
     # run whole.
     return same_output(case, record, expected.output(i, number)) and same_record(
         case, expected.right[i], record, expected.record(i, number)

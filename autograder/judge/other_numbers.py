@@ -1,5 +1,6 @@
-"""Cases with other numbers of the same sizes, for the programs that answers leave behind
-(autograder.probe.program)."""
+"""Makes cases with different numbers of the same shapes. The operations recorded from an answer are run again
+on them (autograder.probe.program).
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +18,9 @@ SHARE = 0.01
 
 
 def with_other_numbers(case: Case, draw: Draw) -> Case:
-    """Return the case with every floating-point tensor changed a little, each entry by a different amount."""
+    """Return the case with every floating-point tensor changed a little, each entry by a different amount.
+    The new case asks for no second call and no gradients.
+    """
     args, kwargs, weights = (_moved(part, draw) for part in (case.args, case.kwargs, case.weights))
     return replace(case, args=args, kwargs=kwargs, weights=weights, repeats=False, gradients=False)
 

@@ -11,7 +11,9 @@ LARGEST_SIDE = 12
 
 
 def picture_of(expected: Expected, records: list[Record], reported: Finding) -> Picture | None:
-    """Return the matrix around the worst entry of the reported finding, or None if there is none to show."""
+    """Return the expected and the actual matrix that hold the worst entry of the reported finding; None if
+    there is nothing to show.
+    """
     if reported.step != "output" or reported.level not in (NUMBERS, FINITE) or not reported.index:
         return None
     right = expected.right[reported.case]["steps"]["output"].get("data")

@@ -1,4 +1,4 @@
-"""Rules of form: operations that an answer must not use, and whether it must or must not loop.
+"""Checks rules of form: which operations an answer must not use, and whether it must or must not loop.
 
 They are judged by the operations that the observed calls use (autograder.probe.observe), never by the source
 text.
@@ -154,7 +154,7 @@ OUTSIDE = (
     "_typed_storage",
     "__reduce_ex__",
 )
-# A product of tables takes ten or twenty operations. With this many tokens, at least one operation for each of
+# A matrix product takes ten or twenty operations. With this many tokens, at least one operation for each of
 # them is a loop.
 LONG_SENTENCE = 30
 # These move, select or sum numbers; none multiplies two tensors. (A test tries each.)
@@ -174,7 +174,9 @@ TABLE = (
 
 
 def _refuse_unknown(exercise: Exercise) -> None:
-    """Raise UserError if a rule's name is unknown."""
+    """Raise UserError if the rules of an exercise forbid an unknown group, or have an unknown value for
+    loops.
+    """
     rules, groups = exercise.rules, (MATRIX_PRODUCT, *GROUPS)
     if rules.loops not in (None, "required", "forbidden"):
         raise UserError(f'{exercise.id}: loops are "required" or "forbidden", and not {rules.loops!r}.')
@@ -184,7 +186,9 @@ def _refuse_unknown(exercise: Exercise) -> None:
 
 
 def suspects(exercise: Exercise) -> tuple[str, ...]:
-    """Return the prefixes of the names that the rules forbid."""
+    """Return prefixes of operation names: of the operations that the rules forbid, and of those that take
+    numbers out of PyTorch. Return none if the exercise has no rules.
+    """
     if exercise.rules == Rules():
         return ()
     _refuse_unknown(exercise)
@@ -196,8 +200,8 @@ def suspects(exercise: Exercise) -> tuple[str, ...]:
 def judged_by_rules(
     exercise: Exercise, cases: list[Case], records: list[Record]
 ) -> tuple[tuple[str, str] | None, str]:
-    """Return the message of the first broken rule, or None, and a note on operations that the result does not
-    need.
+    """Return (rule, note): the message of the first broken rule, or None; and a note if forbidden operations
+    are used, but the result does not need them.
     """
     rule = broken_rule(exercise, cases, records)
     asides = [steps["aside"] for record in records if "aside" in (steps := record.get("steps", {}))]
@@ -214,7 +218,9 @@ def judged_by_rules(
 
 
 def _lines(asides: list[dict], which: str) -> str:
-    """Return the line numbers that the probe found, in words; empty if there are none."""
+    """Return the line numbers that the probe found, as text ("lines 2, 3 and 5", "line 2"); empty if there
+    are none.
+    """
     lines = sorted({line for one in asides for line in one[which]})
     *first, last = map(str, lines or [""])
     if not lines:
@@ -223,18 +229,18 @@ def _lines(asides: list[dict], which: str) -> str:
 
 
 def _without_asides(record: Record) -> Record:
-    """Return the record with the usage reduced to what its result needs."""
+    """Return the record with its usage reduced to the operations that the result needs."""
     steps = record.get("steps", {})
     needed = steps.get("aside", {}).get("needed")
     return record | {"steps": steps | {"usage": needed}} if needed else record
 
 
 def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
-    """Return whether the recorded kernels can prove that a rule is kept, so that a hidden check runs them
+    """Return whether the recorded kernels can prove that a rule is kept. If so, a hidden check runs them
     again on other numbers.
 
-    Without gradients, numbers may leave PyTorch, so nothing is proved. A rule that only limits the work is not
-    run again either: with other numbers, tokens may choose other paths.
+    If no case has gradients, numbers may leave PyTorch, and nothing is proved. A rule that only limits the
+    amount of work is not checked in this way either: with other numbers, tokens may take other paths.
     """
     rules = exercise.rules
     by_kernels = rules.loops or rules.large or set(rules.forbidden) - TOLD_BY_NAMES
@@ -296,8 +302,8 @@ def _too_much_work(exercise: Exercise, observed: Observed) -> tuple[str, str] | 
 
 
 def _used(patterns: Iterable[str], names: set[str]) -> str | None:
-    """Return the first pattern with which a name begins. (The names come from a student's process and are not
-    shown.)
+    """Return the first pattern with which one of the names begins. (The names come from a student's process
+    and are not shown.)
     """
     return next((pattern for pattern in patterns if any(name.startswith(pattern) for name in names)), None)
 
@@ -318,8 +324,8 @@ def _bulk_product(exercise: Exercise, case: Case, usage: Usage) -> bool:
     """Return whether one operation multiplies and sums for more than one row or column of the result.
 
     In a loop, each operation makes at most one row, or works entry by entry and reads about as much as it
-    makes. A product of tables, by any name, reads far more than it makes; as one broadcast it makes far more
-    entries than any table of the exercise has.
+    makes. A matrix product, under any name, reads far more than it makes. If it is written as one broadcast
+    product, it makes far more entries than any matrix of the exercise has.
     """
     sizes = sizes_of_axes(exercise, case)
     row = max((sizes.get(letter, 1) for letter in exercise.rules.rows.split()), default=math.inf)

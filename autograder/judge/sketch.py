@@ -1,9 +1,9 @@
 """Sketches of gradients: a few numbers that show whether two answers have the same gradients.
 
-The gradients of a large module are many numbers, and those of every known mistake would be most of a student
-bundle. In a sketch each tensor becomes three numbers: the sums of its finite entries with weights cos(p) and
-sin(p), p = 0.7 i^2 + 0.3 for entry i, and the number of its other entries. One entry that is off by d moves
-one of the sums by at least 0.7 d; differences practically never cancel in both.
+The gradients of a large module are many numbers, and the gradients of all known mistakes would take up most
+of a student bundle. In a sketch, each tensor becomes three numbers: the sums of its finite entries with
+weights cos(p) and sin(p), where p = 0.7 i^2 + 0.3 for entry i, and the count of its other entries. If one
+entry is off by d, one of the sums moves by at least 0.7 d; differences practically never cancel in both sums.
 """
 
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from autograder.values import Encoded
 
 
 def sketch(step: Encoded | None) -> Encoded | None:
-    """Return the sketch of encoded gradients; anything else, including a sketch, unchanged."""
+    """Return the sketch of encoded gradients; return anything else, including a sketch, unchanged."""
     if step is None or step["kind"] != "dict":
         return step
     pairs = [_sketch_tensor(key, item) for key, item in zip(step["keys"], step["items"], strict=True)]

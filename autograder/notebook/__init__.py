@@ -1,12 +1,13 @@
 """The functions that notebooks call. Read its modules in this order:
 
 check.py       judges an answer and shows the verdict (card.py formats it, show.py displays it)
-hint.py        an exercise's hints, one after the other
-memory.py      the latest verdicts, stored next to the notebook
-standing.py    where a learner is; progress.py and saved.py find it out, progress_card.py shows it
-mine.py        the learner's own answers from other lessons
+hint.py        shows an exercise's hints, one at a time
+memory.py      stores the latest verdicts next to the notebook
+standing.py    says where a learner stands; progress.py and saved.py find it out, progress_card.py shows it
+mine.py        returns the learner's own answers from other lessons
 sentence.py    the running example
-figures/       what a cell shows; lessons/ has figures of one lesson each; explore.py makes one follow its controls
-experiment/    training, measuring, looking into a model
-running.py     whether this is a notebook
+figures/       draws what cells show; lessons/ has the figures of single lessons; explore.py makes a figure
+               follow its controls
+experiment/    trains, measures, and looks into a model
+running.py     detects whether a notebook is running
 """

@@ -1,4 +1,4 @@
-"""A verdict as text, and as a small card."""
+"""Formats a verdict as text, and as a small card in HTML."""
 
 import html
 import re
@@ -13,7 +13,7 @@ OTHER_SIGN, OTHER_COLOUR = "✗", "#D55E00"
 
 
 def text_of(verdict: Verdict) -> str:
-    """Return a headline and the lines of the message."""
+    """Return the verdict as text: a headline and the lines of the message."""
     return "\n".join([_headline(verdict), *verdict.message.splitlines()])
 
 
@@ -33,18 +33,20 @@ def _points(verdict: Verdict) -> str:
 
 
 def html_of(verdict: Verdict) -> str:
-    """Return the verdict as a small card."""
+    """Return the verdict as a small card in HTML."""
     colour = COLOURS.get(verdict.state, OTHER_COLOUR)
     return html_card(colour, _headline(verdict), verdict.message.splitlines())
 
 
 def with_code(text: str) -> str:
-    """Return text as escaped HTML in which `code` is set as code."""
+    """Return text as escaped HTML, in which text between backticks is set as code."""
     return CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
 def html_card(colour: str, head: str, lines: Iterable[str]) -> str:
-    """Return a card in HTML: a coloured edge, a bold heading, and lines in which `code` is set as code."""
+    """Return a card in HTML: a coloured edge, a bold heading, and lines in which text between backticks is
+    set as code.
+    """
     body = "".join(f"<div>{with_code(line)}</div>" for line in lines)
     strong = f"<strong>{html.escape(head)}</strong>" if head else ""
     return (

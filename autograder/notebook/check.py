@@ -38,10 +38,10 @@ STOPPED = "No tick yet: Run All stops here."
 
 
 class CheckFailed(Exception):
-    """Raised if the answer is not right yet. A notebook shows no traceback, only the text, or one line if a
-    card shows it.
+    """Raised if the answer is not right yet.
 
-    Below the card is the picture of the verdict, if there is one.
+    A notebook shows no traceback, only the text, or a single line if a card shows the text. The picture of
+    the verdict, if there is one, is below the card.
     """
 
     has_card = False
@@ -71,14 +71,14 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
     """Judge `answer` and return the points it earns, as a float.
 
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
-    A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
-    more cases. (Those of a graded course are drawn from its secret, and never used by this function.) In a
-    notebook the verdict on the visible cases is remembered for `progress()`. For nbgrader's Validate, which
-    stops at points that its notebook does not allow, a right answer returns None, and a partly right one
-    raises.
+    For a right answer, a tick is shown; for a partly right one, its points and what is missing. With
+    `hidden`, there are more cases. (The hidden cases of a graded course are drawn from the course's secret,
+    and this function never uses them.) In a notebook, the verdict on the visible cases is remembered for
+    `progress()`. For nbgrader's Validate, which stops at points that its notebook does not allow, a right
+    answer returns None, and a partly right one raises.
 
-    Raises CheckFailed if the answer is wrong, does not run or is not started, with a few lines; its subclass
-    NotJudged if the check itself broke, with the error as its cause.
+    Raises CheckFailed, with a few lines, if the answer is wrong, does not run or is not started. Raises its
+    subclass NotJudged if the check itself broke, with the error as its cause.
     """
     if running_notebook() is not None and threading.current_thread() is not threading.main_thread():
         show_note("Not checked", "this check was called in a thread.", "Call it in a cell of its own.")
@@ -111,8 +111,8 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def _only_one_check() -> Iterator[None]:
-    """Refuse a check that an answer calls while it is checked, which would never end. (A check in another
-    thread of a script waits; in a notebook it would capture what other cells show.)
+    """Refuse a check that the answer calls while it is being checked, which would never end. (In a script, a
+    check in another thread waits; a notebook refuses it, since it would capture what other cells show.)
     """
     thread = threading.get_ident()
     if thread in _running:
@@ -158,7 +158,9 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
 
 
 def _what_comes_next(verdict: Verdict) -> str:
-    """Return how to go on if nothing is written yet, which is not a fault."""
+    """Return lines that say how to begin, if nothing is written yet (which is not a fault); otherwise an
+    empty text.
+    """
     if verdict.state != NOT_STARTED:
         return ""
     return (
@@ -170,7 +172,7 @@ def _what_comes_next(verdict: Verdict) -> str:
 def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
     """Judge an answer, and show what is being checked if that takes long.
 
-    Raises UserError if there is nothing to call, and OwnFault if an error is our own.
+    Raises UserError if the answer cannot be called, and OwnFault if an error is the autograder's own.
     """
     if not callable(answer):
         raise UserError(_overwritten(exercise.name, answer))
@@ -184,7 +186,7 @@ def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
 
 
 def _overwritten(name: str, value: object) -> str:
-    """Return a message for a name that was rebound from an answer to a value."""
+    """Return a message about a name that held an answer and now holds a value."""
     return (
         f"`{name}` is {_in_words(value)} now, not your answer: a later line assigned it.\n"
         f"Give that value another name, run the cell with your {name} again, and then this one."
@@ -198,7 +200,9 @@ def _in_words(value: object) -> str:
 
 
 def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
-    """Return the exercise of an answer: by id, else by the names that the caller has for the answer."""
+    """Return the exercise that an answer belongs to: by its id, or else by the names of the answer in the
+    caller's frame. Raises UserError if it is not found.
+    """
     if exercise_id is not None:
         return find(exercise_id)
     if isinstance(answer, str):

@@ -3,10 +3,10 @@
     explore(lambda scale, word: figures.one_query(...), scale=(0.0, 4.0, 0.1, 0.5), word=["dog", "saw"])
 
 A tuple (lowest, highest, step, start) makes a slider for the mouse and a field for the keyboard, in which the
-arrow keys go up and down by a step while they are held; a list makes a menu that starts at its first entry.
-Field and menu are the browser's own and tell a screen reader their name. The cell's output holds the live
-widget and a PNG of the start, so that a stored notebook, or one without live widgets, still shows the figure.
-Without ipywidgets it shows the figure and one line.
+arrow keys change the value by a step, repeatedly while they are held. A list makes a menu that starts at its
+first entry. Field and menu are the browser's own controls, whose names a screen reader can read. The cell's
+output holds the live widget and a PNG of the start, so that a stored notebook, or one without live widgets,
+still shows the figure. Without ipywidgets, the output is the figure at its start and one line that says so.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ STYLE = f"""<style>
 def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """Return a displayable explorer of `draw(**values)`.
 
-    Raises UserError if `draw` is not a function of these names that returns a figure, or if a choice is
-    neither a tuple of four numbers in order nor a list.
+    Raises UserError if `draw` is not a function that takes these names and returns a figure, or if a choice
+    is neither a tuple of four numbers in order nor a list.
     """
     if not callable(draw):
         raise UserError(
@@ -77,7 +77,7 @@ def _in_words(values: dict[str, Any]) -> str:
 
 
 def _told(error: Exception) -> str:
-    """Return the error, and the learner's line that it comes from."""
+    """Return the error as text, with the learner's line that it comes from."""
     from autograder.probe.guard import describe
 
     found = describe(error)
@@ -121,7 +121,7 @@ class Explorer:
     def widget(self) -> VBox:
         """Return the live widget: sliders and menus above the figure that they change.
 
-        subtle: ipywidgets' own Image cannot say what it shows, so the figure is HTML.
+        subtle: ipywidgets' own Image has no alternative text, so the figure is HTML.
         """
         import ipywidgets
 
@@ -164,7 +164,7 @@ class Explorer:
 
 
 def _control(ipywidgets, name: str, choice: Choice):
-    """Return a menu, or a field for a number, labelled with its range."""
+    """Return a menu, or a number field labelled with its range."""
     style, name = {"description_width": "210px"}, name.replace("_", " ")
     if isinstance(choice, list):
         layout = {"width": "550px", "max_width": "98%"}
@@ -179,7 +179,7 @@ def _control(ipywidgets, name: str, choice: Choice):
 
 
 def _row(ipywidgets, control):
-    """Return the control; for a field, with a slider beside it that moves with it."""
+    """Return a menu as it is, or a number field with a slider beside it; field and slider move together."""
     if isinstance(control, ipywidgets.Dropdown):
         return control
     kind = ipywidgets.IntSlider if isinstance(control, ipywidgets.BoundedIntText) else ipywidgets.FloatSlider

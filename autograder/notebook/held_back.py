@@ -13,8 +13,9 @@ SECONDS = 2.0  # a check that takes longer shows that it is at work
 
 @contextmanager
 def nothing_shown() -> Iterator[None]:
-    """Suppress displays, figures and the output of other programs; the probe suppresses prints and
-    warnings."""
+    """Suppress displays, figures and the output of other programs. (The probe suppresses prints and
+    warnings.)
+    """
     with ExitStack() as stack:
         shell = running_notebook()
         if shell is not None:
@@ -36,7 +37,9 @@ def _close_figures(pyplot, known: set[int]) -> None:
 
 @contextmanager
 def _nowhere(descriptor: int) -> Iterator[None]:
-    """Discard what is written to a descriptor of the process, as programs started by an answer do."""
+    """Discard what is written to a file descriptor of this process, for example by programs that an answer
+    starts.
+    """
     kept, nowhere = os.dup(descriptor), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, descriptor)
@@ -65,7 +68,7 @@ def shown_if_it_takes_long() -> Iterator[Callable[[str], None]]:
 
 
 class Shown:
-    """One line that is shown in a notebook, or in a terminal, and replaced by the next."""
+    """One line of text, shown in a notebook or in a terminal; the next line replaces it."""
 
     def __init__(self) -> None:
         self.is_there = False

@@ -1,4 +1,4 @@
-"""hint("loops.softmax"): the next of an exercise's hints."""
+"""hint("loops.softmax"): shows the next hint for an exercise."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -14,10 +14,11 @@ from autograder.notebook.slips import meant
 
 @entry_point('hint("loops.softmax")')
 def hint(exercise: str | Callable) -> None:
-    """Show the next hint: first where to look, then which operation, axis or function to use, last an
+    """Show the next hint: first where to look, then which operation, axis or function to use, finally an
     outline.
 
-    `exercise` is an id ("loops.softmax") or the answer itself (softmax). After the last hint it begins again.
+    `exercise` is an id ("loops.softmax") or the answer itself (softmax). After the last hint, the first one
+    is shown again.
     """
     name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", type(exercise).__name__)
     try:
@@ -34,7 +35,7 @@ def hint(exercise: str | Callable) -> None:
 
 @cache
 def _ladder(exercise_id: str) -> Iterator[tuple[int, str]]:
-    """Return an endless iterator over the numbered hints. Each exercise has one per session, which remembers the
-    next hint.
+    """Return an endless iterator over the numbered hints. Each exercise has one iterator per session, so that
+    each call gets the next hint.
     """
     return cycle(enumerate(find(exercise_id).hints, start=1))

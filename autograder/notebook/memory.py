@@ -1,8 +1,8 @@
 """The latest verdicts of the checks, kept in the learner's own folder and sent nowhere.
 
-The folder .attention-by-hand next to a notebook holds one small file per exercise: its state and points;
-nothing of the answer, no time and no number of tries. Each is written whole, so two notebooks that check at
-the same time lose nothing and no lock is needed. A damaged file counts as absent.
+The folder .attention-by-hand next to a notebook holds one small file per exercise, with its state and points.
+It holds nothing of the answer, no time and no number of tries. Each file is replaced as a whole, so two
+notebooks that check at the same time lose nothing, and no lock is needed. A damaged file counts as absent.
 
 The latest verdict counts, not the best, so that what is shown is true of the current answer.
 """
@@ -28,8 +28,9 @@ LARGEST_FILE = 1_000_000  # bytes of a file with all verdicts: a thousand times 
 
 
 def remember(verdict: Verdict, folder: Path = Path(), answer: Any = None) -> None:
-    """Store the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails. Only this session
-    knows the answer that was judged."""
+    """Store the verdict in `folder`, by default the folder of the notebook, where its kernel runs. This never
+    fails. The answer that was judged is kept only for this session.
+    """
     _JUDGED[verdict.exercise] = answer
     try:
         text = json.dumps({field: getattr(verdict, field) for field in FIELDS})
@@ -47,7 +48,7 @@ def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
 
 
 def was_judged(exercise_id: str, answer: Any) -> bool:
-    """Return whether this session's latest verdict on the exercise is on this very object."""
+    """Return whether this session's latest verdict on the exercise was given on this very object."""
     return _JUDGED.get(exercise_id) is answer
 
 
@@ -72,10 +73,10 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
 
 
 def carry_in(file: Path, folder: Path = Path()) -> None:
-    """Remember in `folder` the verdicts in a file of `carry_out` that have more points than the remembered
-    ones.
+    """Read a file that `carry_out` wrote, and remember in `folder` those of its verdicts that have more
+    points than the ones remembered there.
 
-    Raises UserError if it is not such a file, or the folder cannot be written to.
+    Raises UserError if the file is not of this kind, or if the folder cannot be written to.
     """
     here = recall(folder)
     try:

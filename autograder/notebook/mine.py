@@ -1,13 +1,13 @@
 """mine("generation.sample", otherwise): the learner's own answer to an exercise of another lesson, to build
 on.
 
-It is taken from the notebook of that lesson in the same folder: the cell of the answer, and from the other
-cells the imports, functions and values that it uses; nothing else of that notebook runs. It is used only if
-it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
+The answer is taken from the notebook of that lesson in the same folder: its cell and, from the other cells,
+the imports, functions and values that it uses; nothing else in that notebook runs. It is used only if it
+passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
 are the learner's own.
 
-Only a learner's own notebook gets the learner's answers; in grading, in a check and in a script `mine` always
-returns `otherwise`.
+Only a learner's own notebook gets the learner's answers; in grading, in a check and in a script, `mine`
+always returns `otherwise`.
 """
 
 import ast
@@ -41,7 +41,9 @@ CARRIED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign
 
 @dataclass(frozen=True)
 class _Found:
-    """The answer in a notebook, and when that file last changed; `answer` is None if it does not count."""
+    """The answer in a notebook, and when that file last changed; `answer` is None if there is none that
+    passes its check.
+    """
 
     changed: int
     answer: Callable | None
@@ -49,13 +51,13 @@ class _Found:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of parts: (exercise, whether the part is the learner's own) for each."""
+    """A table of the parts of a model; each row is (exercise, whether the part is the learner's own)."""
 
     rows: tuple[tuple[Exercise, bool], ...]
 
     @property
     def sentence(self) -> str:
-        """The number of parts that are the learner's, as a sentence."""
+        """A sentence that says how many parts are the learner's own."""
         return f"{sum(own for _, own in self.rows)} of {len(self.rows)} parts of this model are yours."
 
     def __repr__(self) -> str:
@@ -80,7 +82,7 @@ def _whose(exercise: Exercise, own: bool, linked: bool = False) -> str:
 
 
 class Mine:
-    """The class of this module's one object `mine`."""
+    """The class of `mine`, which is its only instance."""
 
     def __init__(self) -> None:
         self._known: dict[Path, _Found] = {}
@@ -88,8 +90,9 @@ class Mine:
 
     @entry_point('mine("generation.sample", otherwise)')
     def __call__(self, exercise: str, otherwise: Any) -> Any:
-        """Return the learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if
-        there is no such exercise. If there is a written answer that does not count, one sentence says so.
+        """Return the learner's own answer to the exercise with this id, or `otherwise`. If an answer is
+        written but cannot be used, one printed sentence says so. Raises UserError if there is no such
+        exercise.
         """
         found = self._answer(find(exercise))
         self._given[exercise] = found is not None
@@ -97,10 +100,12 @@ class Mine:
 
     @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
-        """Return a table of these parts that shows which are the learner's own: those that `mine` returned,
-        and those of this notebook that passed their latest check. An answer defined again since then is
-        checked again, and a sentence names it if it fails. A sentence also names a part that is right by now, but
-        was not when `mine` was called.
+        """Return a table that shows which of these parts are the learner's own.
+
+        A part is the learner's own if `mine` returned it, or if it is an answer in this notebook that passed
+        its latest check. An answer that was defined again since that check is checked again, and a printed
+        sentence names it if it fails. A printed sentence also names a part that is right by now, but was not
+        when `mine` was called.
         """
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
 
@@ -130,7 +135,9 @@ mine = Mine()
 
 
 def _is_still_right(exercise: Exercise) -> bool:
-    """Return whether this notebook's answer, as it is defined now, passes its check; true if it is not defined yet."""
+    """Return whether this notebook's answer, as it is defined now, passes its check. Return True if it is not
+    defined yet.
+    """
     shell = running_notebook()
     answer = shell.user_ns.get(exercise.name) if shell is not None else None
     if answer is None or was_judged(exercise.id, answer):
@@ -150,8 +157,8 @@ def _is_still_right(exercise: Exercise) -> bool:
 
 
 def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
-    """Wrap the learner's own function so that a check of something that calls it gets `otherwise` instead:
-    the check then gives the same verdict here as in grading.
+    """Wrap the learner's own function so that `otherwise` takes its place while something that calls it is
+    checked: the check then gives the same verdict here as in grading.
     """
     if not callable(otherwise) or isinstance(own, type):
         return own
@@ -164,7 +171,9 @@ def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
 
 
 def _notebook(exercise: Exercise) -> Path:
-    """Return the notebook of the exercise's lesson. A kernel runs in the folder of its notebook."""
+    """Return the path of the notebook of the exercise's lesson. It is relative, since a kernel runs in the
+    folder of its notebook.
+    """
     return Path(f"{exercise.lesson}.ipynb")
 
 
@@ -187,8 +196,8 @@ def _callers() -> Iterator[FrameType]:
 
 
 def _checked(exercise: Exercise, file: Path) -> Callable | None:
-    """Return the answer in the notebook, if there is one and it passes its check; if it does not, a sentence
-    says so.
+    """Return the answer in the notebook if there is one and it passes its check, else None. If an answer
+    cannot be used, a printed sentence says why.
     """
     try:
         source = _source(exercise, file)
@@ -209,8 +218,8 @@ def _checked(exercise: Exercise, file: Path) -> Callable | None:
 
 
 def _source(exercise: Exercise, file: Path) -> str | None:
-    """Return the answer in the notebook with everything that it uses; None if none is written. Raises
-    UserError.
+    """Return the source of the answer in the notebook, with everything that it uses; None if no answer is
+    written. Raises UserError if the notebook or the answer's cell cannot be read.
     """
     cells = [cell for cell in code_cells(file) if not cell.is_stub]
     last = max((place for place, cell in enumerate(cells) if is_answer(cell, exercise)), default=None)
@@ -242,17 +251,20 @@ def _run(source: str, name: str, file: Path) -> Any:
 
 
 def needed(name: str, cells: list[str]) -> str:
-    """Return, in their order, the imports, functions, classes and values in `cells` (texts) that `name` needs.
+    """Return the source of the imports, functions, classes and values in `cells` (texts) that `name` needs,
+    in their order.
 
-    Cells that are not Python, such as those with IPython's commands, are left out. Of two definitions of one
-    name both are kept: one may need the other.
+    Cells that are not Python, such as those with IPython's commands, are left out. If a name is defined
+    twice, both definitions are kept, because one may need the other.
     """
     statements = [node for cell in cells for node in _statements(cell)]
     return "\n".join(map(ast.unparse, needed_statements(name, statements)))
 
 
 def needed_statements(name: str, statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Return, in their order, the members of `statements` that `name` needs; none if no statement defines it."""
+    """Return, in their order, those of `statements` that define `name` or that it needs; none if no statement
+    defines it.
+    """
     wanted, kept = {name}, set[int]()
     grown = True
     while grown:

@@ -1,4 +1,4 @@
-"""progress(): what is done, partly done and not started, the points so far, and what to do next.
+"""progress(): shows what is done, partly done and not started, the points so far, and what to do next.
 
     from autograder import progress
     progress()
@@ -6,7 +6,7 @@
     progress(load="progress.json")
 
 It reads the latest verdicts of the checks in this folder (see memory.py) and runs nothing. Written questions
-are not counted: a person reads them.
+are not counted, because a person grades them.
 """
 
 from os import PathLike
@@ -29,13 +29,14 @@ NOT_WRITTEN = (
 
 @entry_point('progress(), progress(save="progress.json") or progress(load="progress.json")')
 def progress(*, save: str | PathLike | None = None, load: str | PathLike | None = None) -> None:
-    """Show where you are in the lessons of this folder, by the latest verdict of each check.
+    """Show where you are in the lessons of this folder, by the latest verdict on each exercise.
 
     Tries and hints are not counted. A lesson belongs to the folder if its notebook is here or one of its
-    exercises was checked here; if there is none, all lessons are shown.
+    exercises was checked here; if no lesson does, all lessons are shown.
 
-    With `save`, the verdicts are written into one file; with `load`, those of such a file are added to the ones
-    here, and for each exercise the one with more points is kept. Raises UserError if the file cannot be used.
+    With `save`, the verdicts are written into one file. With `load`, the verdicts in such a file are added to
+    those here; for each exercise, the one with more points is kept. Raises UserError if the file cannot be
+    used.
     """
     if load is not None:
         carry_in(Path(load))
@@ -47,7 +48,7 @@ def progress(*, save: str | PathLike | None = None, load: str | PathLike | None 
 
 
 def parts_of_folder(folder: Path) -> list[Part]:
-    """Return the lessons of a folder, in the order of the course."""
+    """Return the lessons of a folder, in the order of the course; all lessons if none belongs to it."""
     known = recall(folder)
     parts = []
     for lesson in lessons():
@@ -60,15 +61,17 @@ def parts_of_folder(folder: Path) -> list[Part]:
 
 
 def next_notebook(folder: Path) -> str:
-    """Return the name of the notebook with which to go on, of those in a folder; the first one if all is done."""
+    """Return the name of the notebook in a folder with which to go on; the first one if everything
+    is done.
+    """
     parts = parts_of_folder(folder)
     part, _ = next_of(parts) or (parts[0], None)
     return part.notebook
 
 
 def next_after(exercise: Exercise, folder: Path = Path()) -> str:
-    """Return the next step after an exercise that is right, in one line: the rest of its lesson, or another
-    lesson.
+    """Return one line that says what to do after this exercise, which is right: the rest of its lesson, or
+    another lesson.
     """
     parts = parts_of_folder(folder)
     own = [one.exercise for part in parts for one in part.standings if one.exercise.lesson == exercise.lesson]

@@ -1,5 +1,5 @@
-"""Formats progress: a card in a notebook, plain text elsewhere. Text keeps the page's own colour, so that it
-is readable on light and dark pages.
+"""Formats progress as a card in a notebook and as plain text elsewhere. Text keeps the page's own colour, so
+that it is readable on light and dark pages.
 """
 
 from html import escape
@@ -33,7 +33,9 @@ def show_progress(parts: list[Part]) -> None:
 
 
 def text_of(parts: list[Part]) -> str:
-    """Return points, what comes next, and the exercises of each lesson that is begun or comes next."""
+    """Return the progress as text: points, what comes next, and the exercises of each lesson that is begun or
+    comes next.
+    """
     lines = [_headline(parts), next_in_words(parts)]
     for part in parts:
         if _is_open(part, parts):
@@ -45,13 +47,13 @@ def text_of(parts: list[Part]) -> str:
 
 
 def next_in_words(parts: list[Part]) -> str:
-    """Return what to do next, in a line."""
+    """Return one line that says what to do next."""
     return "".join(_next(parts))
 
 
 def html_of(parts: list[Part]) -> str:
-    """Return a shorter form of `text_of` as a card: the exercises of a lesson in one row, and lessons that are
-    not begun folded.
+    """Return the progress as a card, shorter than `text_of`: the exercises of a lesson are in one row, and
+    lessons that are not begun are folded away.
     """
     before, place, after = _next(parts)
     link = f'<a href="{quote(place)}">{escape(place)}</a>' if place else ""
@@ -72,8 +74,8 @@ def _is_open(part: Part, parts: list[Part]) -> bool:
 
 
 def _shown(part: Part, parts: list[Part]) -> tuple[Standing, ...]:
-    """Return the exercises of a lesson that are listed: if there are several lessons, only those with
-    something left to do.
+    """Return the exercises of a lesson that are listed: all of them, but none if the lesson is done and there
+    are other lessons.
     """
     is_done = all(one.state == RIGHT for one in part.standings)
     return () if is_done and len(parts) > 1 else part.standings
@@ -110,7 +112,7 @@ def _line(standing: Standing) -> str:
 
 
 def _next(parts: list[Part]) -> tuple[str, str, str]:
-    """Return what to do next, in three parts: the words before the notebook's name, the name, the words after
+    """Return what to do next as three texts: the words before the notebook's name, the name, the words after
     it.
     """
     found = next_of(parts)
@@ -163,7 +165,7 @@ def _legend(parts: list[Part]) -> str:
 
 
 def as_data(part: Part) -> dict:
-    """Return the data that the command line prints with --json."""
+    """Return the data about a lesson that the command line prints with --json."""
     found = next_of([part])
     return {
         "notebook": part.notebook,

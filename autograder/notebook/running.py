@@ -1,4 +1,4 @@
-"""Detects what runs a lesson: a notebook, or a script or terminal."""
+"""Detects what runs a lesson: a notebook, or else a script or a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def is_validating() -> bool:
-    """Return whether nbgrader's Validate runs the notebook. It shows errors, and neither cards nor points."""
+    """Return whether nbgrader's Validate runs the notebook. Validate shows errors, but neither cards nor
+    points.
+    """
     return "NBGRADER_VALIDATING" in os.environ
 
 

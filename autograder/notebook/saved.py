@@ -1,5 +1,5 @@
-"""Reads a learner's notebook as it was saved: which answers are written and which are still the stub. Nothing
-is run.
+"""Reads a learner's notebook as it was saved, and finds out which answers are written and which are still the
+stub. Nothing is run.
 
 A notebook that students get carries, in each answer cell, nbgrader's checksum of the text that was handed
 out. A cell is a stub as long as its text still has that checksum; the lesson's source is not needed, so this
@@ -32,10 +32,12 @@ class _Cell:
 
 
 def parts_of_files(files: list[str]) -> list[Part]:
-    """Return each notebook, or Python file of `lab --as-files`, with its remembered verdicts; a folder stands for
-    the lessons in it. Raises UserError if a file is not one of the course.
+    """Return a Part for each notebook, and for each Python file that `lab --as-files` made, with its
+    remembered verdicts; a folder stands for the lessons in it. Raises UserError if a file does not belong to
+    the course.
 
-    An answer that is still the stub is not started, whatever is remembered: the lesson was begun again.
+    An answer that is still the stub counts as not started, even if a verdict is remembered: the lesson was
+    begun again.
     """
     return [_part(path) for file in dict.fromkeys(files) for path in _notebooks(Path(file))]
 
@@ -53,7 +55,9 @@ def _notebooks(path: Path) -> list[Path]:
 
 
 def file_of(lesson: str, folder: Path) -> Path | None:
-    """Return the lesson's notebook in a folder, else the Python file that `lab --as-files` makes, if there is one."""
+    """Return the lesson's notebook in a folder, or else its Python file made by `lab --as-files`; None if
+    there is neither.
+    """
     files = (folder / f"{lesson}.ipynb", folder / f"{lesson}.py")
     return next((file for file in files if file.is_file()), None)
 

@@ -30,10 +30,10 @@ _FROM_LOOPS = (
 
 
 def embed(tokens: Sequence[str] = TOKENS) -> Tensor:
-    """Return (N, 4) float32 embeddings of (N,) words of the example's vocabulary, as a new tensor."""
+    """Return the embeddings of N words of the example's vocabulary, (N, 4) float32, as a new tensor."""
     return torch.tensor([_EMBEDDING[token] for token in tokens])
 
 
 def from_loops() -> Tensor:
-    """Return (5, 4): the result of lesson 01's loops for the sentence, to four decimals."""
+    """Return the result of lesson 01's loops for the sentence, (5, 4), to four decimals."""
     return torch.tensor(_FROM_LOOPS)

@@ -1,4 +1,4 @@
-"""Show verdicts and notes: a card in a notebook, plain text elsewhere."""
+"""Shows verdicts and notes: a card in a notebook, plain text elsewhere."""
 
 from autograder.errors import OUR_ERROR, place_of
 from autograder.notebook.card import OTHER_COLOUR, html_card, html_of, text_of
@@ -24,9 +24,10 @@ def show(as_html: str, as_text: str) -> None:
 
 
 def show_failure(lines: list[str]) -> bool:
-    """Display, in a notebook, the message on an answer that is not right yet; elsewhere return False.
+    """Display, as a card in a notebook, the message about an answer that is not right yet. Return whether it
+    was displayed.
 
-    subtle: a card, because JupyterLab breaks the lines of an error in the middle of words. nbgrader's
+    subtle: it is a card because JupyterLab breaks the lines of an error in the middle of words. nbgrader's
     Validate shows the text of errors, and no cards.
     """
     if running_notebook() is None or is_validating():
@@ -43,7 +44,9 @@ def show_note(head: str, text: str, more: str) -> None:
 
 
 def show_picture(verdict: Verdict) -> None:
-    """Display, in a notebook, the expected result, the actual one and their difference; elsewhere nothing."""
+    """Display the expected result, the actual one and their difference in a notebook; do nothing
+    elsewhere.
+    """
     if verdict.picture is None or running_notebook() is None:
         return
     from IPython.display import display

@@ -1,7 +1,7 @@
 """Explains names that a learner mistyped, or used before their cell was run.
 
 subtle: an unknown name stops the cell before any of our code is called. So a handler for NameError is
-installed once in a notebook; all other errors are shown as before.
+installed, once per session of a notebook; all other errors are shown as before.
 """
 
 import linecache
@@ -37,8 +37,9 @@ def meant(wrong: str, known: Iterable[str]) -> str:
 
 
 def explain_names() -> None:
-    """Show one sentence instead of a traceback if, in a notebook, a check runs before the cell of its
-    answer."""
+    """Install the handler in a notebook: for example, if a check runs before the cell of its answer, one
+    sentence is shown instead of a traceback.
+    """
     shell = running_notebook()
     if shell is not None and not shell.custom_exceptions:
         shell.set_custom_exc((NameError,), _show)
@@ -63,7 +64,7 @@ def _show(
 
 def _why(error: NameError, trace: TracebackType, names: dict[str, Any]) -> str:
     """Return what to do about a missing name in a cell's own line; an empty text if the line is inside a
-    function.
+    function, or if there is nothing to say about the name.
     """
     *_, (frame, line) = traceback.walk_tb(trace)
     if frame.f_code.co_name != "<module>" or frame.f_globals is not names:

@@ -1,7 +1,7 @@
-"""Detects that the answer being checked is an older version of what its cell says.
+"""Detects that the answer being checked is older than the text in its cell.
 
-A cell that fails leaves everything as it was: its functions are those of its last successful run. A notebook
-keeps the texts of all cells that were run, and the text of the cell that defined the answer.
+If a cell fails, its functions are still those of its last successful run. A notebook keeps the texts of all
+cells that were run, and the text of the cell that defined the answer.
 """
 
 import linecache
@@ -12,8 +12,8 @@ from autograder.notebook.running import running_notebook
 
 
 def stale(answer: Any, name: str) -> str | None:
-    """Return a sentence about a later run that should have defined this answer and did not; None if it is up
-    to date.
+    """Return a sentence about a later run that should have defined this answer and did not; None if the
+    answer is up to date.
     """
     shell = running_notebook()
     made_of = source_of_cell(answer)
@@ -51,8 +51,9 @@ def _defines(text: str, name: str) -> bool:
 
 
 def _renamed(old: str, new: str, name: str) -> str | None:
-    """Return the new name that a later text of a cell gives to `name`, if nothing but that name has
-    changed."""
+    """Return the name that a later text of the cell has in place of `name`, if nothing else has changed; else
+    None.
+    """
     for found in re.findall(r"^(?:def|class) +(\w+)", new, re.MULTILINE):
         if found != name and re.sub(rf"\b{found}\b", name, new).strip() == old.strip():
             return found

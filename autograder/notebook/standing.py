@@ -10,7 +10,7 @@ NOT_CHECKED = "not checked"  # an answer is written, but no check of it is remem
 
 @dataclass(frozen=True)
 class Standing:
-    """A learner's state in one exercise: a state of the judge, or NOT_CHECKED."""
+    """A learner's state in one exercise. `state` is one of the judge's states, or NOT_CHECKED."""
 
     exercise: Exercise
     state: str
@@ -19,8 +19,9 @@ class Standing:
 
 @dataclass(frozen=True)
 class Part:
-    """A lesson, or a notebook file. `notebook` is the file to open, empty if it is not here; `note` one line
-    that explains what is shown, or nothing."""
+    """A lesson, or a notebook file. `notebook` is the file to open, empty if it is not here; `note` is a line
+    that explains what is shown, or empty.
+    """
 
     title: str
     notebook: str
@@ -39,12 +40,14 @@ class Part:
 def standing_of(
     exercise: Exercise, known: dict[str, tuple[str, float]], otherwise: str = NOT_STARTED
 ) -> Standing:
-    """Return the remembered verdict on an exercise; if there is none, the state `otherwise`."""
+    """Return the standing in an exercise, from its remembered verdict; if there is none, the state is
+    `otherwise`.
+    """
     return Standing(exercise, *known.get(exercise.id, (otherwise, 0.0)))
 
 
 def next_of(parts: list[Part]) -> tuple[Part, Standing] | None:
-    """Return the first exercise that is not done, and the part it belongs to; None if all are done."""
+    """Return the first exercise that is not done, with the part that it belongs to; None if all are done."""
     return next(
         ((part, standing) for part in parts for standing in part.standings if standing.state != RIGHT), None
     )

@@ -1,8 +1,8 @@
 """check --watch FILE: judges the answers in a Python file at each save, for those who work in an editor.
 
-Only an answer and the imports, functions and values that it uses are run, as in `mine`. What has not changed
-since the previous save is not judged again. Each save is judged in a separate process, which the next
-save ends, so that an endless loop blocks nothing. Verdicts are remembered next to the file, for `progress()`.
+As in `mine`, only an answer and the imports, functions and values that it uses are run. What has not changed
+since the previous save is not judged again. Each save is judged in a separate process, which the next save
+ends, so that an endless loop blocks nothing. Verdicts are remembered next to the file, for `progress()`.
 """
 
 import ast
@@ -33,7 +33,9 @@ PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" e
 
 
 def watch(path: Path) -> None:
-    """Judge the file now and at each save, until it is stopped. Raises UserError if it is not a Python file."""
+    """Judge the file now and at each save, until the user stops it. Raises UserError if it is not a Python
+    file.
+    """
     if path.suffix != ".py" or not path.is_file():
         why = "is not a Python file" if path.exists() else "does not exist"
         raise UserError(
@@ -46,10 +48,10 @@ def watch(path: Path) -> None:
 
 
 def look(path: Path, before: dict[str, str]) -> dict[str, str]:
-    """Judge what differs from `before` and print the verdicts; return the current source of each answer, by
-    id.
+    """Judge the answers whose source differs from `before` and print the verdicts. Return the current source
+    of each answer, by the exercise's id.
 
-    The next save interrupts it. Then nothing counts as judged.
+    The next save interrupts the judging. Then `before` is returned, because nothing counts as judged.
     """
     try:
         sources = _sources(path)
@@ -78,7 +80,7 @@ def look(path: Path, before: dict[str, str]) -> dict[str, str]:
 
 
 def _saves(path: Path) -> Iterator[None]:
-    """Yield now, and whenever the file has changed."""
+    """Yield now, and each time the file has changed."""
     seen = None
     while True:
         state = _state(path)
@@ -116,8 +118,8 @@ def _sources(path: Path) -> dict[str, str]:
 
 
 def _judge(path: Path, changed: Iterable[str], there: Iterable[str]) -> None:
-    """Print the verdicts on the exercises `changed`, and the next step among those whose answers are `there` in the
-    file.
+    """Print the verdicts on the exercises in `changed`, and what to do next among the exercises in `there`,
+    whose answers are in the file.
     """
     signal.signal(
         signal.SIGINT, signal.SIG_IGN

@@ -1,8 +1,8 @@
 """Offers the worked answer, next to the learner's own, after a few honest tries.
 
-A try is an answer that was judged and is not right yet, and whose code differs from that of earlier tries in this
-session. Checking the same code again, adding a comment, and an answer not yet begun do not count. The students' bundle
-has no worked answers.
+A try is an answer that was judged and is not right yet, and whose code differs from the code of earlier tries
+in this session. Checking the same code again, adding a comment, and an answer not yet begun do not count. The
+students' bundle has no worked answers.
 """
 
 import ast
@@ -21,7 +21,7 @@ _tried: dict[str, set[str]] = {}  # by exercise, the code of every try
 
 
 def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
-    """Count a try in a notebook, and show both answers in a fold from the third on; do nothing elsewhere."""
+    """Count a try in a notebook and, from the third on, show both answers, folded; do nothing elsewhere."""
     if running_notebook() is None or exercise.worked is None or verdict.state in (RIGHT, NOT_STARTED):
         return
     yours = source_of_cell(answer)
@@ -33,10 +33,10 @@ def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
 
 
 def _code(text: str) -> str:
-    """Return the code of a cell, without its comments and layout."""
+    """Return the code of a cell in a form that has no comments and no layout."""
     try:
         return ast.dump(ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError):  # a command of IPython's
+    except (SyntaxError, ValueError, RecursionError):  # an IPython command
         return text
 
 

@@ -2,11 +2,11 @@
 
 The call is repeated twice. In the first repetition every operation is traced (autograder.probe.traced), and
 suspected numbers that leave PyTorch are multiplied by 1.5: this does not affect a print or an assert, but it
-changes a result that depends on them. Where loops are forbidden, all numbers that leave PyTorch are
-multiplied: a loop whose numbers do not come back does not affect the result, however many iterations it takes.
-In the second repetition the operations that the result does not need are skipped, and their earlier results
-returned. If both repetitions give the result of the graded call, the usage of the second one is all that the
-result needs.
+changes a result that depends on these numbers. Where loops are forbidden, all numbers that leave PyTorch are
+multiplied: a loop whose numbers do not come back does not affect the result, however many iterations it
+takes. In the second repetition, the operations that the result does not need are skipped, and their results
+from the first repetition are returned. If both repetitions give the result of the graded call, the result
+needs nothing but what the second one used.
 """
 
 import sys
@@ -24,7 +24,7 @@ from autograder.values.encode import encode
 
 
 class _Kernels(TorchDispatchMode):
-    """Detects kernels that run outside any operation that a function mode sees."""
+    """Detects kernels that run outside the operations that a function mode sees."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class _Kernels(TorchDispatchMode):
 
 
 class _Replay(TorchFunctionMode):
-    """Runs the needed operations; for the others it returns what the trace holds."""
+    """Runs the needed operations; for all others it returns the results in the trace."""
 
     def __init__(self, trace: Trace, needed: set[int]):
         super().__init__()
@@ -67,8 +67,8 @@ class _Replay(TorchFunctionMode):
         return self.trace.results[number]
 
     def without_asides(self, usage: Usage) -> dict[str, Any]:
-        """Return the usage of the call, without modules in which nothing needed runs, and without a loop's
-        idle iterations.
+        """Return the usage of the call as plain data, without modules in which nothing needed runs. Where
+        loops are forbidden, no lines are counted, because those of idle iterations would count too.
         """
         parts = self.beside - self.within
         # subtle: PyTorch's modules are noted when they are called, whether or not anything in them is needed.
@@ -79,9 +79,12 @@ class _Replay(TorchFunctionMode):
 def aside(
     calls: Iterator[Callable[[], Any]], result: Any, suspects: tuple[str, ...], used: set[str], closely: bool
 ) -> dict[str, Any]:
-    """Return what the encoded `result` of a call needs ("needed", a usage, or None if unknown), the lines of
-    the suspects that it does not need ("beside"), and those of all others ("within"). `calls` repeat the
-    call; `used` are names of what the graded call used.
+    """Return which operations the result of a call needs.
+
+    "needed" is their usage, or None if it is unknown. "beside" holds the lines of the suspects that the
+    result does not need, "within" the lines of all other suspects. Each item of `calls` repeats the graded
+    call; `result` is the encoded result of the graded call, and `used` the names of the operations that it
+    used.
     """
     trace, usage = Trace(suspects), Usage(in_all_threads=closely)
     needed: set[int] = set()
@@ -114,7 +117,7 @@ NOTHING_TOLD: dict[str, Any] = {"needed": None, "beside": [], "within": []}
 
 
 def _parts_of_nn() -> set[str]:
-    """Return the classes and functions of torch.nn that are running."""
+    """Return the names of the classes and functions of torch.nn that are running."""
     frame, found = sys._getframe(2), set()
     while frame is not None:
         if TORCH_NN in frame.f_code.co_filename:
@@ -124,7 +127,9 @@ def _parts_of_nn() -> set[str]:
 
 
 def _is_one_of(parts: set[str], name: str) -> bool:
-    """Return whether a name in a usage is that of a member of `parts`, which are parts of torch.nn."""
+    """Return whether a name in a usage belongs to one of `parts`, which are names of classes and functions of
+    torch.nn.
+    """
     if name.startswith("nn:"):
         return name.removeprefix("nn:").partition(".")[0] in parts
     return name.startswith("torch.nn.") and name.rpartition(".")[2] in parts

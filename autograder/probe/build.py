@@ -24,7 +24,9 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 
 
 class WrongParts(Exception):
-    """Raised if a module lacks a required part, has it in another shape, or has parts that it may not have."""
+    """Raised if a module lacks a required part, has one of the wrong shape, or has parts that it may not
+    have.
+    """
 
     def __init__(self, expected: dict[str, tuple], found: dict[str, tuple]):
         self.expected = expected
@@ -38,8 +40,8 @@ def arguments(
     requires_grad: bool = False,
     moved: Callable[[Any], Any] = lambda value: value,
 ) -> tuple[tuple, dict[str, Any]]:
-    """Return new copies of a case's positional and keyword arguments, each passed through `moved`. Float
-    tensors take `dtype` if one is given.
+    """Return new copies of a case's positional and keyword arguments, each passed through `moved`.
+    Floating-point tensors get `dtype` if it is given.
     """
     args = tuple(moved(live(arg, dtype, requires_grad)) for arg in case.args)
     kwargs = {name: moved(live(arg, dtype, requires_grad)) for name, arg in case.kwargs.items()}
@@ -51,24 +53,24 @@ def arguments(
 
 
 def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments by name; positional ones by their position, as text."""
+    """Return all arguments in one dict; the key of a positional argument is its position, as a string."""
     return {str(position): arg for position, arg in enumerate(args)} | dict(kwargs)
 
 
 @trust_boundary
 def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
-    """Return the instance that a class returns when called with fresh copies of a case's `init`."""
+    """Return the instance that a class returns when it is called with new copies of a case's `init`."""
     return built_of(answer, live_init(init, dtype))
 
 
 def live_init(init: tuple | Mapping, dtype: torch.dtype | None = None) -> tuple | dict[str, Any]:
-    """Return fresh copies of the constructor's arguments."""
+    """Return new copies of the constructor's arguments."""
     return live(dict(init) if isinstance(init, Mapping) else tuple(init), dtype)
 
 
 @trust_boundary
 def built_of(answer: Callable, init: tuple | dict[str, Any]) -> Any:
-    """Return the instance that a class returns when called with these arguments."""
+    """Return the instance that a class returns when it is called with these arguments."""
     return answer(**init) if isinstance(init, dict) else answer(*init)
 
 
@@ -91,7 +93,9 @@ def is_own_method(name: str) -> bool:
 
 
 def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:
-    """Return a copy of one argument. An Optimizer stays as it is, because it needs its module."""
+    """Return a live copy of one argument. An Optimizer stays a description, because it is built from its
+    module later.
+    """
     if isinstance(value, torch.Tensor):
         copy = with_strides(value, value.stride())
         return (
@@ -111,8 +115,9 @@ def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = Fal
 
 
 def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
-    """Return the module that `spec` describes, with its weights, in their own type unless `dtype` is
-    given."""
+    """Return the module that `spec` describes, with its weights; they keep their dtype unless `dtype` is
+    given.
+    """
     kind = _defined(spec.code, {})[spec.kind] if spec.code else getattr(nn, spec.kind)
     # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before and
     # whatever other threads draw.
@@ -123,7 +128,7 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
 
 
 def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names that the course's own code defines."""
+    """Run code of the course and return its global names, with their values."""
     names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
     exec(_compiled(code), names)
     return names
@@ -135,8 +140,8 @@ def _compiled(code: str) -> CodeType:
 
 
 def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
-    """Return the optimiser, with its parameters in two groups: code that reads only the first group misses
-    some.
+    """Return the optimiser, with its parameters in two groups, so that code that reads only the first group
+    misses some.
     """
     first, *others = made[spec.of].parameters()
     groups = [{"params": params} for params in ([first], others) if params]
@@ -152,8 +157,8 @@ def load_weights(
 ) -> None:
     """Copy `weights` into the module's parameters by name.
 
-    Raises WrongParts if a name is missing or has another shape. Further parameters are left alone, unless the
-    state dict must be `exact`ly these.
+    Raises WrongParts if a name is missing or its parameter has another shape. Other parameters are left
+    alone; with `exact`, WrongParts is also raised if the state dict has names other than those in `weights`.
     """
     found = dict(nn.Module.named_parameters(module, remove_duplicate=False))
     if dtype is not None and any(value.dtype != dtype for value in (*found.values(), *module.buffers())):
@@ -174,8 +179,8 @@ def load_weights(
 
 
 def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
-    """Return the parameters of a plain module by name; those of a part that no longer computes as its class
-    does are left out.
+    """Return the parameters of a plain module by name, without those of parts that no longer compute as their
+    class does.
 
     subtle: no method of the module is called: an answer may have changed it so that it reports parameters
     other than those that it computes with.
@@ -193,7 +198,7 @@ def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
 
 
 def inputs_of(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """Return every tensor among the arguments that a gradient can reach, by name; including parameters of
+    """Return, by name, every tensor among the arguments that requires a gradient, including parameters of
     modules.
     """
     tensors = (pair for name, value in by_name(args, kwargs).items() for pair in _tensors(value, name))
@@ -213,7 +218,9 @@ def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
 
 @trust_boundary
 def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, names: Iterable[str]) -> list:
-    """Return the tensors that a call may read: those among its arguments, and the module's parameters."""
+    """Return the tensors that a call may read: those among its arguments, and the module's parameters with
+    these names.
+    """
     found = [value for name, arg in by_name(args, kwargs).items() for _, value in _tensors(arg, name)]
     if isinstance(module, nn.Module):
         parts = dict(nn.Module.named_parameters(module, remove_duplicate=False))
@@ -221,15 +228,15 @@ def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, na
     return found
 
 
-RESEEDED, SETTINGS = "random numbers", "settings"  # among the states
+RESEEDED, SETTINGS = "random numbers", "settings"  # keys in `states`
 
 
 def states(
     case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False, reset: bool = False
 ) -> dict[str, Any]:
-    """Return what a call must not change, by name: the tensors, lists and dicts among a case's arguments, a
-    module's parameters and its traces; whether the process's random numbers were `reseeded`, and whether its
-    settings were `reset`.
+    """Return, by name, what a call must not change: the tensors, lists, tuples and dicts among a case's
+    arguments, and the parameters and traces (see `_traces`) of the modules among them. Two more entries say
+    whether the process's random numbers were `reseeded` and whether its settings were `reset`.
     """
     found: dict[str, Any] = {}
     for name, value in by_name(args, kwargs).items():
@@ -242,10 +249,11 @@ def states(
 
 
 def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str, Any]:
-    """Return the traces of the modules among the constructor's arguments, keyed by the kind of the first such
-    module.
+    """Return the traces (see `_traces`) of the modules among the constructor's arguments. The keys begin with
+    the kind of the first of these modules.
 
-    Whether their parameters require gradients is left out: some exercises freeze the modules that they get.
+    The trace that says which parameters require gradients is left out: some exercises freeze the modules that
+    they get.
     """
     specs = [spec for spec in _items(case.init) if isinstance(spec, Module)]
     modules = [value for value in _items(init) if isinstance(value, nn.Module)]
@@ -254,7 +262,7 @@ def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str
 
 
 def _items(value: Any) -> Iterator[Any]:
-    """Yield the value itself, or the items of a list, tuple or dict, however deeply nested."""
+    """Yield the value itself or, for a list, tuple or mapping, the values in it, however deeply nested."""
     if isinstance(value, (tuple, list, Mapping)):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from _items(item)
@@ -264,8 +272,8 @@ def _items(value: Any) -> Iterator[Any]:
 
 @trust_boundary
 def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
-    """Return the state that a call may leave behind on a module; for a module that it is meant to change, only
-    the mode.
+    """Return the state in which a call may leave a module: its parts, hooks and modes, and which parameters
+    require gradients. For a module that the call is meant to change, return only the mode.
     """
     if name in changes:
         return {f"{name}.training": module.training}
@@ -280,7 +288,9 @@ def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str,
 
 
 def state(value: object, name: str) -> dict[str, Any]:
-    """Return the parts of one argument that a call can change, by name."""
+    """Return, by name, what a call can change in one argument: a module's parameters, or the tensor, list or
+    dict itself.
+    """
     if isinstance(value, nn.Module):
         return _parameters(value, f"{name}.")
     return {name: value} if isinstance(value, (torch.Tensor, list, tuple, dict)) else {}
@@ -294,5 +304,7 @@ def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
 
 
 def states_as_given(case: Question) -> dict[str, Any]:
-    """Return the `states` of a case's arguments before any call."""
+    """Return, before any call, the `states` of a case's arguments and the traces of its constructor's
+    arguments.
+    """
     return states(case, *arguments(case)) | constructor_traces(case, live_init(case.init))

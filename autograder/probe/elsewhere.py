@@ -1,7 +1,8 @@
-"""Finds out whether an answer computes where its inputs are, by a call on a device that is not the CPU.
+"""Checks whether an answer computes on the device of its inputs, by calling it on a device that is not the
+CPU.
 
 The device stands in for a GPU, which this machine may lack. Its tensors report the device "meta" but hold
-numbers, so that an answer may read them; and like those of a GPU they refuse to be combined with tensors of
+numbers, so that an answer can read them. Like tensors on a GPU, they refuse to be combined with tensors on
 the CPU.
 """
 
@@ -26,8 +27,8 @@ OF_THE_CASE = -1  # instead of a line: the case itself made the tensor
 
 
 class StaysBehind(Exception):
-    """Raised if a tensor on the CPU is combined with a tensor of the device, or is itself the result; `line` is the
-    student's line that made it, or 0.
+    """Raised if a tensor on the CPU is combined with a tensor on the device, or is itself the result; `line`
+    is the student's line that made the CPU tensor, or 0.
     """
 
     def __init__(self, line: int):
@@ -36,7 +37,7 @@ class StaysBehind(Exception):
 
 
 class _There(torch.Tensor):
-    """A tensor on the device; its numbers are in `held`."""
+    """A tensor on the stand-in device; its numbers are in `held`, on the CPU."""
 
     held: torch.Tensor
 
@@ -63,8 +64,8 @@ class _There(torch.Tensor):
 
 
 class OtherDevice(TorchDispatchMode):
-    """Runs each kernel on the CPU tensors behind those of the stand-in device, and puts its results on that
-    device.
+    """Runs each kernel on the CPU. Tensors on the stand-in device are replaced by the CPU tensors that they
+    hold, and the results are put on that device.
     """
 
     def __init__(self) -> None:
@@ -104,12 +105,16 @@ class OtherDevice(TorchDispatchMode):
         return result
 
     def line_of(self, tensor: torch.Tensor) -> int:
-        """Return the student's line that made a tensor on the CPU, or else the student's line that is running."""
+        """Return the student's line that made a tensor on the CPU; if it is unknown, the student's line that
+        is running.
+        """
         return self.made[id(tensor)][1] if id(tensor) in self.made else _line()
 
 
 class _Copied(TorchFunctionMode):
-    """Makes tensors from numbers on the device; PyTorch itself would leave the numbers out."""
+    """Makes `torch.tensor` and similar functions put their numbers on the device; PyTorch itself would leave
+    them out.
+    """
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -120,7 +125,9 @@ class _Copied(TorchFunctionMode):
 
 
 def moved(value: Any) -> Any:
-    """Return the arguments on the device; modules are moved in place, with their parameters and buffers."""
+    """Return a value with its tensors on the device. Modules, and the globals of the course's functions, are
+    changed in place.
+    """
     if isinstance(value, nn.Module):
         _move(value)
     elif isinstance(value, FunctionType):
@@ -149,8 +156,8 @@ def _move(module: nn.Module) -> None:
 
 
 def stays_behind(call: Callable[[], Any]) -> int | None:
-    """Return the line with which a call on the device leaves it, 0 if that is unknown; None if it stays
-    there, or cannot be made there.
+    """Return the student's line at which a call on the device leaves the device, 0 if the line is unknown.
+    Return None if the call stays on the device or fails there.
     """
     try:
         called_there(call)
@@ -162,7 +169,7 @@ def stays_behind(call: Callable[[], Any]) -> int | None:
 
 
 def called_there(call: Callable[[], Any]) -> Any:
-    """Return the result of a call on the device. Raises StaysBehind."""
+    """Return the result of a call on the device. Raises StaysBehind if the call leaves the device."""
     device = OtherDevice()
     with device, _Copied():
         result = call()
@@ -181,7 +188,9 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(change: Callable[[Any], Any], value: Any, kinds: Any = torch.Tensor) -> Any:
-    """Return the value with `change` applied to every tensor in it."""
+    """Return the value with `change` applied to every object of these kinds in it (by default, to every
+    tensor).
+    """
     if isinstance(value, kinds):
         return change(value)
     if isinstance(value, (tuple, list)):
@@ -196,7 +205,9 @@ def _here(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _line() -> int:
-    """Return the line of the student's code that is running; 0 if it is not known."""
+    """Return the student's line that is running, 0 if it is unknown, or OF_THE_CASE if code of the case is
+    running.
+    """
     frame = sys._getframe(2)
     while frame is not None:
         if frame.f_code.co_filename == GIVEN:

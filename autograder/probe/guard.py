@@ -1,4 +1,4 @@
-"""Makes one call of a student's code and survives whatever it does.
+"""Makes one call of a student's code and survives anything that the code does.
 
 The call is limited in time, its prints and warnings are dropped, and every exception, including `sys.exit`
 and endless recursion, comes back as data.
@@ -27,8 +27,11 @@ LONGEST_TEXT = 300
 def guarded(
     call: Callable[[], T], seconds: float, told: float | None = None
 ) -> tuple[T, None] | tuple[None, Encoded]:
-    """Return (value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the position
-    of our own frame. An out-of-time error names `told` seconds if given, else `seconds`.
+    """Return (value, None) if `call()` returns a value, or (None, error), with the error as plain data, if it
+    raises.
+
+    If the error is a fault of the autograder, its field `ours` says where it was raised. If the call runs out
+    of time, the text names `told` seconds if given, else `seconds`.
     """
     try:
         with quiet(), time_limit(seconds):
@@ -49,7 +52,9 @@ def guarded(
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """Return type, text and the student's own line of an exception, as plain data."""
+    """Return the type and the text of an exception, the student's line at which it arose, and more, as plain
+    data.
+    """
     line, code, function = _students_line(error)
     return {
         "type": str(type(error).__name__)[:LONGEST_TEXT],
@@ -64,7 +69,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def _raised_by_student(error: BaseException) -> bool:
-    """Return whether a `raise` statement of the student's raised it."""
+    """Return whether a `raise` or `assert` in the student's code raised the error."""
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
@@ -74,8 +79,9 @@ def _raised_by_student(error: BaseException) -> bool:
 
 
 def _is_unwritten(error: BaseException) -> bool:
-    """Return whether the function that raised the error holds nothing but a docstring, `raise`, `pass` and a call
-    of `super().__init__`; true if its source cannot be read.
+    """Return whether the function that raised the error is still a stub, with nothing but `raise`, `pass` and
+    bare expressions such as a docstring or a call of `super().__init__`. Return True if its source cannot be
+    read.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     # subtle: inspect.getsource gives the same, but first looks through every module, at 2 ms a time.

@@ -1,8 +1,8 @@
-"""A limit on the time that a block takes, on every system.
+"""Limits the time that a block takes, on every system.
 
-In the main thread the system's timers enforce it, where there are any. On Windows, which has none, and in
-other threads, a watching thread raises the error in the block's thread. That works only between two steps of
-Python: a single call into C, such as `time.sleep`, ends first.
+In the main thread, the system's timers enforce the limit, if the system has timers. On Windows, which has
+none, and in other threads, a separate thread watches the time and raises the error in the block's thread.
+That works only between two steps of Python: a single call into C, such as `time.sleep`, is completed first.
 """
 
 import ctypes
@@ -20,20 +20,22 @@ from contextlib import AbstractContextManager
 from types import FrameType
 
 IMPORTS = importlib._bootstrap._find_and_load.__code__  # type: ignore[attr-defined]
-PATIENCE = 4  # a block may take this many times as long as it may compute
+PATIENCE = 4  # on the clock, a block may take this many times as long as it may compute
 HAS_TIMERS = all(hasattr(signal, name) for name in ("setitimer", "SIGPROF", "SIGALRM"))
 
 
 class OutOfTime(BaseException):
-    """Raised if the call took longer than its limit. It is not an Exception, so that `except Exception` does
+    """Raised if a call takes longer than its limit. It is not an Exception, so that `except Exception` does
     not catch it.
     """
 
 
 def time_limit(seconds: float) -> AbstractContextManager[None]:
-    """Raise OutOfTime in the block when this process has computed for `seconds`, or after PATIENCE times as many on
-    the clock; and again after each further tenth of that time if the error is swallowed. An import in the block is
-    completed first: a half-imported module could not be used again in this process.
+    """Raise OutOfTime in the block when this process has computed for `seconds`, or after PATIENCE times as
+    many seconds on the clock. If the error is swallowed, raise it again after each further tenth of that
+    time.
+
+    An import in the block is completed first: a half-imported module could not be used again in this process.
     """
     # subtle: on a busy machine a right answer waits for the processor, and must not run out of time for that.
     in_main = threading.current_thread() is threading.main_thread()
@@ -65,12 +67,13 @@ class _ByTimers(AbstractContextManager[None]):
             set_handler(number, handler)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
-        """Raise OutOfTime, unless the limit is just being set or removed or a module is being imported, which must
-        not be interrupted halfway."""
+        """Raise OutOfTime, but not while the limit is being set or removed, nor during an import, which must
+        not be interrupted halfway.
+        """
         whole = (_ByTimers.__enter__.__code__, _ByTimers.__exit__.__code__)
         ours = (_ByTimers._ring.__code__, _imports_in.__code__)
         while frame is not None and frame.f_code in ours:
-            frame = frame.f_back  # the other timer's, which this one interrupts
+            frame = frame.f_back  # a frame of the other timer's handler, which this one interrupts
         if frame is None or (frame.f_code not in whole and _imports_in(frame) <= self._imports):
             raise OutOfTime()
 
@@ -110,8 +113,8 @@ class _ByWatching(AbstractContextManager[None]):
 
 
 def _watch(limit: "weakref.ref[_ByWatching]", over: threading.Event, tick: float) -> None:
-    """Watch the time until the block is over or its limit is gone: an error may be raised before `__exit__`
-    can begin.
+    """Watch the time until the block is over or the `limit` object no longer exists, because an error may be
+    raised before `__exit__` can begin.
     """
     computed, began = time.process_time(), time.monotonic()
     while not over.wait(tick) and (watched := limit()) is not None:
@@ -120,7 +123,7 @@ def _watch(limit: "weakref.ref[_ByWatching]", over: threading.Event, tick: float
 
 
 def _imports_in(frame: FrameType | None) -> int:
-    """Return how many imports this frame and its callers are in."""
+    """Return how many imports are under way in this frame and its callers."""
     count = 0
     while frame is not None:
         count += frame.f_code is IMPORTS

@@ -1,10 +1,10 @@
 """Records which operations a call uses, however it reaches them.
 
-Two hooks observe every call whose result counts: PyTorch's function mode (the functions called, by any name,
-and how much each reads and makes) and a hook on every module called. A call that is observed `closely` has
-two more: the dispatch mode (the kernels reached, also from scripted code or `torch.ops`) and a line tracer on
-the student's own code. One of these calls runs in PyTorch's profiler as well, which sees every thread and
-what runs while the modes are switched off, but takes longest.
+Two hooks observe every call whose result counts: PyTorch's function mode (it sees the functions called, under
+any name, and how much each reads and makes) and a hook on every module that is called. For a call that is
+observed `closely` there are two more: the dispatch mode (it sees the kernels reached, also from scripted code
+or `torch.ops`) and a line tracer on the student's own code. One of these calls also runs in PyTorch's
+profiler, which sees every thread and what runs while the modes are switched off, but takes longest.
 """
 
 import contextlib
@@ -63,12 +63,13 @@ class Usage:
     calls     the largest number of torch functions that one call uses
     kernels   how many kernels ran, in all calls that are observed closely
     lines     how many lines of the student's code ran, in all calls that are observed closely
-    products  whether a product of two matrices is among the kernels (all three sizes more than 1)
-    largest   the number of entries of the largest tensor that a kernel makes (observed closely); views do not count
-    work      how many entries the kernels of one call read and make in all (observed closely), by the size of what they
-              make: item i is for kernels that make 2**i to 2**(i+1) - 1 entries. Views and mere copies do not count
-    sizes     (name, number of tensors read, entries read, entries made) of every function and kernel that makes
-              more than one entry
+    products  whether one of the kernels multiplied two matrices (all three sizes more than 1)
+    largest   the number of entries of the largest tensor that a kernel makes (observed closely); views do not
+              count
+    work      how many entries the kernels of one call read and make in all (observed closely), as a list:
+              item i is for kernels that make 2**i to 2**(i+1) - 1 entries. Views and mere copies do not count
+    sizes     (name, number of tensors read, entries read, entries made) of every function and kernel that
+              makes more than one entry
 
     With `in_all_threads`, calls that are observed closely run in the profiler as well.
     """
@@ -83,7 +84,7 @@ class Usage:
         self.work = [0] * LARGEST_POWER
 
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
-        """Add the sizes of one operation."""
+        """Record the sizes of one operation."""
         if len(self.sizes) < MOST_SIZES:
             values = (*args, *kwargs.values())
             read = _sizes_of(values)
@@ -197,7 +198,7 @@ class _Kernels(TorchDispatchMode):
 
 
 def kernels_observed(usage: Usage) -> AbstractContextManager:
-    """Add to `usage` only the kernels of the block."""
+    """Return a context manager that adds the kernels of its block to `usage`, and nothing else."""
     return _Kernels(usage)
 
 
@@ -233,7 +234,9 @@ def observed(usage: Usage, closely: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _largest_of_calls(usage: Usage) -> Iterator[None]:
-    """Reset the per-call counters of the usage for the block, and keep the maximum over all calls."""
+    """Count the calls and the work of the block separately, then keep the larger of the old and the new
+    counts.
+    """
     calls, work = usage.calls, usage.work
     usage.calls, usage.work = 0, [0] * LARGEST_POWER
     try:
@@ -258,8 +261,8 @@ def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:
 
 @contextlib.contextmanager
 def _profiled(usage: Usage) -> Iterator[None]:
-    """Add the kernels of all threads. A matrix product that the dispatch mode did not see counts whatever its
-    sizes, because a profiler that recorded sizes would take three times as long.
+    """Add the kernels of all threads to `usage`. A matrix product that the dispatch mode did not see counts
+    regardless of its sizes: a profiler that recorded sizes would take three times as long.
     """
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # else it writes two lines to the screen each time
     with profiled_in_all_threads() as profiler:
@@ -308,7 +311,7 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Return whether a frame belongs to an import: PyTorch loads some of its parts when they are first
+    """Return whether the frame runs as part of an import: PyTorch loads some of its parts when they are first
     needed.
     """
     while frame is not None and not is_students(frame.f_code.co_filename):

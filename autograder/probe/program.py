@@ -1,11 +1,11 @@
 """Records what a call computes as a program: its kernels, in order, with what each reads and makes.
 
-`Recorder` writes the program of a call in the answer's own process. `run_program` runs it again elsewhere, on
-other numbers of the same sizes. Its output is right only if the program computes it: a number from anywhere
-but the program's inputs and constants would not fit the new inputs.
+`Recorder` writes the program of a call in the answer's own process. `run_program` runs it again in another
+process, on other numbers of the same sizes. Its output is right only if the program computes it: a number
+that comes from anywhere but the program's inputs and constants would not fit the new inputs.
 
 A program is JSON, compressed: {"steps": [[kernel, arguments, results], ...], "output": ...}. Tensors are
-numbered, inputs first; a constant is a step without a kernel. The backward pass is not recorded, which would
+numbered, inputs first; a constant is a step without a kernel. The backward pass is not recorded: that would
 take three times as long.
 """
 
@@ -35,12 +35,12 @@ REFUSED = re.compile(r"from_file|set_|resize.*|.*pin_memory|.*unsafe_index.*|.*_
 
 
 class NoProgram(Exception):
-    """Raised if the call does something that a program cannot hold, or too much of it."""
+    """Raised if a call does something that a program cannot hold, or does too much."""
 
 
 class Recorder(TorchDispatchMode):
-    """Records the program of its block; `inputs` are the tensors that it numbers first. Call `data` after the
-    block.
+    """Records the program of its block; `inputs` are the tensors that get the first numbers. Call `data`
+    after the block.
     """
 
     @classmethod
@@ -78,8 +78,8 @@ class Recorder(TorchDispatchMode):
         return made
 
     def _recorded(self, value: object) -> Any:
-        """Encode a value as `_plain` does, but record a failure instead of raising it, so that the call is
-        not disturbed.
+        """Encode a value as `_plain` does, but note a failure instead of raising it, so that the call is not
+        disturbed.
         """
         try:
             return self._plain(value)
@@ -102,7 +102,7 @@ class Recorder(TorchDispatchMode):
         return zlib.compress(json.dumps({"steps": self._needed(), "output": returned}).encode(), FAST)
 
     def _needed(self) -> list[list]:
-        """Return the steps without those that the output does not need."""
+        """Return only the steps that the output needs, in order."""
         memory, kept = self._memory, []
         needed = {memory[number] for number in self._reading}
         for step, read in zip(reversed(self._steps), reversed(self._reads), strict=True):
@@ -124,8 +124,9 @@ class Recorder(TorchDispatchMode):
         return number
 
     def _number(self, tensor: torch.Tensor) -> int:
-        """Return the number of a tensor. subtle: what autograd saves for its backward pass is another object
-        with the same storage.
+        """Return the number of a tensor; a tensor without a number becomes a constant.
+
+        subtle: what autograd saves for its backward pass is another object with the same storage.
         """
         number = self._by_id.get(id(tensor))
         if number is None:
@@ -182,7 +183,7 @@ def _tensors(made: Any) -> Iterator[torch.Tensor]:
 def run_program(data: bytes, inputs: Iterable[torch.Tensor], usage: Usage) -> Encoded:
     """Return the output of a program on these inputs; its operations are added to `usage`.
 
-    Raises NoProgram, or whatever a kernel raises, if the data is not a program for them.
+    Raises NoProgram, or any error that a kernel raises, if the data is not a program for these inputs.
     """
     program = json.loads(zlib.decompress(data))
     tensors = dict(enumerate(inputs))

@@ -1,5 +1,5 @@
-"""Runs the recorded programs of an answer again, on other numbers, in a process in which none of its code has
-run.
+"""Runs the recorded programs of an answer again, on other numbers, in a process that has run none of the
+answer's code.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ SECONDS = 10.0
 
 
 def rerun(programs: Sequence[bytes], cases: Sequence[Question]) -> list[dict[str, Encoded]]:
-    """Return the result of each program on the numbers of its case, and the operations that it uses; nothing
-    if it fails.
+    """Return, for each program, its output on the numbers of its case and the operations that it uses; an
+    empty dict if it fails.
     """
     return [_results(program, case) for program, case in zip(programs, cases, strict=True)]
 

@@ -3,14 +3,14 @@
 A record is plain data: {"status": ..., "steps": {...}} with encoded values. Steps of a call:
 
     output     the result
-    after      the arguments after the call
+    after      the arguments and other state that the call must not change, after the call
     again      the result of a second call with the same arguments
     evaluated  the result in evaluation mode and under no_grad (modules)
     gradients  of every float argument and parameter, for a fixed weighting of the result
     usage      the operations used for the output and the gradients
-    aside      if something suspected was used: the operations that the output needs, or None if that cannot be told;
-               and the lines of the suspects beside the output and within what it needs
-    further    the names of parameters that the exercise does not name and the result depends on, if there are any
+    aside      if suspected operations were used: which operations the output needs, if that can be found out,
+               and the lines of the suspects (autograder.probe.aside)
+    further    the names of parameters on which the result depends, although the exercise does not name them
     program    the operations of one call as data (autograder.probe.program), if the case asks for it
     elsewhere  the line that leaves the device of the inputs, if one does (autograder.probe.elsewhere)
 
@@ -58,8 +58,8 @@ from autograder.values.encode import LARGEST_TENSOR, encode
 
 SECONDS_PER_CALL = 5.0
 MADE_FROM, CALLED_FROM = 60_013, 60_017  # seeds that are used nowhere else
-FURTHER = 20  # most names of parameters that are recorded
-MANY = 20  # operations of a call: fewer are no loop over a long sentence
+FURTHER = 20  # how many names of further parameters are recorded at most
+MANY = 20  # a call with fewer operations holds no loop over a long sentence
 
 
 def probe(
@@ -73,10 +73,14 @@ def probe(
     tick: Callable[[str], None] = lambda at_work: None,
     told: float | None = None,
 ) -> list[Record]:
-    """Return one record for each case. `dtype` overrides the float type of all inputs (for a reference);
-    `output_only` skips the steps that follow the output; `record` says whether the operations used, and a
-    line that leaves the device of the inputs, are recorded; `tick` is called with "case 3 of 40" before that
-    case runs. The error for a call out of time names `told` seconds, if given, instead of `seconds`.
+    """Return one record for each case.
+
+    dtype        overrides the float type of all inputs (for a reference)
+    seconds      the time limit of each call
+    output_only  skip the steps that follow the output
+    record       whether to record the operations used, and the line that leaves the device of the inputs
+    tick         called before each case, with a text such as "case 3 of 40"
+    told         if given, the error for a call out of time names this many seconds instead of `seconds`
     """
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
@@ -101,7 +105,7 @@ def probe(
 
 @dataclass
 class _Probe:
-    """The calls of one case. `instances` are the modules made for earlier cases."""
+    """The calls of one case. `instances` holds the modules made for earlier cases."""
 
     answer: Callable
     case: Question
@@ -176,7 +180,7 @@ class _Probe:
 
     @trust_boundary
     def _new_parameters(self) -> dict[str, torch.Tensor]:
-        """Return, of a new module, the parameters that the exercise names."""
+        """Make a new module and return those of its parameters that the exercise names."""
         module = built(self.answer, self.case.init, self.dtype)
         parts = nn.Module.named_parameters(module, remove_duplicate=False)
         return {name: part.detach().clone() for name, part in parts if name in self.case.weights}
@@ -212,7 +216,7 @@ class _Probe:
         return {"status": "out of time" if late else "answered", "steps": self.steps}
 
     def _look_aside(self, call: Any) -> None:
-        """If something suspected was used, record which operations the result needs, and the lines of the
+        """If a suspected operation was used, record which operations the result needs, and the lines of the
         suspects.
         """
         assert self.usage is not None
@@ -227,7 +231,7 @@ class _Probe:
             self.steps["aside"] = found or NOTHING_TOLD
 
     def _look_elsewhere(self) -> None:
-        """Find the line that leaves the device of the inputs, in a separate call."""
+        """Make a separate call to find the line that leaves the device of the inputs, and record it."""
 
         def line() -> int | None:
             call = self.answer
@@ -289,7 +293,7 @@ class _Probe:
         return self.case.program and self.usage is not None
 
     def _recorded(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Return the result of a call, whose program is recorded if the case asks for it."""
+        """Make a call and return its result; record the program of the call if the case asks for it."""
         if not self.has_program:
             return run_case(self.case, call, args, kwargs)
         with Recorder(inputs_of_program(args, kwargs, call, self.case.weights)) as recorder:
@@ -300,7 +304,7 @@ class _Probe:
     def _step(
         self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None
     ) -> Encoded | None:
-        """Record what `call` returns; return the error that it raises, or None."""
+        """Record what `call` returns under `name`; return the error that it raises, or None."""
 
         def value() -> Encoded:
             # subtle: what a lazy result computes only when it is read belongs to the call.
@@ -315,7 +319,9 @@ class _Probe:
         return contextlib.nullcontext() if self.usage is None else observed(self.usage, closely)
 
     def _observed_again(self) -> AbstractContextManager:
-        """Observe a call after the first one. In a case that is observed closely no call goes unseen."""
+        """Return the hooks for a call after the first one. They observe it only in a case that is observed
+        closely: there, no call goes unseen.
+        """
         return self._observed() if self.case.observe else contextlib.nullcontext()
 
     def _guarded(self, call: Callable[[], Any]) -> tuple[Any, Encoded | None]:
@@ -329,7 +335,7 @@ class _Probe:
 
 
 def _has_plain_settings() -> bool:
-    """Return whether gradients and the default type are as they were before the call."""
+    """Return whether gradients are enabled and the default dtype is float32, as before the call."""
     return torch.is_grad_enabled() and torch.get_default_dtype() == torch.float32
 
 
@@ -339,9 +345,11 @@ def _wrong_parts(expected: Mapping, found: dict[str, list[int]] | None) -> Recor
 
 @trust_boundary
 def _weighted_sum(value: object) -> torch.Tensor | None:
-    """Return the sum of all float results, each entry times a fixed weight: a scalar to differentiate.
+    """Return the sum of all entries of the float results, each times a fixed weight: a scalar to
+    differentiate. Return None if there is no float result.
 
-    The weights are cos(0.7 i + 0.3): of both signs, no two rows alike, so that no gradient cancels by chance.
+    The weight of entry i is cos(0.7 i + 0.3). The weights have both signs, and no two rows have the same
+    ones, so that no gradient cancels by chance.
     """
     if isinstance(value, torch.Tensor):
         if not value.is_floating_point() or value.numel() > LARGEST_TENSOR:

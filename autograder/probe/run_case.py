@@ -14,9 +14,10 @@ from autograder.schema.case import CALLS_OF, Kept, Question
 
 @trust_boundary
 def run_case(case: Question, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """Return the result of a case: the value that the call returns; or a dict of the values that the script
-    keeps ("return" if there is no script), of the arguments that the answer is to change, and of the recorded
-    calls.
+    """Return the result of a case: the value that the call returns or, if `case.returns_dict`, a dict.
+
+    The dict holds the values that the script keeps (without a script, the returned value under "return"), the
+    arguments that the answer is to change, and the recorded calls.
     """
     if not case.returns_dict:
         return _masked(case, answer(*args, **kwargs), args, kwargs)
@@ -50,7 +51,9 @@ def _run_script(case: Question, answer: Callable, args: tuple, kwargs: dict[str,
 
 @trust_boundary
 def _masked(case: Question, result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """Return the result with zeros in the entries that are not compared."""
+    """Return the result with zeros where the case's `result_mask` is False: these entries are not
+    compared.
+    """
     if case.result_mask is None:
         return result
     mask = by_name(args, kwargs)[case.result_mask]
@@ -70,8 +73,9 @@ def _resolve(arg: object, known: dict[str, Any]) -> Any:
 def _record_calls(
     case: Question, answer: Any, args: tuple, kwargs: dict[str, Any], stack: contextlib.ExitStack
 ) -> tuple[tuple, dict[str, Any], dict[str, list]]:
-    """Return the arguments, with recording wrappers around the functions whose calls are recorded, and the
-    lists of their calls. The parts of a module get a hook instead, until `stack` is closed.
+    """Return (args, kwargs, calls): the arguments, in which functions whose calls are recorded have a
+    recording wrapper, and the list of calls for each recorded name. Parts of a module get a hook instead,
+    which `stack` removes when it is closed.
     """
     positional, kwargs = list(args), dict(kwargs)
     calls: dict[str, list] = {name: [] for name in case.calls}

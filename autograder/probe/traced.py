@@ -1,7 +1,7 @@
 """Tracks data flow in a call: for every storage, the operations that it depends on.
 
-Numbers that leave PyTorch through an operation that a rule forbids, or that depend on one, are multiplied by
-1.5; where loops are forbidden, all numbers that leave it are.
+Numbers that leave PyTorch are multiplied by 1.5 if they leave through an operation that a rule forbids, or
+depend on one. Where loops are forbidden, all numbers that leave PyTorch are multiplied.
 """
 
 import sys
@@ -45,7 +45,9 @@ class _TooMany(Exception):
 
 
 class Trace(TorchFunctionMode):
-    """Traces the operations of a call, numbered in their order. `suspects` are prefixes of names."""
+    """Traces the operations of a call and numbers them in order. `suspects` are prefixes of names of
+    operations.
+    """
 
     def __init__(self, suspects: tuple[str, ...]):
         super().__init__()
@@ -55,7 +57,7 @@ class Trace(TorchFunctionMode):
         self.sources: dict[int, set[int]] = {}  # storage address -> operations
         self.views: dict[int, set[int]] = {}  # id of a view -> operations that created the view
         self.suspected: dict[int, int] = {}  # suspect -> the student's line
-        self.lines: list[int] = []  # of all operations, if loops are suspected
+        self.lines: list[int] = []  # the student's line for each operation, if loops are suspected
         self.escaped: set[int] = set()
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -89,11 +91,13 @@ class Trace(TorchFunctionMode):
         return self.sources.get(_memory(tensor), set()) | self.views.get(id(tensor), set())
 
     def needed(self, result: Any) -> set[int]:
-        """Return the numbers of the operations behind the result, and behind values that left PyTorch unscaled."""
+        """Return the numbers of the operations that the result depends on, and of those behind values that
+        left PyTorch without being multiplied.
+        """
         return self.escaped.union(*(self._of(one) for one in _tensors(result)))
 
     def turns(self, needed: set[int]) -> set[int]:
-        """Return the lines that run several operations that are not needed."""
+        """Return the lines that ran more than one operation that is not needed, as the lines of a loop do."""
         counts = Counter(line for number, line in enumerate(self.lines) if number not in needed)
         return {line for line, count in counts.items() if count > 1}
 
@@ -121,8 +125,8 @@ def _writes(name: str) -> bool:
 
 
 def _larger(value: Any) -> Any:
-    """Multiply by 1.5 the numbers that left PyTorch, to see whether the result depends on them; an exact zero stays
-    zero.
+    """Return numbers that left PyTorch times 1.5, to see whether the result depends on them; an exact zero
+    stays zero, and Boolean arrays are inverted.
     """
     if isinstance(value, (list, tuple)):
         return [_larger(one) for one in value]
@@ -134,7 +138,7 @@ def _larger(value: Any) -> Any:
 
 
 def _line() -> int:
-    """Return the line of the student's code that is running; 0 if it is not known."""
+    """Return the student's line that is running, 0 if it is unknown."""
     frame = sys._getframe(2)
     while frame is not None and not is_students(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]

@@ -1,8 +1,8 @@
-"""Finds the faults in a record, case by case.
+"""Finds the faults in the records of an answer, case by case.
 
-A finding has a level: structure first (does it run, type, shape), then the effects of one call on the next
-(inputs changed, another result the second time), then numbers, their type and gradients. The finding of the
-lowest level is reported.
+Each finding has a level: first structure (does the answer run, types, shapes), then effects of one call on
+the next (changed inputs, a different result the second time), then numbers, their dtypes and gradients. Among
+the findings in ordinary cases, one of the lowest level is reported.
 """
 
 from autograder.judge.findings.finding import FINITE, NUMBERS, RUNS, CaseContext, Finding
@@ -30,7 +30,7 @@ def findings(
 def wrong_cases(
     exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]
 ) -> set[int]:
-    """Return the numbers of the cases whose records have a fault."""
+    """Return the numbers of the cases whose records have at least one fault."""
     numbered = enumerate(zip(cases, expected, records, strict=True))
     return {
         i for i, (case, right, record) in numbered if _is_wrong(CaseContext(exercise, case), right, record)
@@ -38,7 +38,7 @@ def wrong_cases(
 
 
 def output_is_right(exercise: Exercise, case: Case, expected: Record, record: Record) -> bool:
-    """Return whether a record's output is right, whatever its further steps are."""
+    """Return whether a record's output is right, regardless of its other steps."""
     context = CaseContext(exercise, case)
     if record["status"] != "answered" or case.raises:
         return not _is_wrong(context, expected, record)
@@ -46,5 +46,5 @@ def output_is_right(exercise: Exercise, case: Case, expected: Record, record: Re
 
 
 def _is_wrong(context: CaseContext, expected: Record, record: Record) -> bool:
-    # The first fault is enough: the others are not searched for.
+    # The first fault is enough; no others are searched for.
     return next(faults(context, expected, record), None) is not None

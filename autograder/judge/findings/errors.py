@@ -1,4 +1,4 @@
-"""The finding for an error that the answer raised."""
+"""Makes the finding for an error that the answer raised."""
 
 import re
 
@@ -9,7 +9,7 @@ from autograder.values import Encoded
 
 
 def raised(context: CaseContext, error: Encoded) -> Finding:
-    """Return the finding for an error: the line that raised it, and a question about it."""
+    """Return the finding for an error: its text, a question about it, and the line that raised it."""
     line, code = error.get("line"), error.get("code") or ""
     if line and code:
         # A statement may continue on further lines; only its first one is known.
@@ -42,8 +42,8 @@ def _too_large(error: Encoded) -> tuple[str, str] | None:
 
 
 def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
-    """Return an observation and a question if the answer refuses valid input with `raise` or `assert`, or
-    still holds the stub's line.
+    """Return an observation and a question if the answer refuses valid input with `raise` or `assert`, or if
+    the stub's `raise NotImplementedError()` is still in it.
     """
     if not error.get("raised"):
         return None

@@ -1,4 +1,4 @@
-"""A finding, its level, and the case that it is about."""
+"""Defines a finding, its level, and the case that it is about."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,11 @@ PARTS, RUNS, TYPE, SHAPE, CHANGED, REPEATS, FINITE, NUMBERS, DTYPE, GRADIENT = r
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault in one case: the aspect that it costs, its level, an observation, a question and the case in
-    detail; and the id of the mistake that it proves by itself, if any (see autograder.judge.general).
+    """One fault in one case: the aspect whose points it costs, its level, an observation and a question for
+    the student, and a description of the case (`detail`).
+
+    `mistake` is the id of the mistake that this finding proves by itself, if any (see
+    autograder.judge.general).
     """
 
     aspect: str
@@ -30,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class CaseContext:
-    """The case that is checked, as a factory of its findings."""
+    """The case that is being checked. It makes the findings about that case."""
 
     exercise: Exercise
     case: Case
@@ -47,8 +50,8 @@ class CaseContext:
         index: tuple[int, ...] = (),
         mistake: str = "",
     ) -> Finding:
-        """Return a finding that by default costs the case's aspect and describes the case's arguments in
-        detail.
+        """Return a finding about this case. By default it costs the case's aspect, and its detail lists the
+        case's arguments.
         """
         aspect = aspect or self.case.aspect
         aspect = aspect if aspect in self.exercise.aspects else VALUES
@@ -56,11 +59,11 @@ class CaseContext:
         return Finding(aspect, level, self.number, observation, question, detail, step, index, mistake)
 
     def arguments(self) -> str:
-        """Return the case's arguments in words."""
+        """Return the case's arguments as text."""
         return formatting.format_arguments(self.exercise, self.case)
 
     def name_of(self, key: str) -> str:
-        """Return the name of an encoded tensor."""
+        """Return a readable name for the key of an encoded tensor."""
         return formatting.name_of(self.exercise, key)
 
 

@@ -75,7 +75,7 @@ NO_GRADIENT = "Through which step does a gradient reach that entry?"
 
 
 def _worst_entry(case: Case, expected: torch.Tensor, actual: torch.Tensor) -> tuple[int, ...] | None:
-    """Return the index of the worst entry; None if the gradients agree."""
+    """Return the index of the entry that is furthest off; None if the gradients agree."""
     scale = max(1.0, float(expected.abs().max())) if expected.numel() else 1.0
     far = excess(expected, actual, case.scale * scale)
     if bool((far <= 0).all()):

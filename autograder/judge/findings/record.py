@@ -1,5 +1,5 @@
-"""Checks a whole record: does the answer run, does it have the required parts, and does one call affect the
-next?
+"""Checks a whole record: whether the answer runs, whether it has the required parts, and whether one call
+affects the next.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ Shapes = Mapping[str, list[int]]
 
 
 def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
-    """Yield the faults of a record, searching for each only when the caller asks for the next one."""
+    """Yield the faults of a record. Each is searched for only when the caller asks for the next one."""
     if record["status"] == "skipped":
         observation = "An earlier call ran out of time, so this one was skipped."
         yield context.finding(RUNS, observation, "Which loop never ends?", detail="")
@@ -85,7 +85,7 @@ def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
 
 
 def _swallowed(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
-    # The reference may not call what is given so often; then there is nothing to let through.
+    # If the reference does not call the given function often enough to raise, the answer need not either.
     if expected["status"] == "raised" and record["status"] != "raised":
         observation = f"If {context.case.family}, your answer goes on as if nothing had happened."
         question = "Which line of your code catches it?"

@@ -1,5 +1,6 @@
-"""Compares one value with the expected one and describes the difference: type, length, shape, numbers,
-dtype."""
+"""Compares a value with the expected one and describes the difference: type, length, shape, numbers
+or dtype.
+"""
 
 from collections.abc import Callable
 
@@ -31,7 +32,9 @@ PARTS_SHOWN = 4  # items of a tuple that are shown themselves
 
 
 def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Encoded) -> Finding | None:
-    """Return the finding for the first difference of an encoded value, from the outside to the numbers."""
+    """Return the finding for the first difference from the expected value. Types, lengths and shapes are
+    compared before numbers.
+    """
     if actual["kind"] == "error":
         return raised(context, actual)
     found = difference_from(context, expected, actual)
@@ -39,8 +42,8 @@ def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Enco
 
 
 def difference_from(context: CaseContext, expected: Encoded, actual: Encoded) -> Difference | None:
-    """Return the first difference from the expected value. In a dict that the case defines, each item is compared
-    with the expected item of the same key.
+    """Return the first difference from the expected value. If the result is a dict that the case makes (see
+    `Case.returns_dict`), each item is compared with the expected item of the same key.
     """
     case, dtype = context.case, float_type(context.case)
     if not case.returns_dict or expected["kind"] != "dict" or actual["kind"] != "dict":
@@ -96,7 +99,7 @@ def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
 
 
 def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding:
-    """Return the difference of a list that is too long or too short, with the first wrong item."""
+    """Return the finding for a list that is too long or too short, with the first item that differs."""
     expected, actual = items_of(found.expected), items_of(found.actual)
     both = zip(expected, actual, strict=False)
     first = next(
@@ -244,7 +247,9 @@ COMPUTED_WITH_SIGN = bool(torch.signbit(torch.tensor(torch.inf) - torch.inf))
 
 
 def _is_as_found(entry: torch.Tensor) -> bool:
-    """Return whether a number that should be finite is uninitialised memory."""
+    """Return whether an entry that should be finite was never written: it holds the NaN of uninitialised
+    memory.
+    """
     return COMPUTED_WITH_SIGN and bool(entry.isnan()) and not bool(torch.signbit(entry))
 
 

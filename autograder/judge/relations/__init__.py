@@ -1,8 +1,9 @@
 """Describes how wrong numbers or masks differ from the right ones, for answers without a known mistake.
 
-Each relation looks at the wrong pairs of all cases, and at all pairs. It is reported only if it holds in all
-of them, so that it says something about the code and not about one input. Their order is that of RELATIONS
-and its groups MASKS and WEIGHTS.
+A relation is a function of the wrong pairs and of all pairs; a pair is an expected and an actual result
+(pair.py). Its docstring ("Match ...") says for which results it holds. It returns a message only if it holds
+in all cases, so that the message says something about the code and not about one input. Relations are tried
+in the order of RELATIONS and its groups MASKS and WEIGHTS.
 """
 
 from collections.abc import Mapping
@@ -62,20 +63,22 @@ RELATIONS: Relations = {
         not_from_input,
     ),
 }
-# These also hold for a missing infinity, which has nothing to do with rounding, sign or size.
+# Only these are tried where an infinity is expected: rounding, sign or size do not explain why it is missing.
 OF_INFINITIES = _named(order, zeros, axes, sizes)
 
 
 def relation(pairs: Pairs, trail: list[str]) -> Named | None:
     """Return the message and the name of the first relation that holds, or None. `trail` gets the names of
-    those that were tried before.
+    the relations that were tried and do not hold.
     """
     finite = all(bool(pair.expected.isfinite().all()) for pair in pairs if pair.wrong)
     return _first(RELATIONS if finite else OF_INFINITIES, {}, pairs, trail)
 
 
 def place(pairs: Pairs, trail: list[str]) -> Named | None:
-    """Return the message and name, as `relation` does, of the relation that only says where results are wrong."""
+    """Return the message and the name of the relation `places`, which only says where results are wrong, or
+    None if it does not hold.
+    """
     return _first(_named(places), {}, pairs, trail)
 
 

@@ -1,4 +1,4 @@
-"""Relations of lists and texts that are wrong in the same way everywhere, for answers without a known
+"""Describes lists and texts that are wrong in the same way in every case, for answers without a known
 mistake.
 """
 
@@ -16,8 +16,8 @@ Both = tuple[Case, Sequence, Sequence]  # expected and actual
 
 
 def lists(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Words | None:
-    """Return the message and name of the first relation that holds in all wrong cases, if their results are
-    lists or texts.
+    """Return the message of the first relation that holds in all wrong cases, if their results are lists,
+    texts or dicts.
     """
     both = list(_both(cases, expected, records, wrong))
     if len(both) < len(wrong) or not both:
@@ -53,7 +53,9 @@ def _both(
 
 
 def plain(value: Encoded) -> Any:
-    """Return a value as plain Python data; what cannot be compared equals only itself."""
+    """Return a value as plain Python data; a value that cannot be compared becomes an object that equals only
+    itself.
+    """
     if value["kind"] in ("list", "tuple"):
         items = [plain(item) for item in items_of(value)]
         return items if value["kind"] == "list" else tuple(items)

@@ -1,5 +1,5 @@
-"""Describes how wrong masks differ from the right ones: one sentence about all Boolean results, the first of
-MASKS that holds.
+"""Describes how wrong masks differ from the right ones, by the first of MASKS that holds for all Boolean
+results.
 """
 
 import torch

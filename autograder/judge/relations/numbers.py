@@ -1,16 +1,16 @@
-"""Relations of numbers that are wrong in the same way everywhere: a factor, a sum, a sign, a limit."""
+"""Relations for numbers that are wrong in the same way everywhere: by a factor, a sum, a sign, a limit."""
 
 import torch
 
 from autograder.judge.relations.pair import SAME, Pair, Pairs, Words, nearly_equal
 from autograder.judge.relations.places import common_place
 
-# Share of the largest expected number: a few roundings to bfloat16 (0.4 % of a number) lose less.
+# As a share of the largest expected number: a few roundings to bfloat16 (0.4 % of a number) lose less.
 NEARLY = 0.02
 
 
 def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match the expected numbers times one factor, the same in every case."""
+    """Match the expected numbers times a factor, which may differ from case to case."""
     tables = [p for p in wrong if p.expected.numel() > 1]
     factors = [
         float((p.expected * p.actual).sum() / (p.expected * p.expected).sum().clamp(min=1e-12))
@@ -46,7 +46,7 @@ def added(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _is_argument(pair: Pair, number: int, values: torch.Tensor) -> bool:
-    """Return whether the case's argument of that number holds these values."""
+    """Return whether positional argument `number` of the case has these values."""
     args = pair.case.args[number : number + 1]
     return any(
         isinstance(one, torch.Tensor) and one.shape == values.shape and nearly_equal(values, one.double())
@@ -55,7 +55,7 @@ def _is_argument(pair: Pair, number: int, values: torch.Tensor) -> bool:
 
 
 def shifted(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match the expected result plus one number, the same everywhere."""
+    """Match the expected numbers plus a constant, which may differ from case to case."""
     tables = [p for p in wrong if p.expected.numel() > 1]
     apart = [p.actual - p.expected for p in tables]
     if tables and all(nearly_equal(d.mean().expand(d.shape), d) for d in apart):
@@ -77,7 +77,7 @@ def rounded(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match numbers that were rounded in an intermediate step."""
+    """Match numbers close to the expected ones, as if an intermediate step had rounded."""
     if all(bool(((p.actual - p.expected).abs() <= NEARLY * p.expected.abs().max()).all()) for p in wrong):
         return "Your numbers are close to the right ones, but off by more than rounding errors.", (
             "Does a step round, leave float32, or add a small number?"
@@ -86,7 +86,7 @@ def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def zeros(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match zeros instead of other numbers."""
+    """Match results whose wrong entries are all zero."""
     if not all(bool((p.actual[p.differs] == 0).all()) for p in wrong):
         return None
     if all(bool((p.expected[p.differs] < 0).all()) for p in wrong):
@@ -100,7 +100,7 @@ def zeros(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def sign(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match results that are wrong only in negative numbers."""
+    """Match results that are wrong exactly where a negative number is expected."""
     negative = all(bool((p.expected[p.differs] < 0).all()) for p in wrong)
     # If no positive number comes out right, the sign says nothing.
     positive = any(bool((p.expected[~p.differs] > 0).any()) for p in pairs)
@@ -112,7 +112,7 @@ def sign(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def never_negative(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match results without a negative number although some are expected."""
+    """Match results without negative numbers, although some are expected."""
     some = any(bool((p.expected < -SAME).any()) for p in wrong)
     if some and all(bool((p.actual >= 0).all()) for p in pairs):
         return "None of your entries is negative, though some should be.", "Which step loses the sign?"

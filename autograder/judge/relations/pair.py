@@ -1,4 +1,4 @@
-"""Pairs of an expected and an actual result, and how relations describe them."""
+"""Defines pairs of an expected and an actual result, and the type of the relations that describe them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,9 @@ SAME = 1e-3
 
 @dataclass(frozen=True)
 class Pair:
-    """The expected and the actual result of a case, numbers in float64, and where they differ."""
+    """The expected and the actual result of a case, either numbers in float64 or masks, and where they
+    differ.
+    """
 
     case: Case
     sizes: dict[str, int]
@@ -45,8 +47,8 @@ NOTHING: Words = ("", "")  # sentinel: ends a group of relations without a messa
 
 
 def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:
-    """Return the pairs of all cases: tensors of the same shape with real numbers; if there are none, masks of
-    the same shape. Where an integer returned with them is wrong, the tensors are left out.
+    """Return the pairs of all cases: floating-point tensors of the same shape or, if there are none, masks of
+    the same shape. A case is left out if an integer that is returned with the tensors is wrong.
     """
     numbers: Pairs = []
     masks: Pairs = []

@@ -34,8 +34,8 @@ def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _beside_triangle(far: torch.Tensor, triangle: torch.Tensor) -> torch.Tensor:
-    """Return the entries outside a triangle; all of them unless the matrix is square, since it has no
-    diagonal then.
+    """Return `triangle`, the wrong entries outside a triangle of the matrix; return all wrong entries, `far`,
+    if the matrix is not square, since it has no diagonal then.
     """
     return triangle if far.shape[-2] == far.shape[-1] else far
 
@@ -60,7 +60,7 @@ PARTS: Parts = (
 
 
 def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
-    """Return the part of the result that contains every wrong entry of every case, or None."""
+    """Return the name of the part of the result that contains every wrong entry of every case, or None."""
     for place, outside, fewest in parts:
         large = [p.differs for p in wrong if p.is_table and p.differs.dim() >= fewest]
         if len(large) >= max(FEW, len(wrong) / 2) and not any(bool(outside(far).any()) for far in large):
@@ -77,7 +77,7 @@ def places(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match results that are wrong for every input with a certain number of axes, and right for all other inputs."""
+    """Match results that are wrong for some numbers of axes and right for all others."""
     ranks = {p.expected.dim() for p in wrong}
     right = {p.expected.dim() for p in pairs if not p.wrong and p.expected.numel() > 1}
     if right and not ranks & right:
@@ -88,7 +88,7 @@ def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match results that are wrong exactly if one size is larger than another, or equals it."""
+    """Match results that are wrong if and only if one size is larger than another, or equal to it."""
     right = [p for p in pairs if not p.wrong and p.expected.numel() > 1]
     if len(wrong) < FEW or len(right) < FEW:
         return None
@@ -110,7 +110,7 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def order(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match several right results in the wrong order."""
+    """Match several right results in the wrong order, or results of which two are the same."""
     groups: dict[int, Pairs] = {}
     for p in pairs:
         groups.setdefault(id(p.case), []).append(p)
@@ -128,7 +128,7 @@ def order(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _matches(group: Pairs) -> set[int]:
-    """Return the numbers of the expected results that are among the actual ones."""
+    """Return the indices of the expected results that are among the actual ones."""
     return {n for n, p in enumerate(group) if any(_equal(p.expected, other.actual) for other in group)}
 
 
@@ -146,7 +146,7 @@ def moved(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def not_from_input(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match new numbers where those of the input are expected."""
+    """Match wrong results that should hold exactly the numbers of the input, in other positions."""
     inputs = [p.case.args[0] if p.case.args else None for p in wrong]
     if all(
         isinstance(x, torch.Tensor) and _same_numbers(x.double(), p.expected)

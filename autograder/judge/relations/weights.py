@@ -1,4 +1,6 @@
-"""Relations of attention weights, rows that sum to one: expected, or given instead of other numbers."""
+"""Relations about attention weights ("shares"), whose rows sum to one: wrong weights, and weights in place of
+other numbers.
+"""
 
 from collections.abc import Callable
 
@@ -12,13 +14,15 @@ NEARLY = 0.02
 
 
 def _shares(wrong: Pairs) -> Pairs:
-    """Return the pairs in which rows of positive weights that sum to one are expected."""
+    """Return the pairs in which attention weights are expected: rows without negative entries that sum to
+    one. Rows with only zeros and ones do not count.
+    """
     tables = [p for p in wrong if p.expected.shape[-1] > 1 and _is_share(p.expected)]
     return [p for p in tables if not _all_or_nothing(p.expected)]
 
 
 def _of_shares(holds: Callable[[Pairs], bool], words: Words) -> Relation:
-    """Return a relation that looks only at wrong pairs in which attention weights are expected."""
+    """Return a relation that looks only at the wrong pairs in which attention weights are expected."""
     return lambda wrong, pairs: words if holds(_shares(wrong)) else None
 
 
@@ -52,7 +56,9 @@ def _hardly_off(shares: Pairs) -> bool:
 
 
 def _slopes(shares: Pairs) -> list[float]:
-    """Return the slope of each table; an empty list if some table has none, or if all slopes are one."""
+    """Return the `_slope` of each pair whose weights are all positive; an empty list if some pair has none,
+    or if all slopes are one.
+    """
     apart = [p for p in shares if bool(((p.expected > 1e-6) & (p.actual > 1e-6)).all())]
     slopes = [slope for p in apart if (slope := _slope(p)) is not None]
     return [] if len(slopes) < len(apart) or all(abs(slope - 1) < SAME for slope in slopes) else slopes
@@ -77,8 +83,8 @@ def _same_largest(shares: Pairs) -> bool:
 
 
 def _slope(pair: Pair) -> float | None:
-    """Return the factor between the scores behind two tables of weights, from the logarithms of their ratios;
-    None unless it explains most of the difference between them.
+    """Return the factor between the scores of the actual and of the expected weights, computed from the
+    logarithms of the weights; None unless it explains most of the difference.
     """
     x, y = (t.log() - t.log().mean(-1, keepdim=True) for t in (pair.expected, pair.actual))
     slope = float((x * y).sum() / (x * x).sum().clamp(min=1e-12))
@@ -186,7 +192,7 @@ WEIGHTS: dict[str, Relation] = {
 
 
 def already_shares(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match weights that sum to one where scores of any size are expected."""
+    """Match attention weights (rows that sum to one) in place of scores of any size."""
     if all(_is_share(p.actual) for p in wrong):
         return (
             "Your rows are weights already: none is negative, and they sum to one.",
@@ -196,7 +202,7 @@ def already_shares(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def normalized(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match rows that are normalised although others are expected."""
+    """Match wrong results whose rows all have mean 0 and standard deviation 1."""
     rows = [p.actual for p in wrong if p.expected.shape[-1] > 2]
     if rows and all(_is_normalized(one) for one in rows):
         return (

@@ -1,12 +1,12 @@
-"""The helpers of the lessons' experiments: `from autograder.notebook.experiment import train`.
+"""Helpers for the lessons' experiments: `from autograder.notebook.experiment import train`.
 
     training  one loop for every model: `train`, `limited_threads`
-    runs      several variants on several seeds, as a table: `compare_runs`
+    runs      a table of several variants, each with several seeds: `compare_runs`
     track     a progress bar for any other loop: `for step in track(range(600))`
     measure   time and memory of a call: `seconds`, `peak_memory`
     look      what happens inside a model: `activations`, `attention_weights`, `head_weights`
 
-The model, the data and the loss stay in the lesson.
+The model, the data and the loss are defined in the lesson.
 """
 
 from autograder.notebook.experiment.look import activations, attention_weights, head_weights

@@ -1,5 +1,5 @@
-"""Looks into a model while it runs: outputs of its parts, and the attention weights that its layers do not
-return.
+"""Looks into a model while it runs: at the outputs of its parts, and at the attention weights that its layers
+do not return.
 """
 
 from collections.abc import Iterable
@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 
 def activations(model: nn.Module, parts: Iterable[nn.Module], *inputs) -> list[Tensor]:
-    """Return the output of each of these parts while model(*inputs) runs once, in the order in which the
-    parts run.
+    """Run model(*inputs) once, and return the outputs of these parts, in the order in which the parts run.
 
     The gradient graph is kept, so that gradients with respect to an output can be computed.
     """
@@ -27,8 +26,8 @@ def activations(model: nn.Module, parts: Iterable[nn.Module], *inputs) -> list[T
 
 
 def attention_weights(model: nn.Module, *inputs) -> list[Tensor]:
-    """Return the (B, H, N, M) weights of every nn.MultiheadAttention in the model while model(*inputs) runs
-    once, in the order in which they run; nn.Transformer's layers are made of them.
+    """Run model(*inputs) once, and return the weights (B, H, N, M) of every nn.MultiheadAttention in it, in
+    the order in which they run. The layers of nn.Transformer contain these modules.
 
     subtle: the layers ask for no weights, so a hook asks for them; and in eval mode PyTorch's fast path skips
     hooks, so it is disabled meanwhile.
@@ -56,11 +55,11 @@ def attention_weights(model: nn.Module, *inputs) -> list[Tensor]:
 def head_weights(
     module: Any, x: Tensor, n_heads: int, mask: Tensor | None = None, context: Tensor | None = None
 ) -> Tensor:
-    """Return (H, N, M): how much each token of `x` attends to each token of `context` (of `x` itself without
-    one).
+    """Return the attention weights (H, N, M) of each head: how much each token of `x` attends to each token
+    of `context`, or of `x` itself if there is no context.
 
-    For a sentence x (N, d_model) and any module with the parts `q_proj` and `k_proj`; the mask is True where
-    a query may attend.
+    `x` is one sentence (N, d_model); `module` is any module with the parts `q_proj` and `k_proj`; the mask is
+    True where a query may attend.
     """
     with torch.no_grad():
         q, k = module.q_proj(x)[None], module.k_proj(x if context is None else context)[None]

@@ -12,10 +12,10 @@ from autograder.notebook.experiment.training import limited_threads
 
 
 def seconds(call: Callable, *args, threads: int | None = 1) -> float:
-    """Return the time of call(*args): the best of at least three runs, repeated for a tenth of a second, so
-    that other work on the machine counts little.
+    """Return the time of call(*args) in seconds: the shortest of at least three runs, repeated for at least a
+    tenth of a second, so that other work on the machine counts little.
 
-    threads: PyTorch's, None for all
+    threads: how many threads PyTorch may use; None leaves the number as it is
     """
     best, runs, until = math.inf, 0, time.perf_counter() + 0.1
     with limited_threads(threads):
@@ -29,11 +29,11 @@ def seconds(call: Callable, *args, threads: int | None = 1) -> float:
 
 
 def peak_memory(call: Callable, *args) -> int:
-    """Return the peak memory of call(*args) in bytes: all tensors that it holds at one time, including its
-    result but not its arguments.
+    """Return the peak memory of call(*args) in bytes: the most that its tensors take up at one time, with its
+    result but without its arguments.
 
-    On a CPU every allocation and release by PyTorch is counted. If an argument is on a GPU, the GPU's own
-    count is used, in a second call.
+    On a CPU, every allocation and release by PyTorch is counted. If an argument is on a GPU, the call is made
+    twice, and PyTorch's own statistics for the GPU are read in the second call.
     """
     if any(isinstance(value, torch.Tensor) and value.is_cuda for value in args):
         return _peak_on_gpu(call, args)
@@ -51,7 +51,7 @@ def peak_memory(call: Callable, *args) -> int:
 
 
 def _peak_on_gpu(call: Callable, args: tuple) -> int:
-    # The first matrix product of a thread, and autograd has its own, also allocates a workspace that stays.
+    # The first matrix product in a thread (autograd has its own) also allocates a workspace that stays.
     leaves = [value for value in args if isinstance(value, torch.Tensor) and value.is_leaf]
     gradients = [leaf.grad for leaf in leaves]
     call(*args)
@@ -64,6 +64,6 @@ def _peak_on_gpu(call: Callable, args: tuple) -> int:
 
 
 def _finish() -> None:
-    """Wait until a GPU is done: calls return earlier."""
+    """Wait until a GPU has finished: calls return before the GPU is done."""
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()

@@ -1,7 +1,7 @@
-"""Compares several variants on several seeds, each after one or more numbers of steps.
+"""Compares several variants with several seeds, after one or more numbers of steps.
 
-A claim about an experiment should hold on other seeds, after more steps, and against the simplest baseline: a
-constant rate, a random choice, training that stops earlier. So a lesson compares by
+A claim about an experiment should hold for other seeds, after more steps, and against the simplest baseline:
+a constant rate, a random choice, training that stops earlier. So a lesson compares by
 
     found = compare_runs(run, {"without": 0.0, "factor 0.05": 0.05}, steps=(150, 1000))
 
@@ -22,11 +22,12 @@ def compare_runs(
     over: int = 20,
     digits: int = 2,
 ) -> dict[str, list[list[float]]]:
-    """Print a row for each variant and a column for each of `steps`, with one number per seed; return the
-    runs by variant, one per seed.
+    """Print a table with a row for each variant, a column for each of `steps`, and one number per seed in
+    each cell. Return a dict: variant -> its runs, one per seed.
 
     run: run(variant, seed) -> one number for each step, such as the losses that `train` returns
-    steps: after how many steps to look; the number there is the mean over the last `over` of them
+    steps: the numbers of steps after which to compare; a printed number is the mean over the last `over`
+        steps
     """
     found = {name: [list(run(variant, seed)) for seed in seeds] for name, variant in variants.items()}
     table = [["", *(f"after {step} steps" for step in steps)]]

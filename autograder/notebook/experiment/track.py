@@ -13,10 +13,10 @@ EVERY = 0.2  # seconds between two drawings: often enough for the eye, too rarel
 
 
 def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
-    """Yield the items one by one, and in a notebook show how many of them are done; the bar disappears when
+    """Yield the items one by one. In a notebook, a bar shows how many of them are done; it disappears when
     the loop ends.
 
-    total: the number of items, if `items` has no length, like a generator
+    total: the number of items, needed if `items` has no length, like a generator
     """
     total = total if total is not None else length_hint(items) or None
     bar, shown = _bar(total), 0.0
@@ -32,7 +32,7 @@ def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
 
 
 def _bar(total: int | None):
-    """Return the display of the bar; None outside of a notebook, where there is none."""
+    """Return the display of the bar; None outside of a notebook, where no bar is shown."""
     if running_notebook() is None:
         return None
     from IPython.display import display

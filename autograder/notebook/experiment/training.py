@@ -1,4 +1,5 @@
-"""The training loop of the lessons' experiments. Model, batches and loss stay in the lesson.
+"""The training loop of the lessons' experiments. Model, batches and loss are defined in the lesson, for
+example:
 
 generator = torch.Generator().manual_seed(0)
 batches = (sentences(64, generator) for step in range(600))
@@ -31,8 +32,9 @@ def train(
     batches: one batch for each step, of any form; only `loss` looks into it
     loss: loss(model, batch) -> scalar
     lr: the learning rate, or a function of the step (0, 1, ...), for a warm-up
-    threads: PyTorch's, None for all. Small products are faster on one, and the same on every machine.
-    steps: stop after so many; `batches` may then go on for ever
+    threads: how many threads PyTorch may use; None leaves the number as it is. On one thread, small products
+        are faster, and their results are the same on every machine.
+    steps: stop after this many steps; `batches` may then be endless
     """
     rate = lr if callable(lr) else lambda step: lr
     optimiser = torch.optim.Adam(model.parameters(), lr=rate(0))
@@ -50,7 +52,7 @@ def train(
 
 @contextmanager
 def limited_threads(count: int | None = 1) -> Iterator[None]:
-    """Limit PyTorch to that many threads within the block; None does not change their number."""
+    """Limit PyTorch to `count` threads within the block; None leaves the number as it is."""
     before = torch.get_num_threads()
     torch.set_num_threads(before if count is None else count)
     try:

@@ -1,19 +1,19 @@
-"""The figures of the lessons, one line each in a lesson: `figures.weights(w, tokens)`.
+"""The figures of the lessons. A lesson draws one in a single line: `figures.weights(w, tokens)`.
 
-Every function returns a `Picture`: it shows itself in a notebook as a PNG on an opaque white card (legible in dark
-mode and in print), carries an alternative text, and can be written as SVG. Numbers come in as tensors or lists and
-are only read.
+Every function returns a `Picture`: it shows itself in a notebook as a PNG on an opaque white card (legible in
+dark mode and in print), carries an alternative text, and can be written as SVG. Numbers are passed in as
+tensors or lists, which are only read.
 
     tables   numbers with named rows and columns: `table`, `scores`, `weights`
-    maps     several tables of attention side by side: `attention_maps`
+    maps     several attention maps side by side: `attention_maps`
     masks    which query attends to which key: `mask`
-    bars     one row of numbers each: `bars`, `one_query`
+    bars     one chart for each row of numbers: `bars`, `one_query`
     curves   what an experiment measured: `curves`, `panels`
     verdict  a wrong result beside the expected one, for `check`: `expected_and_yours`
     style    cards, axes, and the Picture; palette has its colours, words formats numbers
 
-A figure that one lesson alone needs is in autograder/notebook/lessons/TOPIC.py; drawings that are only in a lesson's
-text are made by images/TOPIC.py and are no part of this package.
+A figure that only one lesson needs is in autograder/notebook/lessons/TOPIC.py; pictures that appear only in a
+lesson's text are made by images/TOPIC.py, which is not part of this package.
 """
 
 from autograder.notebook.figures.bars import bars, one_query

@@ -1,4 +1,4 @@
-"""Bar charts: one row of weights each, or what one query attends to and gets."""
+"""Bar charts: one for each row of numbers, or for one query's weights and output."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,9 @@ def draw_bars(
     title: str,
     top: float | None = None,
 ) -> None:
-    """Draw upright bars with their numbers on them and a zero line; `top` is the end of the scale."""
+    """Draw vertical bars with their values above them and a zero line; `top` is the upper end of the
+    scale.
+    """
     low, high = min(0, *values), max(0, *values) if top is None else top
     room, size = 0.16 * (high - low or 1), 9.5 if len(values) <= 6 else 7.5
     ax.bar(range(len(values)), values, color=colour, width=0.68)
@@ -34,10 +36,10 @@ def draw_bars(
 
 @styled
 def bars(charts: Mapping[str, Vector], names: Sequence[str], title: str, top: float | None = None) -> Picture:
-    """Draw bar charts over the same names, two in a row.
+    """Draw bar charts over the same names, two per row.
 
     charts: title -> values, one for each name
-    top: the end of every scale, 1 for weights; if None, each chart fills its own
+    top: the upper end of every scale, such as 1 for weights; if None, each chart has its own scale
     """
     lines = -(-len(charts) // 2)
     figure = card(max(0.6 + 2.7 * min(len(charts), 2), 0.105 * len(title) + 0.8), 0.8 + 2.3 * lines, title)
@@ -58,9 +60,9 @@ def one_query(
     query: str,
     title: str = "",
 ) -> Picture:
-    """Draw one query's weights over the tokens, and the output that they make, feature by feature.
+    """Draw one query's weights over the tokens, and the output that they give, feature by feature.
 
-    The scales are fixed, so that the figure of an explorer does not jump.
+    The scales are fixed, so that the figure does not jump when an explorer redraws it.
     """
     weights, output = row(weights), row(output)
     figure = card(6.05, 3.2, title or f"What \u201c{query}\u201d listens to, and hears")

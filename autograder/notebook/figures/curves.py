@@ -19,7 +19,7 @@ LOOKS = (
     (ORANGE, "D", ":", 2.2),
     (PURPLE, "v", "--", 1.8),
 )
-FEW = 24  # the points of lines with at most so many are marked
+FEW = 24  # points are marked on lines with at most this many
 
 
 @styled
@@ -36,10 +36,10 @@ def curves(
 ) -> Picture:
     """Draw curves in one chart.
 
-    lines: name -> values; or name -> a list of such runs of equal length (one for each seed), drawn thin, with their
-        mean as the line
+    lines: name -> values; or name -> a list of runs of equal length (one for each seed), each drawn thin,
+        with their mean as the line
     x: where the values are, as numbers or as names; if None, 0, 1, 2, ... A line may be shorter than x
-    log_x, log_y: logarithmic axes; that of x counts in powers of 2
+    log_x, log_y: logarithmic axes; the ticks of the x axis are at the values of x, on a scale of base 2
     reference: name -> a level to compare with, drawn as a dotted line
     """
     entries = len(lines) + len(reference or {})
@@ -66,7 +66,7 @@ def panels(
     """Draw several charts of curves below each other, over the same x.
 
     charts: name of the chart -> its lines, as for `curves`; the lines have the same names in every chart
-    log_y: the charts with a logarithmic y axis
+    log_y: the names of the charts with a logarithmic y axis
     """
     count, told = len(charts), []
     legend = 0.26 * ((max(map(len, charts.values())) + 1) // 2 - 1)  # height of its further rows
@@ -83,7 +83,7 @@ def panels(
 def draw_curves(
     ax: Axes, lines: Mapping, x: Sequence | None, log_x: bool, log_y: bool, reference: Mapping[str, float]
 ) -> str:
-    """Draw the lines, and return them in words."""
+    """Draw the lines, and return a description of them in words."""
     told, runs_of = [], {name: _runs(values) for name, values in lines.items()}
     longest = max(len(runs[0]) for runs in runs_of.values())
     names = x if x is not None and isinstance(x[0], str) else None
@@ -125,7 +125,9 @@ def _scale(ax, places: list, names: Sequence[str] | None, log_x: bool, log_y: bo
 
 
 def add_legend(figure: Figure, ax: Axes, height: float, across: int = 2) -> None:
-    """Add a legend at the left of the card, its top at `height` (in inches), with `across` names in a row."""
+    """Add a legend at the left of the card, with its top at `height` (in inches) and `across` names
+    per row.
+    """
     wide, high = figure.get_size_inches()
     place: dict = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, height / high)}
     names = ax.get_legend_handles_labels()
@@ -133,7 +135,7 @@ def add_legend(figure: Figure, ax: Axes, height: float, across: int = 2) -> None
 
 
 def _runs(values: Sequence) -> list[list[float]]:
-    """Return the runs of a line; if it is given as plain values, a single run."""
+    """Return the runs of a line; a line given as plain values is a single run."""
     is_line = getattr(values[0], "ndim", 0) == 0 and not isinstance(values[0], list | tuple)
     return [[float(value) for value in run] for run in ([values] if is_line else values)]
 
@@ -143,7 +145,9 @@ def _mean(runs: list[list[float]]) -> list[float]:
 
 
 def _told(values: list[float], places: Sequence) -> str:
-    """Return a line in words: every value of a short one, the first and the last of a long one."""
+    """Return a description of a line in words: all values of a short line, the first and the last of a long
+    one.
+    """
     if len(values) <= 8:
         return ", ".join(f"{_short(value)} at {place}" for value, place in zip(values, places))
     return f"from {_short(values[0])} at {places[0]} to {_short(values[-1])} at {places[len(values) - 1]}"

@@ -1,4 +1,4 @@
-"""Several tables of attention side by side: small ones with their numbers, large ones only in shades."""
+"""Attention maps side by side: small ones with their numbers, large ones as colours only."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.tables import column_sums, draw_table, row_sums, spelled
 from autograder.notebook.figures.words import Matrix, number, rows, sentence
 
-FEW = 6  # up to so many columns have room for their numbers
+FEW = 6  # with up to this many columns there is room for numbers
 MOST_NAMES = 16  # with more rows or columns, only some are named
-LEFT, GAP, SUMS = 0.55, 0.3, 0.5  # inches: names of the rows, between tables, sums of the rows
+LEFT, GAP, SUMS = 0.55, 0.3, 0.5  # in inches: row names, space between maps, row sums
 
 
 @styled
@@ -28,15 +28,15 @@ def attention_maps(
     sums: bool = False,
     framed: Mapping[str, Matrix] | None = None,
 ) -> Picture:
-    """Draw tables of weights side by side, darker for more; a table of Booleans is drawn as a mask.
+    """Draw attention maps side by side, darker for more; a map of Booleans is drawn as a mask.
 
-    maps: name -> (N, M) weights from 0 to 1, one row for each query and one column for each key; the keys are the
-        queries if none are given. With up to six keys every weight is written. If a number is negative (a position
-        code, a bias), all tables are coloured by sign and size.
-    note: a line below the title that says what rows and columns are; if it names keys or what attends, the
+    maps: name -> (N, M) weights from 0 to 1, one row for each query and one column for each key; without
+        `keys`, the keys are the queries. With up to six keys, every weight is written in its cell. If a
+        number is negative (a position code, a bias), all maps are coloured by sign and size.
+    note: a line below the title that says what rows and columns are; if "key" or "attend" is in it, the
         alternative text speaks of attention
-    sums: write the sums of rows at the right, of columns below
-    framed: name -> (N, M) Booleans, True for a cell that is framed
+    sums: write the sum of each row at the right, and of each column below; only where the weights are written
+    framed: name -> (N, M) Booleans, True for each cell to be framed
     """
     keys, tables = keys or queries, {name: rows(values) for name, values in maps.items()}
     across = min(len(maps), 2 if len(keys) <= FEW else 4)
@@ -67,7 +67,7 @@ def _label(
     below: float,
     has_rows: bool,
 ) -> None:
-    """Write the name of a table below it, and set the size of the names of its rows and columns."""
+    """Write the name of a map below it, and set the size of the names of its rows and columns."""
     size = min(9.5, 56 * cell * min(_step(queries), _step(keys)))
     ax.tick_params(labelsize=size, labelleft=has_rows, pad=2)
     place = (len(keys) / 2, len(queries) + below / cell)
@@ -75,13 +75,13 @@ def _label(
 
 
 def _cell_size(across: int, n_queries: int, n_keys: int, sums: float) -> float:
-    """Return a cell size with which the tables are as large as a phone can show at once."""
+    """Return the size of a cell, in inches, with which a phone can show the whole figure at once."""
     room = 6.0 - LEFT - across * (GAP + sums)
     return min(0.5 if n_keys <= FEW else 0.42, room / (across * n_keys), 3.2 / n_queries)
 
 
 def _colours(maps: Mapping[str, list]) -> tuple:
-    """Return (colour map, lowest, highest) for all tables."""
+    """Return (colour map, lowest value, highest value) for all maps."""
     finite = [v for values in maps.values() for line in values for v in line if math.isfinite(v)]
     if min(finite, default=0) >= 0:
         return SEQUENTIAL, 0, 1
@@ -92,7 +92,9 @@ def _colours(maps: Mapping[str, list]) -> tuple:
 def _draw(
     ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple, most: str
 ) -> str:
-    """Draw one table, and return it in words; `most` is the phrase between a row's name and its largest entry."""
+    """Draw one map, and return a description of it in words; `most` is the phrase between a row's name and
+    the column where it is largest ("attends most to").
+    """
     has_numbers, (cmap, low, high) = len(keys) <= FEW, colours
     if isinstance(values[0][0], bool):
         draw_mask(ax, values, queries, keys, ("True", "False") if has_numbers else None)
@@ -122,7 +124,7 @@ def _step(names: Sequence[str]) -> int:
 
 
 def _frame(ax: Axes, chosen: list) -> list[str]:
-    """Frame the cells, and return their number in words."""
+    """Frame the chosen cells, and return a list with one phrase that says how many there are."""
     places = [(i, j) for i, line in enumerate(chosen) for j, is_framed in enumerate(line) if is_framed]
     look: dict = {"facecolor": "none", "edgecolor": VERMILLION, "linewidth": 1.6}
     for i, j in places:
@@ -131,7 +133,7 @@ def _frame(ax: Axes, chosen: list) -> list[str]:
 
 
 def _strongest(values: list, queries: Sequence[str], keys: Sequence[str], most: str) -> str:
-    """Return the column in which each row is largest, in words."""
+    """Return, in words, in which column each row has its largest entry."""
     tops = [max(range(len(line)), key=line.__getitem__) for line in values]
     return "; ".join(
         f"{query} {most} {keys[top]} ({number(line[top])})"

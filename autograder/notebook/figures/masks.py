@@ -19,8 +19,8 @@ def draw_mask(
     column_names: Sequence[str],
     words: tuple[str, str] | None = None,
 ) -> None:
-    """Draw a mask, blue where a query may attend and hatched where it may not; `words` are the texts of the
-    two kinds of cells.
+    """Draw a mask, blue where a query may attend and hatched where it may not; `words` holds the texts for
+    these two kinds of cell.
     """
     for i, line in enumerate(allowed):
         for j, may in enumerate(line):
@@ -47,7 +47,7 @@ def _word(ax: Axes, x: float, y: float, text: str) -> None:
 
 
 def described(allowed: list, row_names: Sequence[str], column_names: Sequence[str]) -> str:
-    """Return which row may attend to which columns, in words."""
+    """Return, in words, to which columns each row may attend."""
     lines = []
     for name, line in zip(row_names, allowed, strict=True):
         seen = [column for column, may in zip(column_names, line, strict=True) if may]

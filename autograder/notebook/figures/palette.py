@@ -1,4 +1,6 @@
-"""The colours of every picture. They are those of Okabe and Ito, which colour-blind readers can tell apart."""
+"""The colours of all pictures. They are from the palette of Okabe and Ito, which colour-blind readers can
+tell apart.
+"""
 
 from matplotlib.colors import LinearSegmentedColormap
 

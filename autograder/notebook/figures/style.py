@@ -1,7 +1,7 @@
-"""One style for every picture: cards, axes on them, and the Picture that shows itself.
+"""One style for every picture: cards, axes on them, and the class Picture, which a notebook can show.
 
 Pictures stand on an opaque white card with round corners, so that they are legible on a dark page. Lengths
-are inches.
+are in inches.
 """
 
 import base64
@@ -46,12 +46,12 @@ class Picture:
         self.figure, self.alt = figure, alt
 
     def png(self, dpi: int = DPI, source: str = "") -> bytes:
-        """Return the picture as PNG; `source` is noted in the file."""
+        """Return the picture as PNG; `source` is stored in the file's metadata."""
         metadata = {"Software": None, "Description": self.alt} | ({"Source": source} if source else {})
         return self._written("png", dpi=dpi, metadata=metadata, pil_kwargs={"optimize": True})
 
     def svg(self) -> str:
-        """Return the picture as SVG, the same text on every run."""
+        """Return the picture as SVG, with the same text on every run."""
         text = self._written("svg", metadata={"Date": None, "Creator": None}).decode()
         return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
@@ -62,7 +62,7 @@ class Picture:
         return buffer.getvalue()
 
     def html(self) -> str:
-        """Return the picture as one HTML element with its alternative text."""
+        """Return the picture as one <img> element with its alternative text."""
         return as_image(self.png(), self.alt, self._width())
 
     def _width(self) -> int:
@@ -78,7 +78,7 @@ class Picture:
 
 
 def shown(png: bytes, alt: str, width: int) -> tuple[dict, dict]:
-    """Return (data, metadata) of a picture for a notebook.
+    """Return (data, metadata) with which a notebook displays a picture.
 
     subtle: JupyterLab shows image/png without its alternative text. An <img> keeps it; where no HTML is
     shown, the PNG is used.
@@ -94,7 +94,9 @@ def as_image(png: bytes, alt: str, width: int) -> str:
 
 
 def styled(draw: Callable) -> Callable:
-    """Run a drawing function in the course's style. If it cannot draw its input, raise a short message."""
+    """Make a drawing function use the course's style; if it cannot draw its input, it raises UserError with a
+    short message.
+    """
 
     @entry_point()
     @wraps(draw)
@@ -125,7 +127,7 @@ def _not_drawn(draw: Callable, args: tuple, kwargs: dict[str, Any], error: Excep
 
 
 def _form_of(value: object) -> str:
-    """Return the type of a value and its size."""
+    """Return the type and the size of a value, in words."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     kind = type(value).__name__
@@ -133,8 +135,8 @@ def _form_of(value: object) -> str:
 
 
 def card(width: float, height: float, title: str = "", note: str = "") -> Figure:
-    """Return an empty figure on a white card of that size, with its title at the top left and a note below
-    it.
+    """Return an empty figure on a white card of this size, with its title at the top left and a note below
+    the title.
     """
     figure = Figure(figsize=(width, height), facecolor="none")
     figure.add_artist(
@@ -158,14 +160,18 @@ def card(width: float, height: float, title: str = "", note: str = "") -> Figure
 
 
 def axes(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    """Add axes at a position on the card given in inches from its lower left corner."""
+    """Add axes to the card and return them; position and size are in inches, from the card's lower left
+    corner.
+    """
     full_width, full_height = figure.get_size_inches()
     place = (left / full_width, bottom / full_height, width / full_width, height / full_height)
     return figure.add_axes(place, facecolor="none")
 
 
 def canvas(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    """Add axes without ticks or frame, one unit per inch, origin at the lower left."""
+    """Add axes without ticks or frame, with one unit per inch and the origin at the lower left, and return
+    them.
+    """
     ax = axes(figure, left, bottom, width, height)
     ax.set(xlim=(0, width), ylim=(0, height))
     ax.axis("off")

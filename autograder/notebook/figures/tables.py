@@ -71,8 +71,8 @@ def draw_table(
     high: float,
     size: float | None = None,
 ) -> None:
-    """Draw coloured cells with their numbers in them, first row at the top. `colours` maps 0 to 1 to a
-    colour, for values from `low` to `high`.
+    """Draw coloured cells with their numbers in them, first row at the top. The colour map `colours` covers
+    the values from `low` to `high`.
     """
     for i, line in enumerate(values):
         for j, value in enumerate(line):
@@ -89,8 +89,8 @@ def is_dark(shade: tuple) -> bool:
 
 
 def name_cells(ax: Axes, row_names: Sequence[str], column_names: Sequence[str]) -> None:
-    """Set up cells of size 1 with the first row at the top, row names at the left, column names above, and no
-    frame.
+    """Set up cells of size 1, with the first row at the top, row names at the left, column names above, and
+    no frame.
     """
     ax.set(xlim=(0, len(column_names)), ylim=(len(row_names), 0))
     ax.set_xticks([j + 0.5 for j in range(len(column_names))], column_names)
@@ -103,7 +103,7 @@ def name_cells(ax: Axes, row_names: Sequence[str], column_names: Sequence[str]) 
 
 
 def name_axes(ax: Axes) -> None:
-    """Label the axes of the queries and of the keys."""
+    """Label the axis of the keys and the axis of the queries."""
     ax.set_xlabel("key (attended to)", color=GREY, labelpad=6)
     ax.set_ylabel("query (attends)", color=GREY, labelpad=6)
 

@@ -1,4 +1,4 @@
-"""The expected result next to an actual one, for `check`."""
+"""Draws an expected result next to the actual one, for `check`."""
 
 from collections.abc import Sequence
 

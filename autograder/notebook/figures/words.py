@@ -1,4 +1,4 @@
-"""Formats numbers: as plain lists for pictures, and in words for their alternative texts."""
+"""Formats numbers: as plain lists for pictures, and as text for their alternative texts."""
 
 import math
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ def row(values: Vector) -> list:
 
 
 def listed(values: Sequence[float]) -> str:
-    """Return numbers in words, for an alternative text."""
+    """Return numbers as one text, separated by commas, for an alternative text."""
     return ", ".join(number(value) for value in values)
 
 
 def sentence(text: str) -> str:
-    """Return the text with a full stop, if it has no mark at its end."""
+    """Return the text, with a full stop unless it ends with a punctuation mark."""
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 

@@ -1,4 +1,5 @@
-"""The model's file in the GGUF format: sizes, tensors as they are stored or unpacked, tokens and merges.
+"""Reads the model's file, which is in the GGUF format: sizes, tensors as they are stored or unpacked, tokens
+and merges. Tensors get the names of the lessons' modules:
 
 token_embd.weight          -> token_embedding.weight
 blk.3.attn_q.weight        -> layers.3.attention.q_proj.weight      (and k_proj, v_proj, out_proj)
@@ -38,7 +39,7 @@ WHOLE = {"token_embd.weight": "token_embedding.weight", "output_norm.weight": "n
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of the model, by the course's names."""
+    """The sizes of the model, under the names that the course uses."""
 
     vocab_size: int
     d_model: int
@@ -51,9 +52,9 @@ class Sizes:
 
 
 def open_file() -> "ModelFile":
-    """Return the model's file, once it has been checked. Takes a few seconds, because it holds 98,000 texts.
+    """Check the model's file and return it, opened. This takes a few seconds, because it holds 98,000 texts.
 
-    Raises UserError, in the sentence `MISSING`, if it is not installed.
+    Raises UserError: with the text `MISSING` if the file is not installed, or if it is not the published one.
     """
     path = checked_path()
     from gguf import GGUFReader
@@ -62,7 +63,9 @@ def open_file() -> "ModelFile":
 
 
 class ModelFile:
-    """The contents of the file: `sizes`; `tokenizer`; tensors by the names of the lessons' modules."""
+    """The contents of the file: `sizes`, `tokenizer`, and the tensors, under the names that the lessons'
+    modules use.
+    """
 
     def __init__(self, reader: Any):
         self._reader = reader
@@ -104,15 +107,15 @@ class ModelFile:
         return self._tensors[name].tensor_type.name == "Q4_1"
 
     def blocks(self, name: str) -> Tensor:
-        """Return the stored bytes of a packed tensor, (n, 20) uint8: one row for each 32 neighbouring entries
-        of a row.
+        """Return the stored bytes of a packed tensor, (n, 20) uint8. Each row of bytes holds 32 neighbouring
+        entries of a row of the tensor.
         """
         assert self.is_packed(name), f"{name} is not stored in blocks of four-bit codes"
         return torch.from_numpy(np.array(self._tensors[name].data)).reshape(-1, BLOCK_BYTES)
 
     def tensor(self, name: str, dequantise: Callable[[Tensor], Tensor] | None = None) -> Tensor:
         """Return a tensor in float32. A packed one is unpacked by `dequantise` ((n, 20) uint8 -> (n, 32)
-        float32), or by the package gguf if none is given.
+        float32) or, if that is None, by the package gguf.
         """
         from gguf.quants import dequantize
 
@@ -125,7 +128,7 @@ class ModelFile:
         )
 
     def state_dict(self, dequantise: Callable[[Tensor], Tensor] | None = None) -> dict[str, Tensor]:
-        """Return all tensors by name, as `load_state_dict` takes them; a bar shows how far it is."""
+        """Return all tensors by name, as `load_state_dict` takes them; a bar shows the progress."""
         return {name: self.tensor(name, dequantise) for name in track(self.names)}
 
     def _number(self, key: str) -> Any:
@@ -138,7 +141,7 @@ class ModelFile:
 
 
 def _name(stored: str) -> str:
-    """Return the name of a tensor in the lessons' modules."""
+    """Return the name in the lessons' modules of a tensor that is stored under this name."""
     if stored in WHOLE:
         return WHOLE[stored]
     _, layer, part, kind = stored.split(".")

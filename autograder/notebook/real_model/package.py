@@ -1,4 +1,4 @@
-"""Finds the real model, which is inside a package of the Python package index that pip installs and nothing
+"""Finds the real model. It is inside a package from the Python Package Index, which pip installs and nothing
 imports.
 
 subtle: that package depends on others that run the model themselves. They are not needed, so it is installed
@@ -28,7 +28,7 @@ MISSING = (
 
 
 def path() -> Path | None:
-    """Return the model's file, if it is installed for this Python."""
+    """Return the path of the model's file, or None if it is not installed for this Python."""
     for folder in sys.path:
         found = PathFinder.find_spec(PACKAGE.replace("-", "_"), [folder])
         for place in (found.submodule_search_locations or []) if found else []:
@@ -43,7 +43,9 @@ def is_there() -> bool:
 
 
 def checked_path() -> Path:
-    """Return the model's file. Raises UserError if it is missing, or is not the published one."""
+    """Return the path of the model's file. Raises UserError if the file is missing, or is not the published
+    one.
+    """
     found = path()
     if found is None:
         raise UserError(MISSING)
@@ -57,10 +59,10 @@ def checked_path() -> Path:
 
 
 def fetch() -> Path:
-    """Install the model for this Python, with pip and its progress bar, and return its file.
+    """Install the model for this Python, with pip and its progress bar, and return the path of its file.
 
-    subtle: pip gets the published wheel and nothing else, whatever index it asks. A package with other
-    contents could run code when it is installed, and in each Python that starts afterwards.
+    subtle: pip accepts only the published wheel, whatever index it uses. A package with other contents could
+    run code when it is installed, and in each Python that starts afterwards.
 
     Raises UserError if pip cannot get it.
     """

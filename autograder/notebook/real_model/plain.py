@@ -1,6 +1,7 @@
-"""The real model in PyTorch's own functions, without a cache: each part takes and returns one tensor.
+"""The real model, written with PyTorch's own functions and without a cache.
 
-So a hook on any part sees its whole output. Lesson 20 builds the same model by hand, with a cache.
+Each part takes and returns one tensor, so a hook on any part sees its whole output. Lesson 20 builds the same
+model by hand, with a cache.
 """
 
 import torch
@@ -13,7 +14,7 @@ from autograder.notebook.real_model.file import ModelFile, Sizes, open_file
 def plain_model(file: ModelFile | None = None) -> nn.Module:
     """Return the real model with its weights, frozen, in evaluation mode. Pass `file` if it is open already.
 
-    Raises UserError, in the sentence `MISSING`, if it is not installed.
+    Raises UserError if the model has to be opened and cannot be (see `open_file`).
     """
     file = open_file() if file is None else file
     with torch.device("meta"):  # skip the random initialisation, which is overwritten
@@ -23,8 +24,9 @@ def plain_model(file: ModelFile | None = None) -> nn.Module:
 
 
 def turned(x: Tensor, base: float) -> Tensor:
-    """Apply RoPE: neighbouring features (2i, 2i + 1) as complex numbers, rotated by position *
-    base^(-2i/d)."""
+    """Apply RoPE: rotate each pair of neighbouring features (2i, 2i + 1), as a complex number, by position *
+    base^(-2i/d).
+    """
     places = torch.arange(x.shape[-2], dtype=torch.float32, device=x.device)
     rates = base ** (-torch.arange(0, x.shape[-1], 2, device=x.device) / x.shape[-1])
     rotation = torch.polar(torch.ones((), device=x.device), places[:, None] * rates)
@@ -33,7 +35,9 @@ def turned(x: Tensor, base: float) -> Tensor:
 
 
 class Attention(nn.Module):
-    """Causal attention of n_heads queries over n_kv_heads keys and values; x (B, N, d_model) -> the same."""
+    """Causal attention with n_heads heads of queries and n_kv_heads heads of keys and values: x (B, N,
+    d_model) -> the same shape.
+    """
 
     def __init__(self, sizes: Sizes):
         super().__init__()
@@ -46,8 +50,9 @@ class Attention(nn.Module):
         self.mixed = nn.Identity()  # the joined heads' output, input of out_proj: a target for hooks
 
     def queries_and_keys(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what q_proj and k_proj gave, (B, N, width), as rotated heads, (B, n_heads, N, d_head)
-        each."""
+        """Split outputs of q_proj and k_proj, (B, N, width), into heads and rotate them; return queries and
+        keys, each (B, n_heads, N, d_head). The heads of the keys are repeated.
+        """
         heads = self.sizes.n_heads, self.sizes.n_kv_heads
         q, k = (t.unflatten(-1, (n, -1)).transpose(1, 2) for t, n in zip((q, k), heads))
         q, k = turned(q, self.sizes.base), turned(k, self.sizes.base)
@@ -79,7 +84,9 @@ class Layer(nn.Module):
 
 
 class Model(nn.Module):
-    """ids (B, N) -> logits (B, N, vocab_size), with embedding and output layer sharing one weight."""
+    """The language model: ids (B, N) -> logits (B, N, vocab_size). The embedding and the output layer share
+    one weight.
+    """
 
     def __init__(self, sizes: Sizes):
         super().__init__()

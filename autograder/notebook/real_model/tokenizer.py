@@ -1,7 +1,8 @@
-"""Text to ids and back, by the model's own tokens: byte-level BPE as in GPT-2, with every digit separate.
+"""Turns text into ids and back, with the model's own tokens: byte-level BPE as in GPT-2, with every digit
+separate.
 
-The file writes bytes as characters: invisible ones, and the space, as characters beyond ASCII ("Ġ" for
-space).
+The file writes bytes as characters. Invisible bytes and the space are written as characters beyond ASCII ("Ġ"
+for space).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +16,7 @@ START, END = "<|im_start|>", "<|im_end|>"
 
 
 def byte_characters() -> dict[str, int]:
-    """Return the byte for which each of the 256 characters stands (Radford et al. 2019, in the code of
+    """Map each of the 256 characters to the byte that it stands for (Radford et al. 2019, in the code of
     GPT-2).
     """
     shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
@@ -24,8 +25,8 @@ def byte_characters() -> dict[str, int]:
 
 
 class Tokenizer:
-    """The tokens of the model, by id; the ids of special tokens, such as <|im_start|>, which no text yields;
-    and the merges, in the order in which they were learned.
+    """The model's tokenizer: its tokens, by id; the ids of special tokens, such as <|im_start|>, which no
+    text yields; and its merges, in the order in which they were learned.
     """
 
     def __init__(self, tokens: Sequence[str], special: Iterable[int], merges: Sequence[tuple[str, str]]):
@@ -36,8 +37,9 @@ class Tokenizer:
 
     @cached_property
     def merges(self) -> list[tuple[int, int]]:
-        """The merges as lesson 10 writes them: pairs of ids; 0 to 255 are bytes, and 256 + k is the k-th
-        pair."""
+        """The merges as lesson 10 writes them, as pairs of ids: ids 0 to 255 are bytes, and id 256 + k is the
+        k-th pair.
+        """
         known: dict[str, int] = dict(self._bytes)
         pairs = []
         for number, (left, right) in enumerate(self._merges):
@@ -47,24 +49,29 @@ class Tokenizer:
 
     @cached_property
     def _of_lesson_10(self) -> list[int]:
-        """The model's id of each id of lesson 10, or -1 for the few bytes that the model does not know."""
+        """A list with the model's id for each id in the numbering of lesson 10, or -1 for the few bytes that
+        the model does not know.
+        """
         joined = [self._of_byte[byte] for byte in range(256)] + [left + right for left, right in self._merges]
         return [self._ids.get(text, -1) for text in joined]
 
     def words(self, text: str) -> list[str]:
-        """Return the text cut into words, each with the space before it, digits one by one: no token crosses
-        a cut.
+        """Return the text cut into words, each with the space before it; digits are separate words. No token
+        crosses a cut.
         """
         cuts = self._trusted.pre_tokenizer.pre_tokenize_str(text)
         return [text[start:end] for _, (start, end) in cuts]
 
     def from_lesson_10(self, ids: Iterable[int]) -> list[int]:
-        """Convert ids as returned by `bpe_encode` to the model's numbering."""
+        """Convert ids in the numbering of `bpe_encode` to the model's numbering; bytes that the model does
+        not know are left out.
+        """
         return [self._of_lesson_10[one] for one in ids if self._of_lesson_10[one] >= 0]
 
     def encode_by(self, bpe_encode: Callable[[str, list], list[int]], text: str) -> list[int]:
-        """Return the ids that a `bpe_encode` as in lesson 10 gives for a text, word by word. Of the 48,900
-        merges, it gets for each word only those whose result occurs in the word; the others cannot apply.
+        """Return the model's ids for a text, encoded word by word with a `bpe_encode` as in lesson 10. For
+        each word, `bpe_encode` gets only those of the 48,900 merges whose result occurs in the word; the
+        others cannot apply.
         """
         known: dict[str, list[int]] = {}
         words = self.words(text)
@@ -92,17 +99,17 @@ class Tokenizer:
         return {byte: character for character, byte in self._bytes.items()}
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a text, by the package tokenizers. Text that looks like a special token is
-        encoded like any other.
+        """Return the ids of a text, as the package tokenizers computes them. Text that looks like a special
+        token is encoded like any other text.
         """
         return self._trusted.encode(text).ids
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of ids; special tokens by their names, invalid UTF-8 as �."""
+        """Return the text of ids, with special tokens by their names and invalid UTF-8 as �."""
         return self.bytes_of(ids).decode("utf-8", errors="replace")
 
     def bytes_of(self, ids: Iterable[int]) -> bytes:
-        """Return the bytes of ids, which may begin or end within a character."""
+        """Return the bytes of ids; they may begin or end within a character."""
         parts = []
         for one in ids:
             token = self.tokens[one]
