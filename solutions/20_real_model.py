@@ -694,7 +694,7 @@ r"""
 
 # %%
 def ids_of_text(text):
-    """What most programs once did: one text, in which whatever looks like a mark is one."""
+    """The careless way: one text, in which whatever looks like a special token becomes one."""
     special = {"<|im_start|>": file.tokenizer.start, "<|im_end|>": file.tokenizer.end}
     pieces = text.replace("<|", "\0<|").replace("|>", "|>\0").split("\0")
     parts = [[special[piece]] if piece in special else encode(piece) for piece in pieces]

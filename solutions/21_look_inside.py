@@ -379,7 +379,7 @@ charts = {
         "previous token, layer 0": [[one[2][0].max().item() for one in seen] for _, seen in runs],
     },
 }
-figures.panels(charts, steps, title="Two heads form, and the loss falls (three seeds)")
+figures.panels(charts, steps, title="Two kinds of heads form, and the loss falls (three seeds)")
 
 # %% [markdown]
 r"""

@@ -8,5 +8,6 @@ times.py             reads time stamps with their zones
 read_submission.py   reads the notebook: text and kind of each cell, and pasted pictures
 course_metadata.py   takes metadata from the course, and restores checks and missing cells
 unit.py              selects the cells to run, and the exercises to check
+cell_code.py         parses cells, and finds what their imported names stand for
 suspicious_code.py   finds names in code that a teacher should look at (names_in_code.py, allowed_names.py)
 """

@@ -10,83 +10,22 @@ like any other name.
 
 import ast
 import re
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
-from threading import Lock
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from autograder.grading.submission import allowed_names as allowed
+from autograder.grading.submission.cell_code import UNREADABLE, imported, parsed
 
 GRADER = "autograder"
-LONGEST_READ = 100_000  # characters of a cell
-UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises besides SyntaxError
 OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
 DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # code can take a class out of one of these again
-_ONE_AT_A_TIME = Lock()
-
-
-@lru_cache(200)
-def parsed(text: str) -> tuple[str, ast.AST | None]:
-    """Return a cell's code as IPython runs it, with magics as calls, and its syntax tree, or None if it is
-    not Python.
-
-    Raises RecursionError, MemoryError or ValueError if the cell cannot be parsed, or is too long to try.
-    """
-    if len(text) > LONGEST_READ:
-        raise ValueError("a cell that is too long")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        # subtle: IPython leaves plain Python unchanged. Sending it every cell would take longer than everything else.
-        for as_run in (str, _by_ipython):
-            try:
-                code = as_run(text)
-                # subtle: in Python 3.11, threads that parse at the same time disturb each other (SystemError).
-                with _ONE_AT_A_TIME:
-                    return code, ast.parse(code)
-            except SyntaxError:
-                continue
-    return text, None
-
-
-def _by_ipython(text: str) -> str:
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    return TransformerManager().transform_cell(text)
-
-
-def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """Return a dict from each name that the cells import to the dotted path that it stands for."""
-    paths: dict[str, str] = {}
-    for text in cells:
-        for name, path in _paths_in(text):
-            # subtle: a name that stands for two paths matches no allowed one.
-            paths[name] = path if paths.get(name, path) == path else f"{paths[name]} or {path}"
-    return paths
-
-
-@cache
-def _paths_in(text: str) -> list[tuple[str, str]]:
-    try:
-        tree = parsed(text)[1]
-    except UNREADABLE:  # reported when the cell is read
-        return []
-    return [pair for node in (ast.walk(tree) if tree else ()) for pair in _imported(node)]
-
-
-def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-        root = alias.name.partition(".")[0]
-        if isinstance(node, ast.ImportFrom):
-            yield alias.asname or alias.name, f"{'.' * node.level}{node.module}.{alias.name}"
-        else:
-            yield alias.asname or root, alias.name if alias.asname else root
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
     """Return the names in a cell that `lists` does not allow. `paths` maps imported names to dotted paths
-    (see `paths_in`).
+    (see `cell_code.paths_in`).
     """
     try:
         tree = parsed(text)[1]
@@ -212,7 +151,7 @@ class _Reader:
             case ast.Import(names):
                 yield from (one.name for one in names if not self._is_module(one.name))
             case ast.ImportFrom():
-                paths = [path for _, path in _imported(node)]
+                paths = [path for _, path in imported(node)]
                 yield from (one for one in paths if not self._allows(one) and not self._is_module(one))
             case ast.Name() | ast.Attribute() if path := self._path(node):
                 yield from self._of_path(node, path, parent, is_place)

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 
 import autograder
 from autograder.grading.submission.allowed_names import IN_ANSWERS, IN_CELLS
-from autograder.grading.submission.names_in_code import GRADER, names_in, paths_in
+from autograder.grading.submission.cell_code import paths_in
+from autograder.grading.submission.names_in_code import GRADER, names_in
 
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise

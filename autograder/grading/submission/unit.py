@@ -24,7 +24,7 @@ from nbformat import NotebookNode
 from autograder.dependencies import closure, digest, exercise_modules
 from autograder.exercises import find, ids
 from autograder.exercises.own import folders
-from autograder.grading.submission.names_in_code import LONGEST_READ, UNREADABLE, parsed
+from autograder.grading.submission.cell_code import LONGEST_READ, UNREADABLE, parsed
 from autograder.grading.submission.suspicious_code import SuspiciousNames, suspicious_names
 
 NOT_PYTHON = (SyntaxError, *UNREADABLE)

@@ -14,7 +14,7 @@ from torch import nn
 from worked import IMPORTS, worked_sources
 
 from autograder.exercises import all_exercises
-from autograder.grading.submission import allowed_names, names_in_code
+from autograder.grading.submission import allowed_names, cell_code
 from autograder.grading.submission.allowed_names import IN_CELLS, names_of
 from autograder.grading.submission.suspicious_code import suspicious_names
 from autograder.schema.exercise import Rules
@@ -331,8 +331,8 @@ def test_a_long_list_is_cut():
 
 def test_a_cell_that_is_too_long_is_not_parsed_but_reported(monkeypatch):
     long, parsed = "x = [" + "1," * 60_000 + "]", []
-    parse = names_in_code.ast.parse
-    monkeypatch.setattr(names_in_code.ast, "parse", lambda code: parsed.append(code) or parse(code))
+    parse = cell_code.ast.parse
+    monkeypatch.setattr(cell_code.ast, "parse", lambda code: parsed.append(code) or parse(code))
     assert "a cell that cannot be read" in look("x = softmax", long)
     assert long not in parsed
 

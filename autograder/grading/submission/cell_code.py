@@ -1,0 +1,69 @@
+"""Parses students' cells, and finds the dotted paths of the names that they import."""
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from threading import Lock
+
+LONGEST_READ = 100_000  # characters of a cell
+UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises besides SyntaxError
+_ONE_AT_A_TIME = Lock()
+
+
+@lru_cache(200)
+def parsed(text: str) -> tuple[str, ast.AST | None]:
+    """Return a cell's code as IPython runs it, with magics as calls, and its syntax tree, or None if it is
+    not Python.
+
+    Raises RecursionError, MemoryError or ValueError if the cell cannot be parsed, or is too long to try.
+    """
+    if len(text) > LONGEST_READ:
+        raise ValueError("a cell that is too long")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # subtle: IPython leaves plain Python unchanged. Sending it every cell would take longer than everything else.
+        for as_run in (str, _by_ipython):
+            try:
+                code = as_run(text)
+                # subtle: in Python 3.11, threads that parse at the same time disturb each other (SystemError).
+                with _ONE_AT_A_TIME:
+                    return code, ast.parse(code)
+            except SyntaxError:
+                continue
+    return text, None
+
+
+def _by_ipython(text: str) -> str:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager().transform_cell(text)
+
+
+def paths_in(cells: Iterable[str]) -> dict[str, str]:
+    """Return a dict from each name that the cells import to the dotted path that it stands for."""
+    paths: dict[str, str] = {}
+    for text in cells:
+        for name, path in _paths_in(text):
+            # subtle: a name that stands for two paths matches no allowed one.
+            paths[name] = path if paths.get(name, path) == path else f"{paths[name]} or {path}"
+    return paths
+
+
+@cache
+def _paths_in(text: str) -> list[tuple[str, str]]:
+    try:
+        tree = parsed(text)[1]
+    except UNREADABLE:  # reported when the cell is read
+        return []
+    return [pair for node in (ast.walk(tree) if tree else ()) for pair in imported(node)]
+
+
+def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield each name that an import statement binds, and the dotted path that it stands for."""
+    for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+        root = alias.name.partition(".")[0]
+        if isinstance(node, ast.ImportFrom):
+            yield alias.asname or alias.name, f"{'.' * node.level}{node.module}.{alias.name}"
+        else:
+            yield alias.asname or root, alias.name if alias.asname else root
