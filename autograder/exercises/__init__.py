@@ -1,9 +1,9 @@
-"""Every exercise of the course, by id and by lesson.
+"""The exercises of the course, found by id, by name or by lesson.
 
 An exercise is one file, found by its path: `TOPIC/NAME.py` defines `EXERCISE`, whose id is `TOPIC.NAME`. A
-topic's `__init__.py` names its `LESSON`. Files and folders whose names begin with `_` are shared by several
-exercises. An instructor's own exercises are in a folder of their own (own.py). Loading an exercise imports
-PyTorch; importing this does not.
+topic's `__init__.py` names its `LESSON`. Files and folders whose names begin with `_` hold code that several
+exercises share. Instructors keep their own exercises in a separate folder (see own.py). Loading an exercise
+imports PyTorch; importing this package does not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RECORDED = FOLDER / "recorded"
 
 
 def all_exercises() -> tuple[Exercise, ...]:
-    """Return every exercise, in the order of the course. In a student bundle they are recorded data."""
+    """Return every exercise, in course order. In a student bundle, read them from recorded data."""
     if RECORDED.is_dir():
         return _recorded()
     from autograder.exercises.own import folders
@@ -56,7 +56,7 @@ def _files(further: tuple[Path, ...]) -> list[Path]:
 
 
 def _read(file: Path) -> Exercise:
-    """Return the exercise in a file. Raises UserError if its author must change something."""
+    """Return the exercise defined in a file. Raise UserError if its author has to correct something in it."""
     from autograder.schema.guards import refuse_names_of_code
 
     topic, name = file.parent.name, file.stem
@@ -79,7 +79,7 @@ def _read(file: Path) -> Exercise:
 
 
 def _with_ids(exercise: Exercise) -> Exercise:
-    """Return the exercise with an id for each mistake that has none."""
+    """Return the exercise with a new id for each mistake that has none."""
     from autograder.schema.mistake import own_id
 
     mistakes = tuple(replace(one, id=one.id or own_id(exercise.id, one.title)) for one in exercise.mistakes)
@@ -96,7 +96,7 @@ def _with_words(exercise: Exercise, known: Mapping[str, Mistake]) -> Exercise:
 
 
 def ids() -> frozenset[str]:
-    """Return the ids of all exercises, by the names of their files: none is loaded."""
+    """Return the ids of all exercises, taken from their file names without loading any exercise."""
     from autograder.exercises.own import folders
 
     return _ids(folders())
@@ -108,22 +108,24 @@ def _ids(further: tuple[Path, ...]) -> frozenset[str]:
 
 
 def lessons() -> list[str]:
-    """Return the lessons' file names without ending, in the order of the course."""
+    """Return the file names of the lessons, without extension, in course order."""
     return list(dict.fromkeys(exercise.lesson for exercise in all_exercises()))
 
 
 def exercises_of(lesson: str) -> list[Exercise]:
-    """Return the exercises of a lesson, given by its file name without ending, in their order."""
+    """Return the exercises of a lesson, in order. `lesson` is its file name without extension."""
     return [exercise for exercise in all_exercises() if exercise.lesson == lesson]
 
 
 def format_lesson(lesson: str) -> str:
-    """Return the file name of a lesson as people write it: "05 multi-query attention"."""
+    """Return a lesson's file name as people write it: "05_multi_query_attention" gives "05 multi-query
+    attention".
+    """
     return lesson.replace("multi_", "multi-").replace("_", " ")
 
 
 def find(exercise_id: str) -> Exercise:
-    """Return the exercise with that id. Raises UserError if there is none, naming the nearest."""
+    """Return the exercise with this id. If there is none, raise UserError and suggest the closest id."""
     for exercise in all_exercises():
         if exercise.id == exercise_id:
             return exercise
@@ -133,7 +135,7 @@ def find(exercise_id: str) -> Exercise:
 
 
 def nearest(word: str) -> str | None:
-    """Return the id of the exercise whose name or id is closest to a word; None if none is close."""
+    """Return the id of the exercise whose name or id is closest to `word`, or None if none is close."""
     from difflib import get_close_matches
 
     ids = {word: one.id for one in all_exercises() for word in (one.name, one.id)}
@@ -142,5 +144,5 @@ def nearest(word: str) -> str | None:
 
 
 def find_by_name(name: str) -> Exercise | None:
-    """Return the exercise that asks for an object of that name, or None."""
+    """Return the exercise whose answer must have this name, or None."""
     return next((exercise for exercise in all_exercises() if exercise.name == name), None)

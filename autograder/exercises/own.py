@@ -2,13 +2,13 @@
 
     FOLDER/solutions/NN_topic.py       a lesson, as its author writes it
     FOLDER/exercises/TOPIC/NAME.py     its exercises; TOPIC/__init__.py names the LESSON
-    FOLDER/answers/TOPIC/NAME.py       right and wrong answers, which prove them
+    FOLDER/answers/TOPIC/NAME.py       right and wrong answers that test the exercises
     FOLDER/images/NAME.png             its pictures
-    FOLDER/notebooks, FOLDER/solutions/*.ipynb    what `build --in FOLDER` makes
+    FOLDER/notebooks, FOLDER/solutions/*.ipynb    written by `build --in FOLDER`
 
-A course keeps a copy in COURSE/lessons, and is graded with that. Elsewhere a person names the folder, by `--lessons` or
-by an environment variable, which child processes inherit. It is never searched for: what lies in the current folder
-may be a student's.
+A course keeps a copy in COURSE/lessons and is graded with that copy. Otherwise the user names the folder with
+`--lessons` or with an environment variable, which child processes inherit. No code searches for such a
+folder, because the files in the current folder may be a student's.
 """
 
 import os
@@ -27,19 +27,20 @@ LESSON = re.compile(r"""^LESSON\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
 def folders() -> tuple[Path, ...]:
-    """Return the folders of topics in use besides the package's own."""
+    """Return the folders of exercises that are in use in addition to the package's own."""
     return tuple(Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder)
 
 
 def is_own(folder: Path) -> bool:
-    """Return whether the folder holds an instructor's own lessons: a topic that names a lesson whose source
-    is there.
+    """Return whether the folder holds an instructor's own lessons.
+
+    It does if a topic in its exercises/ names a lesson whose source file is in its solutions/.
     """
     return any((folder / "solutions" / f"{name}.py").is_file() for name in _topics(folder).values())
 
 
 def use(folder: Path | None) -> None:
-    """Use the lessons in this folder, or only the package's, in this process and its children."""
+    """Use the lessons in this folder, or only the package's if it is None, here and in child processes."""
     os.environ[VARIABLE] = str(folder / "exercises") if folder else ""
     package = __name__.rpartition(".")[0]
     for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
@@ -49,7 +50,9 @@ def use(folder: Path | None) -> None:
 
 
 def use_named(folder: Path) -> None:
-    """Use the lessons in this folder, or those that the course in it keeps. Raise UserError if there are none."""
+    """Use the lessons in this folder or, if it holds none, in its subfolder `lessons`, where a course keeps
+    its copy. Raise UserError if neither holds any.
+    """
     found = next((place.absolute() for place in (folder, folder / COPY) if is_own(place)), None)
     if found is None:
         raise UserError(
@@ -59,13 +62,13 @@ def use_named(folder: Path) -> None:
 
 
 def use_course(course: Path) -> None:
-    """Use the lessons that the course in this folder keeps."""
+    """Use the course's copy of its lessons; if it has none, use only the package's lessons."""
     use(course / COPY if is_own(course / COPY) else None)
 
 
 def packed() -> dict[str, str]:
-    """Return the exercises in use besides the package's own, as texts by their paths, for a process on
-    another machine.
+    """Return the source files of the exercises in use, except the package's own, for a process on another
+    machine. The keys are relative paths, the values the files' texts.
     """
     return {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
@@ -75,9 +78,7 @@ def packed() -> dict[str, str]:
 
 
 def use_packed(files: dict[str, str]) -> bool:
-    """Use the exercises that `packed` returned on another machine; return whether they differ from those in
-    use.
-    """
+    """Use the exercises that `packed` returned on another machine; return whether they were new here."""
     if files == packed():
         return False
     place = Path(tempfile.mkdtemp(prefix="own-lessons-"))
@@ -88,7 +89,9 @@ def use_packed(files: dict[str, str]) -> bool:
 
 
 def check_names(folder: Path) -> None:
-    """Raise UserError if the folder holds no lessons, or one whose name the package already has."""
+    """Raise UserError if the folder holds no lessons, or if one of its topics, lesson numbers or exercise
+    names is already used by the course.
+    """
     if not is_own(folder):
         raise UserError(
             f"there is no lesson in {folder}: it needs solutions/NN_topic.py, and exercises/TOPIC/__init__.py with "
@@ -113,7 +116,9 @@ def check_names(folder: Path) -> None:
 
 
 def _topics(folder: Path) -> dict[str, str]:
-    """Return the lessons of the folder's topics. Nothing is run."""
+    """Return a dict from each topic in the folder to its lesson's name, read as text without running any
+    code.
+    """
     found = {}
     for path in sorted((folder / "exercises").glob("[!_]*/__init__.py")):
         if name := LESSON.search(path.read_text(encoding="utf-8", errors="replace")):

@@ -1,1 +1,1 @@
-"""Shared by several exercises: tables of mistakes, and makers of inputs."""
+"""Code that several exercises share: tables of mistakes, and functions that make inputs and cases."""

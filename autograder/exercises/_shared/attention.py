@@ -1,7 +1,7 @@
-"""Mistakes that every masked attention may make, as edits of a worked answer; an exercise selects those that apply
-to it with `fitting`.
+"""Common mistakes in masked attention, written as edits of a worked answer. Each exercise uses `fitting` to
+select the mistakes that apply to it.
 
-Its worked answer has these lines (if it takes no mask, all but the `if` and the line below it):
+The worked answer contains these lines (if it takes no mask, without the `if` and the line below it):
 
     scores = q @ k.transpose(-2, -1)
     scores = scores / math.sqrt(q.shape[-1])
@@ -54,7 +54,7 @@ ROLES = (
     edit("SMX-01", {FILL: "scores", CLEANED: GROWN_THEN_CUT}),
 )
 
-# Mistakes in a softmax by hand: one maximum for several rows.
+# Mistakes in a hand-written softmax: one maximum for several rows.
 MAXIMA = (
     edit("SMX-23", {SOFTMAX: GROWN_FROM.format("scores.max()", "")},
          "A row of scores far below another row comes out as zeros or NaN.",

@@ -1,7 +1,7 @@
-"""Makers of cases of masked attention: masks, scores far from zero, and the cases of every class that
-attends.
+"""Functions that make cases for masked attention: masks, scores far from zero, and the cases that all
+attention classes share.
 
-Masks are boolean, True = may attend.
+Masks are Boolean; True means "may attend".
 """
 
 from collections.abc import Callable
@@ -14,15 +14,16 @@ from autograder.schema.draw import Draw
 
 
 def some_mask(draw, shape, allowed=0.6) -> torch.Tensor:
-    """Return a random mask of `shape` without an empty row, with False entries also to the left of True
-    ones."""
+    """Return a random mask of this shape. Each entry is True with probability `allowed`; every row has at
+    least one True entry, and unlike in a padding mask, False entries may come before True ones.
+    """
     drawn = draw.normal(*shape)
     mask = drawn < torch.special.ndtri(torch.tensor(allowed))
     return mask | (drawn <= drawn.amin(dim=-1, keepdim=True))
 
 
 def causal(tokens: int) -> torch.Tensor:
-    """Return a causal mask (tokens, tokens)."""
+    """Return a causal mask of shape (tokens, tokens)."""
     return torch.ones(tokens, tokens, dtype=torch.bool).tril()
 
 
@@ -34,13 +35,16 @@ def left_padded(tokens: int, padding: int) -> torch.Tensor:
 
 
 def every_third(queries: int, keys: int) -> torch.Tensor:
-    """Return a mask that blocks the keys 1, 4, 7, ... for every query."""
+    """Return a mask that hides keys 1, 4, 7, ... from every query."""
     return (torch.arange(keys) % 3 != 1).expand(queries, -1).clone()
 
 
 def score_by_first_feature(query, key, rows) -> None:
-    """Change these rows of the (weight, bias) of queries and of keys, so that a token's score grows with its
-    first feature, by tens of thousands, and is the same for every query.
+    """Overwrite some weights in place, so that all queries give a token the same score, which rises by tens
+    of thousands with the token's first feature.
+
+    query, key: the (weight, bias) of the two projections
+    rows: the rows to overwrite in both, one for each head
     """
     for row in rows:
         query[0][row], query[1][row] = 0.0, 128.0 * 3**0.5
@@ -56,8 +60,8 @@ def far_apart(queries: int) -> torch.Tensor:
 
 
 def hidden_above(draw, queries: int, keys: int, width: int):
-    """Return queries, keys and the mask `every_third`, such that every blocked score lies `far_apart` above
-    the allowed ones.
+    """Return queries, keys and a mask made by `every_third`. Each blocked score lies above the allowed ones
+    by the amount that `far_apart` gives for its query.
     """
     q, k, mask = draw.normal(queries, width), draw.normal(keys, width), every_third(queries, keys)
     q[:, 0], k[:, 0] = far_apart(queries) * width**0.5 / 8, 8.0 * ~mask[0]
@@ -65,10 +69,10 @@ def hidden_above(draw, queries: int, keys: int, width: int):
 
 
 def far_below(draw, queries: int, keys: int, width: int, size: float):
-    """Return queries and keys whose products are all close to -size * size; the numbers are so coarse that
-    the products are exact in float32.
+    """Return queries and keys whose dot products are all close to -size * size. Their entries are multiples
+    of 1/2, so that the dot products are exact in float32.
 
-    With width 4 and size 512, float32 rounds the scores to 0.016.
+    With width 4 and size 512, the scores are near -131 000, where float32 rounds them to 0.016.
     """
     q, k = ((draw.eighths(tokens, width, limit=4) * 2).round() / 2 for tokens in (queries, keys))
     q[:, 1], k[:, 1] = -size, size
@@ -76,7 +80,7 @@ def far_below(draw, queries: int, keys: int, width: int, size: float):
 
 
 def needs_of_mask(keys: int, mask) -> tuple[str, ...]:
-    """Return the needs of attention over this many keys under a mask, if there is one: see MASK_NEEDS."""
+    """Return the needs (see MASK_NEEDS) of a case with this many keys and this mask, which may be None."""
     masked = mask is not None
     needs = {
         "several tokens": keys > 1,
@@ -93,17 +97,20 @@ def needs_of_mask(keys: int, mask) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes cases of one class. Sizes are (B, N, M, heads, d_head), M the length of the context (without a context,
-    that of x).
+    """A maker of cases for one attention class. Sizes are (B, N, M, heads, d_head); M is the length of the
+    context or, without a context, that of x.
 
-    rows     (d_model, heads, d_head) -> how many rows the weight of each part has, by name
-    init     (d_model, heads, d_head) -> the constructor's arguments
-    context  whether `forward` takes a context besides x
-    heads    whether masks may have an axis for heads
+        draw     the source of random numbers
+        rows     function (d_model, heads, d_head) -> dict from each part's name to the rows of its weight
+        init     function (d_model, heads, d_head) -> the constructor's arguments
+        context  whether `forward` takes a context besides x
+        heads    whether masks may have an axis for heads
+        called   sizes of the cases so far, and whether they had a mask, by the constructor's arguments
 
-    What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several tokens",
-    "several of both", "mask", "no mask", "another mask than causal", "empty rows", "long"; and, in a module that
-    was called before, "other weights" (after a case of the same sizes) or "no mask after a mask".
+    The needs of a case follow from its sizes and its mask: "several heads", "several tokens", "several of
+    both", "mask", "no mask", "another mask than causal", "empty rows" and "long". If an earlier case called
+    the same module, two more are possible: "other weights" (after a case of the same sizes) and "no mask
+    after a mask".
     """
 
     draw: Draw
@@ -114,8 +121,9 @@ class Maker:
     called: dict = field(default_factory=dict)
 
     def case(self, family, sizes, mask=None, d_model=None, weights=None, inputs=None, by_name=False, **more) -> Case:
-        """Return a case of random inputs and weights; `mask` is a tensor, or the shape of a random mask; `weights`,
-        by name, and `inputs` replace random ones.
+        """Return a case with random inputs and weights. `mask` is a tensor, or the shape of a mask to draw at
+        random. `inputs` replaces the random inputs; `weights`, a dict by name, replaces some of the random
+        weights.
         """
         batch, tokens, keys, heads, d_head = sizes
         width = d_model or heads * d_head
@@ -129,7 +137,7 @@ class Maker:
         return Case(family, args, {"mask": mask} if by_name else {}, init=init, weights=weights, needs=needs, **more)
 
     def weights(self, d_model, heads, d_head) -> dict:
-        """Return weights that make scores of about one, and biases that are not zero."""
+        """Return random weights that give scores of about 1, and biases that are not zero."""
         weights = {}
         for part, rows in self.rows(d_model, heads, d_head).items():
             weights[f"{part}.weight"] = self.draw.normal(rows, d_model, scale=1.2 / d_model**0.5)
@@ -149,15 +157,15 @@ class Maker:
 
 
 def cases_of_every_class(make: Maker, heads: int):
-    """Yield cases of every class that attends under a mask; `heads` is the number of heads in all cases that do not
-    need a particular number.
+    """Yield the cases that all classes with masked attention share. `heads` is the number of heads in cases
+    that do not need a particular number.
     """
     more, values = int(make.context), {"gradients": False}
     yield make.case("one token", (3, 1, 1 + more, heads, 5))
     yield make.case("one of everything", (1, 1, 1, 1, 1))
     yield make.case("the same keys for all queries", (2, 5, 5 - more, heads, 3), (1, 5 - more), **values)
     yield from _causal(make, heads)
-    # As wide and as long as in the cases before: a cached mask would still fit.
+    # As wide and as long as the cases before, so that a cached mask would still fit.
     yield make.case("no mask after a mask", (2, 5, 5, heads, 3), **values)
     real = torch.tensor([[True, True, False, False], [True, True, True, False]])
     padding = real[:, None, None] if make.heads else real[:, None]
@@ -187,7 +195,9 @@ def _causal(make, heads):
 
 
 def _scores_of_zero(make, heads):
-    """Return a case with a token whose key is zero: its scores are zero, which is not the same as blocked."""
+    """Return a case with one token whose key is zero. Its scores are zero, but they must not count as
+    blocked.
+    """
     mask = torch.tensor([[True, True, False], [False, True, True], [True, True, True]])
     case = make.case("scores of exactly zero", (2, 3, 3, heads, 4), mask, gradients=False)
     case.args[int(make.context)][:, 1] = 0
@@ -196,7 +206,7 @@ def _scores_of_zero(make, heads):
 
 
 def _values_all_one(make, heads):
-    """Return a case with values that are all 1, and an output projection that changes nothing."""
+    """Return a case in which all values are 1 and the output projection is the identity."""
     d_model = heads * 3
     known = make.weights(d_model, heads, 3)
     given = {"v_proj.weight": torch.zeros_like(known["v_proj.weight"])}
@@ -205,15 +215,15 @@ def _values_all_one(make, heads):
 
 
 def _through(weights, d_model) -> dict:
-    """Return an output projection that changes nothing, if the class has one."""
+    """Return the weights of an identity output projection, or an empty dict if the class has none."""
     if "out_proj.weight" not in weights:
         return {}
     return {"out_proj.weight": torch.eye(d_model), "out_proj.bias": torch.zeros(d_model)}
 
 
 def _weights_shown(make):
-    """Return a case of one head whose input and values are the identity, so that its output is the weight
-    matrix.
+    """Return a case of one head whose input and values are the identity, so that its output is the matrix of
+    attention weights.
     """
     given = {"v_proj.weight": torch.eye(5), "v_proj.bias": torch.zeros(5)} | _through(make.weights(5, 1, 5), 5)
     inputs = [torch.eye(5)[None].clone() for _ in range(1 + make.context)]
@@ -221,21 +231,21 @@ def _weights_shown(make):
 
 
 def _empty_rows(make, heads):
-    """Yield cases with queries that may attend to nothing: the first ones under left padding, the same in
-    float64, and all of them.
+    """Yield cases in which some or all queries may attend to nothing: first the two queries of the left
+    padding, in float32 and in float64, then all queries.
     """
     some = make.case("some queries see nothing", (2, 5, 5, heads, 4), left_padded(5, 2), aspect=FULLY_MASKED)
     yield some
     (double,) = standard_cases([some], ("float64",))
-    # Built anew, so that nothing in float32 is left in it.
+    # The module is built again, so that it holds nothing in float32.
     yield replace(double, family="some queries see nothing, float64", aspect=FULLY_MASKED, fresh=True)
     sizes, nothing = (2, 3, 3 + make.context, heads, 3), torch.zeros(3, 1, dtype=torch.bool)
     yield make.case("nothing may be seen", sizes, nothing, aspect=FULLY_MASKED)
 
 
 def _far_scores(make, heads):
-    """Yield cases whose scores are far from zero: hundreds, of both signs; all far below zero; and blocked
-    scores far above the allowed ones.
+    """Yield cases whose scores are far from zero: in the hundreds with both signs, all far below zero, and
+    with blocked scores far above the allowed ones.
     """
     sizes, width, keys = (2, 4, 4 + make.context, heads, 4), heads * 4, 4 + make.context
     far = {"aspect": STABILITY, "gradients": False, "fresh": True}
@@ -248,7 +258,8 @@ def _far_scores(make, heads):
     inputs = [make.draw.eighths(2, tokens, width) for tokens in (4, keys)[: 1 + make.context]]
     yield make.case("large scores", sizes, weights=large, inputs=inputs, scale=10.0, **far)
     mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 1, 1], [1, 1, 0, 0, 0], [1, 0, 0, 1, 1]]).bool()[:, :keys]
-    # Near -131 000 float32 rounds scores to 0.016, near -20 000 to 0.002; what leaks past a mask is worth 1.
+    # Near -131 000 float32 rounds scores to 0.016, near -20 000 to 0.002; a value that leaks past the mask is
+    # about 1.
     for family, size, scale in (("scores as low as they get", 512.0, 500.0), ("low scores", 200.0, 100.0)):
         given = {name: weight.clone() for name, weight in known.items()}
         for name, bias in (("q_proj", -size), ("k_proj", size)):
@@ -258,7 +269,8 @@ def _far_scores(make, heads):
 
 
 def _hidden_above(make, heads, far):
-    """Return a case in which feature 1 of a query times feature 0 of a key raises the scores of blocked keys.
+    """Return a case whose blocked scores are far above the allowed ones, because of the product of feature 1
+    of the query's token and feature 0 of the key's token.
     """
     tokens, keys, width = 4, 5 if make.context else 4, heads * 4
     given = {name: weight.clone() for name, weight in make.weights(width, heads, 4).items()}

@@ -1,8 +1,8 @@
-"""Mistakes in filters of logits, as edits of a worked answer that ends in
+"""Mistakes in filters of logits, written as edits of a worked answer that ends with this line:
 
     return logits.masked_fill(dropped, -torch.inf)
 
-and a case that lets gradients through a softmax, as any use of such logits does.
+There is also a case whose gradients flow through a softmax, as they do wherever filtered logits are used.
 """
 
 from autograder.schema import GRADIENTS, Call, Case, Given, Kept, edit
@@ -10,7 +10,7 @@ from autograder.schema import GRADIENTS, Call, Case, Given, Kept, edit
 LAST = "logits.masked_fill(dropped, -torch.inf)"
 SHARES = Given("shares", "def shares(logits):\n    return torch.softmax(logits, dim=-1)\n")
 
-# First, because beside numbers this large all other mistakes look alike.
+# These come first, because next to numbers this large all other mistakes look alike.
 LOW = (
     edit("SAM-25 a low number instead of -inf", {"-torch.inf": "-1e9"},
          "You give dropped tokens a low logit, but not -inf.",
@@ -37,7 +37,9 @@ FILTERS = (
 
 
 def through_a_softmax(logits, *more, **fields) -> Case:
-    """Return a weighted sum of softmax(filtered logits): dropped logits get no gradient, whatever set them to -inf."""
+    """Return a case that computes softmax(filtered logits) and compares the gradients. Dropped logits must
+    get no gradient, no matter how the answer set them to -inf.
+    """
     given = {"logits": logits, "shares": SHARES}
     filtered = Call((Kept("logits"), *more), keep="filtered", shown=False)
     script = (filtered, Call((Kept("filtered"),), to="shares", keep="probabilities"))

@@ -1,8 +1,9 @@
-"""Modules with a cache, like a Llama's layers and its attention: (x, cache) -> (x, cache)."""
+"""Modules with a cache, (x, cache) -> (x, cache), that stand in for the layers or the attention of a Llama.
+"""
 
-# They take two arguments by position; the cache may be None. A copy of such a module, or one whose last results
-# somebody has written into, returns other numbers. A cache is a tuple, a count or a tensor; the last two can be 0
-# without being None.
+# They take two positional arguments; the cache may be None. A copy of such a module returns different
+# numbers, and so does a module whose last results have been overwritten. A cache is a tuple, a count or a
+# tensor; a count or a tensor can be 0 without being None.
 GIVEN = """
 class Mixing(nn.Module):
     def __init__(self, d_model, kind="tuple", factor=1.0):

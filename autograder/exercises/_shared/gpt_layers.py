@@ -1,5 +1,5 @@
-"""The shared parts of later lessons' models that consist of PyTorch's pre-norm layers and a final norm: weights for
-their cases, and mistakes in the stack of layers.
+"""Weights for cases, and mistakes in the stack of layers, for the models of later lessons that consist of
+PyTorch's pre-norm layers and a final norm.
 """
 
 from autograder.schema import edit
@@ -8,8 +8,9 @@ NORMS = ("norm1", "norm2")
 
 
 def layer_weights(draw, n_layers, d_model, d_ff):
-    """Return the parameters of `layers` and `norm`, none at its initial value: no norm scale is 1, no bias
-    0."""
+    """Return random parameters for `layers` and `norm`. None has its initial value: no norm scale is 1, and
+    no bias is 0.
+    """
     normal, weights = draw.normal, {}
     for layer in range(n_layers):
         part = f"layers.{layer}."
@@ -25,17 +26,17 @@ def layer_weights(draw, n_layers, d_model, d_ff):
 
 
 def linear(draw, name, d_out, d_in):
-    """Return the parameters of a linear layer."""
+    """Return random parameters for the linear layer of this name."""
     return {f"{name}.weight": draw.normal(d_out, d_in, scale=1 / d_in**0.5),
             f"{name}.bias": draw.normal(d_out, scale=0.5)}
 
 
 def needs_of(**counts):
-    """Return the names of all sizes that are more than one."""
+    """Return the names of all counts that are greater than 1."""
     return tuple(name for name, count in counts.items() if count > 1)
 
 
-# Mistakes of worked answers that make their layers by the first line of these texts, and run them by the second.
+# Mistakes for worked answers that contain these texts: the first line makes the layers, the second runs them.
 MADE, EACH = "nn.ModuleList([", "for _ in range(n_layers)"
 LOOP, NORMED = "for layer in self.layers:", "x = self.norm(x)"
 STACK = (

@@ -1,5 +1,5 @@
-"""The shared parts of classes with several heads, and mistakes in them, as edits of a worked answer with these
-lines:
+"""Aspects, rules and mistakes for classes with several heads. The mistakes are edits of a worked answer with
+these lines:
 
     q, k, v = (t.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for t in (q, k, v))
     (attention: see _shared/attention.py)

@@ -1,4 +1,4 @@
-"""A small model with nested parts, checks on it by its callers, and mistakes with hooks, for lesson 21."""
+"""For lesson 21: a small model with nested parts, inspections of it after a call, and mistakes with hooks."""
 
 from autograder.schema import Call, Case, Given, Kept, Module, edit
 
@@ -50,7 +50,7 @@ class Whole(nn.Module):
         return self.last
 """
 PARTS = ("start", "again", *(f"blocks.{i}.{part}" for i in range(2) for part in ("attention", "mlp", "unused")))
-# Hooks that somebody else has left on two parts, and that must stay there.
+# Hooks that someone else has left on two parts, and that must stay there.
 MARK = """
 def mark(model):
     seen = model.__dict__.setdefault("seen", [])
@@ -84,7 +84,7 @@ LOOKING = Call((Kept("model"),), to="look", keep="the model afterwards")
 
 
 def whole(draw, width=3, n_layers=2, training=True, raises=False):
-    """Return the model as a case's argument."""
+    """Return the small model, to be passed as an argument in a case."""
     weights, rows = {}, [f"blocks.{i}.{part}" for i in range(n_layers) for part in ("attention", "mlp", "unused")]
     for part in ("start", "again", *rows):
         weights[f"{part}.linear.weight"] = draw.normal(width, width)
@@ -94,15 +94,16 @@ def whole(draw, width=3, n_layers=2, training=True, raises=False):
 
 
 def with_looks(family, given, call, more=(), marked=False, **fields):
-    """Return a case of one call, after which the model is inspected; if `marked`, it has hooks of its own
-    before the call.
+    """Return a case that makes `call`, then the calls in `more`, and then inspects the model. If `marked`,
+    the model already has hooks before `call`.
     """
     given = given | {"look": Given("look", LOOK), "mark": Given("mark", MARK)}
     first = (Call((Kept("model"),), to="mark"),) if marked else ()
     return Case(family, (), given, script=(*first, call, *more, LOOKING), modes=True, **fields)
 
 
-# Mistakes of worked answers with these lines, without their ids, which differ from exercise to exercise.
+# Mistakes for worked answers that contain these lines. They have no ids yet, because the ids differ between
+# exercises.
 _REMOVE, _MISSING = "            hook.remove()\n", "if name not in parts:"
 _REFUSE = _MISSING + '\n            raise ValueError(f"the model has no part called {name!r}")'
 _HOOK_MISTAKES = (
@@ -140,5 +141,5 @@ HOOK_NEEDS = {
 
 
 def hook_mistakes(*ids):
-    """Return the mistakes with hooks that several exercises share, with `ids` as their ids, in order."""
+    """Return the mistakes with hooks that several exercises share, and give them these ids in order."""
     return tuple(edit(f"{one} {title}", *words) for one, (title, *words) in zip(ids, _HOOK_MISTAKES, strict=True))

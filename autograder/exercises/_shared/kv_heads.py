@@ -1,5 +1,5 @@
-"""The shared parts of multi-query and grouped-query attention: reference, cases, and mistakes as edits of
-worked answers.
+"""What multi-query and grouped-query attention have in common: the reference, the cases, and mistakes written
+as edits of worked answers.
 """
 
 from dataclasses import replace
@@ -39,8 +39,8 @@ class Reference(nn.Module):
 
 
 def cases_of_both(draw, grouped):
-    """Yield the cases of one of the two classes; those with several groups of several heads also need
-    "groups".
+    """Yield the cases of grouped-query attention if `grouped`, else those of multi-query attention. Cases
+    with several groups of several heads also have the need "groups".
     """
     for case in _cases(draw, grouped):
         sizes = case.init.values() if isinstance(case.init, dict) else case.init
@@ -57,7 +57,7 @@ def _cases(draw, grouped):
         yield make.case("six heads in three groups", sizes, observe=True)
         make_two = _maker(draw, lambda heads: 2, grouped)
         yield make_two.case("six heads in two groups", sizes)
-        # The same shapes as before: whatever is cached by shape would still fit.
+        # The same shapes as before, so that anything cached by shape would still fit.
         yield make_two.case("other weights in the same module", sizes)
         yield _maker(draw, lambda heads: 1, grouped).case("one key head for all", (2, 5, 5, 4, 3))
         yield _maker(draw, lambda heads: heads, grouped).case("as many key heads as heads", (2, 5, 5, 4, 3), (5, 5))
@@ -81,7 +81,7 @@ def _cases(draw, grouped):
 
 
 def _maker(draw, kv_heads, grouped):
-    """Return a maker of cases; `kv_heads(heads)` is the number of key/value heads for that many query heads."""
+    """Return a maker of cases in which n query heads have `kv_heads(n)` key/value heads."""
 
     def rows(d_model, heads, d_head):
         kv_width = kv_heads(heads) * d_head
@@ -99,7 +99,8 @@ LAYER = "nn.Linear(d_model, d_model)"
 KEYS_MADE, VALUES_MADE = "self.k_proj = nn.Linear(d_model, ", "self.v_proj = nn.Linear(d_model, "
 FOLDED = "mask.expand(scores.shape).transpose(1, 2).reshape(len(x), -1, x.shape[1]).reshape(scores.shape)"
 
-# Mistakes of other lessons that both classes know, but for those in WITHOUT, which have an id of their own here.
+# Mistakes from other lessons that apply to both classes, except those in WITHOUT, which have separate ids
+# here.
 KNOWN = (*attention.MASK_USE, *attention.CAUSAL_UNASKED, *attention.SCALES, *attention.ROLES, *attention.MAXIMA,
          *attention.LAYERS, *heads.HEADS)
 WITHOUT = ("HEAD-09", "HEAD-37", "HEAD-41", "MHA-35", "SDPA-41", "HEAD-25")

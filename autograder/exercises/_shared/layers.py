@@ -1,4 +1,6 @@
-"""The shared parts of the two decoder layers: their cases, and mistakes in masks, norms and parts."""
+"""What the Transformer layers have in common: their cases, and mistakes in masks, norms, activations and the
+names of parts.
+"""
 
 from dataclasses import replace
 
@@ -17,7 +19,7 @@ INVARIANTS = (
     samples_apart("two samples of five tokens", "another second sample"),
     past_only("two samples of five tokens", "another last token"),
 )
-# The sublayers, by the linear layer that is their last step.
+# The sublayers; the keys are the linear layers that form their last steps.
 SUBLAYERS = {
     "self_attn.out_proj": "the self-attention",
     "multihead_attn.out_proj": "the cross-attention",
@@ -30,14 +32,18 @@ SMALL_SPREAD = (
 
 
 class Maker:
-    """Makes the cases of one of the two layers; the second attends to a memory as well."""
+    """A maker of cases for one of the two decoder layers; `cross` selects the one that also attends to a
+    memory.
+    """
 
     def __init__(self, draw, cross):
         self.draw, self.cross = draw, cross
         self.sublayers = [name for part, name in SUBLAYERS.items() if cross or "multihead" not in part]
 
     def case(self, family, batch, tokens, sizes, memory=0, mask=None, stretch=None, needs=(), **more):
-        """Return a case. `sizes` is (d_head, n_heads, d_ff); `memory` counts the tokens of the memory."""
+        """Return a case. `sizes` is (d_head, n_heads, d_ff); `memory` is the number of memory tokens, by
+        default one more than `tokens`.
+        """
         d_head, heads, d_ff = sizes
         width = d_head * heads
         args = [self.tokens(batch, tokens, width, stretch)]
@@ -48,19 +54,23 @@ class Maker:
         return Case(family, tuple(args), exact_state_dict=True, needs=(*self.needs(*self.sublayers), *needs), **more)
 
     def tokens(self, batch, tokens, width, stretch=None):
-        """Return random tokens, scaled by `stretch`; without `stretch`, with neighbouring features moved far apart."""
+        """Return random tokens scaled by `stretch`. Without `stretch`, return unscaled tokens whose
+        neighbouring features are moved far apart.
+        """
         # subtle: features differ so much, here and later in the stream, that no usual epsilon of a norm matters.
         apart = 2.0 * (-1.0) ** torch.arange(width) if stretch is None else 0.0
         return self.draw.normal(batch, tokens, width, scale=stretch or 1.0) + apart
 
     def needs(self, *adding):
-        """Return the needs of a layer in which only these sublayers add something."""
+        """Return the needs of a case in which only these sublayers add something to the stream."""
         beside = (f"beside {name}" for name in self.sublayers if set(adding) - {name})
         together = ("together",) if len(adding) > 1 else ()
         return (*adding, *together, *beside, "sublayers") if adding else ()
 
     def weights(self, width, d_ff):
-        """Return all parameters, none at its initial value: no norm scale is 1, no bias 0."""
+        """Return random values for all parameters. None has its initial value: no norm scale is 1, and no
+        bias is 0.
+        """
         normal, weights, size = self.draw.normal, {}, 0.6 if self.cross else 1.0
         for name in ("self_attn", "multihead_attn") if self.cross else ("self_attn",):
             weights[f"{name}.in_proj_weight"] = normal(3 * width, width, scale=1.2 / width**0.5)
@@ -78,8 +88,8 @@ class Maker:
         """Return a case in which only these sublayers add something: the last step of every other sublayer returns
         zeros.
         """
-        # subtle: there are more tokens than features, so that a failure on long sequences is not taken for one
-        # of the width.
+        # subtle: there are more tokens than features, so that an answer that fails on long sequences is not
+        # mistaken for one that fails at a certain width.
         case = self.case(family, 2, 7, (3, 2, 5), gradients=False)
         case.weights["linear1.weight"].mul_(3)
         for part, name in SUBLAYERS.items():
@@ -89,7 +99,7 @@ class Maker:
         return replace(case, needs=self.needs(*adding))
 
     def both(self):
-        """Yield the cases of both layers."""
+        """Yield the cases that both layers share."""
         batch, tokens, d_head, heads = self.draw.sizes(4, 2, 6)
         sizes = (d_head, heads, d_head * heads + 3)
         yield self.case("all sizes different", batch, tokens, sizes, observe=True)
@@ -107,13 +117,14 @@ class Maker:
         named = {"d_model": 8, "n_heads": 4, "d_ff": 5}
         yield self.case("constructor arguments by name", 2, 3, (2, 4, 5), init=named, gradients=False)
         long = self.case("a long sequence", 1, 300, (3, 2, 3), gradients=False, needs=("a long sequence",))
-        # The first few tokens again and again.
+        # The first six tokens, repeated 50 times.
         yield replace(long, args=(long.args[0][:, :6].repeat(1, 50, 1), *long.args[1:]))
 
     def far_apart(self, family, sizes_of_first, part="self_attn", **more):
-        """Return a case whose scores differ by tens of thousands: one score per token, growing with its first
-        feature. They are so far apart that every query attends to one key alone, and so large that no finite
-        fill keeps a hidden key out.
+        """Return a case whose scores differ by tens of thousands. A key's score is the same for every query
+        and rises with the first feature of its token; `sizes_of_first` holds these features. The scores are
+        so far apart that every query attends to one key alone, and so large that no finite fill value keeps a
+        hidden key out.
         """
         case = self.case(family, 2, len(sizes_of_first), (3, 2, 5), aspect=STABILITY, gradients=False, **more)
         case.args[-1 if part == "multihead_attn" else 0][..., 0] = torch.tensor(sizes_of_first)
@@ -137,7 +148,7 @@ class Maker:
         yield replace(same, family="another second sample", args=second)
 
     def _hardly_different(self):
-        """Return a case whose features are so alike, wherever a norm reads them, that its epsilon matters."""
+        """Return a case in which every norm reads features so similar that the norm's epsilon matters."""
         more = {"aspect": EPSILON, "gradients": False, "needs": ("small spread",)}
         case = self.case("features that hardly differ", 2, 4, (3, 2, 5), stretch=0.002, **more)
         # If norms come last, the next norm reads the output of this one.
@@ -149,8 +160,8 @@ class Maker:
 
 
 def words_of_needs(*sublayers):
-    """Return the messages, by need, for answers that are wrong only if one of these sublayers, or more than
-    one, adds something.
+    """Return a dict from each need to the message for answers that are wrong only in cases with this need.
+    Most needs say which of these sublayers add something.
     """
     one = {
         name: (f"Your layer is right except for {name}.",
@@ -178,13 +189,14 @@ def words_of_needs(*sublayers):
 
 
 def _norms(forward):
-    """Return an edit that replaces all norms."""
+    """Return an edit that replaces every norm by one that returns the expression `forward` of x."""
     made = f"type('Norm', (nn.LayerNorm,), {{'forward': lambda self, x: {forward}}})(d_model)"
     return {"nn.LayerNorm(d_model)": made}
 
 
 MADE = "nn.MultiheadAttention(d_model, n_heads, batch_first=True)"
-# The first features of tokens whose scores are to be far apart: rising, for a causal mask.
+# First features that put the scores of tokens far apart. They rise, so that under a causal mask the future
+# has the larger scores.
 RISING = (-12.0, -3.0, 3.0, 12.0)
 LAYERS = (
     edit("MSK-07 a fill that is not low enough", {"attn_mask=blocked": "attn_mask=blocked.to(x.dtype) * -1e4"},
@@ -226,7 +238,7 @@ LAYERS = (
          "What does the exercise call its parts?"),
 )
 
-# Mistakes of a worked answer with the line `inner = F.gelu(inner)`.
+# Mistakes for a worked answer that contains the line `inner = F.gelu(inner)`.
 ACTIVATIONS = (
     edit("FFN-05 GELU's tanh form", {"F.gelu(inner)": 'F.gelu(inner, approximate="tanh")'},
          "Your numbers are off in the fourth digit: your activation is an approximation of GELU.",

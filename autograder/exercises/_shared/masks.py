@@ -1,4 +1,6 @@
-"""Mistakes in the form of a mask, as edits of a worked answer that ends with `return mask`."""
+"""Mistakes in the dtype, the axes or the length of a mask, written as edits of a worked answer that ends with
+`return mask`.
+"""
 
 from autograder.schema import edit
 

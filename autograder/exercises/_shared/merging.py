@@ -1,4 +1,4 @@
-"""Mistakes in merging a pair, as edits of a worked answer with these lines:
+"""Mistakes in merging a pair, written as edits of a worked answer that contains these lines:
 
     merged, i = [], 0
     while i < len(ids):

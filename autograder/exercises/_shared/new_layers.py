@@ -1,9 +1,9 @@
-"""Checks on an answer that makes a new linear layer out of modules that it is given.
+"""Checks for exercises whose answer builds a new linear layer from the modules passed to it.
 
-Each is the code of a function that a case calls: `Given("look", LOOK)`.
+Each check is the source code of a function that a case calls, such as `Given("look", LOOK)`.
 """
 
-# The layer's form: what holds its numbers, whether they learn, and its sizes.
+# Returns the layer's form: whether its weight and bias are parameters, whether they learn, and its sizes.
 LOOK = """
 def look(new):
     plain = {name: type(new._parameters.get(name)) is nn.Parameter for name in ("weight", "bias")}
@@ -11,13 +11,13 @@ def look(new):
     sizes = [new.in_features, new.out_features, *new.weight.shape]
     return plain | learns | {"an nn.Linear": isinstance(new, nn.Linear), "sizes": sizes}
 """
-# Whether the modules that were given still learn, and hold no gradient.
+# Returns whether the modules that were passed in still learn, and whether they still have no gradient.
 FLAGS = """
 def flags(*modules):
     return [(name, p.requires_grad, p.grad is None) for one in modules for name, p in one.named_parameters()]
 """
-# Three steps of training. A layer that reads normalised inputs is as right if all weights of a row are off by the
-# same amount; then x must be normalised here, too.
+# Trains the layer for three steps. If it reads normalised inputs, an answer is still right when all weights
+# of a row are off by the same amount; then x must be normalised here as well.
 TRAIN = """
 def train(new, x, normed=False):
     x = F.layer_norm(x, x.shape[-1:]) if normed else x
@@ -29,5 +29,5 @@ def train(new, x, normed=False):
                 parameter -= 0.1 * gradient
     return new(x).detach()
 """
-# Sets all given modules to zero: a new layer that shares storage with them changes, too.
+# Sets all modules that were passed in to zero, which also changes a new layer that shares storage with them.
 SPOIL = "def spoil(*old):\n    with torch.no_grad():\n        [p.zero_() for one in old for p in one.parameters()]\n"

@@ -1,4 +1,4 @@
-"""The shared parts of the two norms by hand: cases, and mistakes in mean, root and scale."""
+"""What the two hand-written norms have in common: their cases, and mistakes with epsilon."""
 
 import torch
 
@@ -12,14 +12,14 @@ OTHERS = ("scaled", "several features")
 
 
 def spread(x):
-    """Move neighbouring features so far apart that no usual epsilon changes the result; epsilon has cases and
-    points of its own.
+    """Return x with neighbouring features moved so far apart that no usual epsilon changes the result.
+    Epsilon is tested in separate cases and earns separate points.
     """
     return x + 2.0 * (-1.0) ** torch.arange(x.shape[-1])
 
 
 def norm_cases(draw, with_bias: bool):
-    """Yield the cases of both norms."""
+    """Yield the cases that both norms share; `with_bias` says whether the norm has a bias."""
 
     def case(family, *shape, x=None, eps=None, needs=OTHERS, **more):
         x = spread(draw.normal(*shape)) + 0.5 if x is None else x
@@ -37,7 +37,7 @@ def norm_cases(draw, with_bias: bool):
     single = (2 + draw.normal(3, 1, scale=0.3)) * torch.tensor([[1.0], [-1.0], [1.0]])
     yield case("one feature", x=single, needs=("scaled",))
     yield case("many features", 2, 96)
-    # Neither scale nor shift: what is left is the norm itself.
+    # Without a scale and a shift, only the normalisation itself is left.
     x = spread(draw.normal(3, 4, 5))
     parameters = (torch.ones(5), torch.zeros(5))[: 1 + with_bias]
     yield Case("a scale of one", (x, *parameters), needs=("several features",))

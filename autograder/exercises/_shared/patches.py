@@ -1,12 +1,12 @@
-"""The shared parts of cutting an image into patches and reassembling it: their rule, the sizes of their
-cases, and mistakes in the order of axes.
+"""What patchify and unpatchify have in common: their rule, the sizes of their cases, and mistakes in the
+order of axes.
 """
 
 from autograder.schema import Rules, edit
 
 BY_HAND = Rules(None, ("F.unfold, F.fold and the pixel shuffles",))
 
-# Mistakes for worked answers that reorder six axes by one call of `permute`:
+# Mistakes for worked answers that reorder six axes with one call of `permute`:
 CUT, JOIN = "permute(0, 2, 4, 1, 3, 5)", "permute(0, 3, 1, 4, 2, 5)"
 COLUMNS = ("Your patches run down the columns of the image.",
            "Which patch should be number 1: the one to the right, or the one below?")
@@ -25,8 +25,8 @@ LOST_PLACES = (
 
 
 def patch_cases(draw, case):
-    """Yield cases of all sizes, each made by `case(draw, family, batch, channels, rows, columns, patch,
-    **more)`.
+    """Yield cases of many sizes, each made by `case(draw, family, batch, channels, rows, columns, patch,
+    **more)`. Rows and columns are counted in patches.
     """
     batch, channels, rows, columns = draw.sizes(4, 2, 6)
     yield case(draw, "all sizes different", batch, channels, rows, columns, 7, needs=("channels", "rows"),

@@ -1,6 +1,6 @@
-"""Mistakes in the steps of scaled dot-product attention, and the inputs that show them.
+"""Mistakes in the steps of scaled dot-product attention, and the inputs that reveal them.
 
-The worked answers use the same texts for the same steps, so that one table serves them all.
+All worked answers write the same step with the same code, so that one table of edits serves them all.
 """
 
 import torch
@@ -123,13 +123,13 @@ NEEDS = A_BATCH | {
 
 
 def qkv(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) -> tuple:
-    """Return queries, keys and values with these axes in front."""
+    """Return random queries (*lead, queries, width), keys (*lead, keys, width), values (*lead, keys, out)."""
     return draw.normal(*lead, queries, width), draw.normal(*lead, keys, width), draw.normal(*lead, keys, out)
 
 
 def low_scores(draw: Draw, lead: tuple, queries: int, keys: int, out: int) -> tuple:
-    """Return queries, keys and values of width 4 in which all scores of the first query are about -200 and
-    all others near zero.
+    """Return queries and keys of width 4, and values. All scores of the first query are about -200; all
+    others are near zero.
     """
     q, k = draw.eighths(*lead, queries, 4, limit=4), draw.eighths(*lead, keys, 4, limit=4)
     q[..., 0, 0], k[..., :, 0] = 40.0, k[..., :, 0] / 4 - 10.0
@@ -137,13 +137,13 @@ def low_scores(draw: Draw, lead: tuple, queries: int, keys: int, out: int) -> tu
 
 
 def large_scores(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) -> tuple:
-    """Return queries, keys and values with scores in the thousands."""
+    """Return queries, keys and values that give scores in the thousands."""
     q, k = draw.eighths(*lead, queries, width, limit=400), draw.eighths(*lead, keys, width, limit=400)
     return q, k, draw.normal(*lead, keys, out)
 
 
 def heads_just_split(draw: Draw, heads: int, tokens: int, width: int) -> torch.Tensor:
-    """Return a tensor (2, heads, tokens, width) whose token axis comes before its head axis in memory, so that
-    `view` cannot merge the heads.
+    """Return a tensor (2, heads, tokens, width) in whose storage the token axis comes before the head axis,
+    so that `view` cannot merge the heads.
     """
     return draw.normal(2, tokens, heads, width).transpose(1, 2)

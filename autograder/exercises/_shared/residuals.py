@@ -1,5 +1,5 @@
-"""The shared parts of pre_norm and post_norm: sublayers that keep their inputs or behave differently in
-training, cases, words.
+"""What pre_norm and post_norm have in common: their cases, messages and mistakes, and modules that remember
+their results or behave differently in training.
 """
 
 
@@ -39,7 +39,7 @@ class Moody(nn.Module):
 
 
 def residual_cases(draw):
-    """Yield the cases of pre_norm and post_norm."""
+    """Yield the cases that pre_norm and post_norm share."""
 
     def layer_norm(width):
         weights = {"weight": 1.5 + draw.normal(width, scale=0.5), "bias": draw.normal(width)}
@@ -90,7 +90,7 @@ NEEDS = {
                 "What does each of the two modules read, and to what is the result added?"),
 }
 
-# Mistakes for worked answers with these lines:
+# Mistakes for worked answers that share these lines:
 SHARED = (
     edit("PRN-11 the modules are switched to evaluation",
          {"    branch =": "    norm.eval(), sublayer.eval()\n    branch ="},

@@ -1,4 +1,4 @@
-"""Texts of cases: drawn ones, and some in several scripts."""
+"""Texts for cases: fixed ones in several scripts, and random ones."""
 
 SCRIPTS = {
     "letters with accents": "Übermäßig naïve Ångströms, déjà-vu à Łódź",
@@ -15,5 +15,5 @@ def text(draw, letters: str, length: int) -> str:
 
 
 def words(draw, count: int, letters: str = "aeinrst") -> list[str]:
-    """Return `count` words of two to six letters."""
+    """Return `count` random words of two to six characters."""
     return [text(draw, letters, int(draw.integers(2, 6))) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""Cases of losses over the tokens of several answers: masked tokens, and no token at all."""
+"""Cases for losses over the tokens of several answers: with masked tokens, and with no token that counts."""
 
 import torch
 
@@ -17,12 +17,12 @@ def gradient(loss, leaf):
 
 
 def lengths(tokens, *counts):
-    """Return the mask of answers with `counts` tokens each, padded on the right to `tokens`."""
+    """Return the mask of answers that are padded on the right to `tokens`; `counts` are their lengths."""
     return torch.arange(tokens) < torch.tensor(counts)[:, None]
 
 
 def spoilt(tensor, mask, *values):
-    """Return the tensor with `values`, repeated in turn, at the entries where the mask is False."""
+    """Return the tensor with its entries replaced by `values`, in rotation, wherever the mask is False."""
     fill = torch.tensor(values).repeat(tensor.numel())[: tensor.numel()].reshape(tensor.shape)
     # subtle: the judge takes a positive NaN in a result for memory that was never written.
     fill = torch.where(fill.isnan(), -torch.nan, fill)
@@ -30,8 +30,8 @@ def spoilt(tensor, mask, *values):
 
 
 def without_tokens(family, names, values, **more):
-    """Return a case that records the value of a loss over no tokens, whether it has a graph, and the gradient
-    of its first argument, `log_probs`.
+    """Return a case of a loss over no tokens. It records the loss, whether the loss has a graph, and the
+    gradient with respect to the first argument, `log_probs`.
     """
     made = dict(zip(names.split(), values, strict=True))
     further = {"leaf": Given("leaf", LEAF), "graph": Given("graph", GRAPH), "gradient": Given("gradient", GRADIENT)}

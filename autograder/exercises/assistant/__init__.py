@@ -1,4 +1,3 @@
-"""An assistant from scratch: packed texts, batches of prompts, rewards that can be checked, and measures of its
-quality.
+"""An assistant from scratch: packed texts, batches of prompts, verifiable rewards, and measures of quality.
 """
 LESSON = "23_assistant"

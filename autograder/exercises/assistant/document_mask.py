@@ -1,4 +1,4 @@
-"""Packed documents do not read each other: causal attention within each document."""
+"""A causal mask under which no token attends to another document packed into the same row."""
 
 import torch
 
@@ -49,7 +49,7 @@ def cases(draw):
 
 
 def _packed(draw, rows, tokens):
-    """Return document numbers in packed order; a new document begins at about every third token."""
+    """Return document numbers in packed order; about every third token begins a new document."""
     begins = draw.integers(0, 2, rows * tokens) == 0
     return begins.long().cumsum(0).reshape(rows, tokens)
 
@@ -62,7 +62,7 @@ SAME, ALLOWED, LAST = "document[:, :, None] == document[:, None, :]", "same.tril
 
 
 def _of(numbers):
-    """Return the edits with which the mask compares `numbers`, an expression, instead of `document`."""
+    """Return edits that make the mask compare the values of the expression `numbers`, not of `document`."""
     return {"    same =": f"    numbers = {numbers}\n    same =", SAME: SAME.replace("document", "numbers")}
 
 

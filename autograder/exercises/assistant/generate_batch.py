@@ -1,13 +1,14 @@
-"""Several prompts continued together: a finished text waits for the others."""
+"""Batched generation: several prompts are continued together, and a finished text waits for the others."""
 
 import torch
 
 from autograder.exercises.assistant.pad_left import pad_left
 from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
 
-# Logits tell what was read, at which positions and under which mask; in whole numbers, so that no token is chosen by
-# rounding. A call with None returns the notes: what was read, its types, and whether a graph is built. After a row
-# has stopped, its positions may be anything.
+# The logits depend on what was read, at which positions and under which mask. They are whole numbers plus a
+# different fraction for each token, so that no choice of a token depends on rounding. A call with None
+# returns the notes: what was read, its types, and whether a graph was built. After a row has stopped, its
+# positions may be anything.
 MODEL = """
 weight, notes = nn.Parameter(one), []
 
@@ -23,7 +24,7 @@ def model(ids, mask, positions, /):
                   "types": types, "graph": logits.requires_grad})
     return logits
 """
-# The kept results show whether anybody has written into them.
+# The results are kept, to show whether the answer has written into them.
 CHOOSE = """
 notes, results = [], []
 
@@ -150,8 +151,8 @@ def cases(draw):
 
 
 def _stops():
-    """Yield (family, tokens, ids): `tokens` holds a row for each step, the tokens chosen for the prompts [3, 1, 4],
-    [5] and [2, 2]; `ids` holds the stop and pad ids.
+    """Yield (family, tokens, ids) for cases in which texts stop. Row i of `tokens` holds the tokens chosen in
+    step i for the prompts [3, 1, 4], [5] and [2, 2]; `ids` holds the ids `stop` and `pad`.
     """
     other = {"stop": 2, "pad": 0}
     yield "rows finish one after the other", [[5, 2, 6], [3, 4, 1], [2, 4, 4], [1, 5, 2], [4, 4, 4]], other
@@ -172,7 +173,7 @@ def _model(draw, words=7):
 
 
 def _prompts(draw, lengths, words, before=None):
-    """Return prompts; with `before`, each begins with that id, and longer prompts contain it once more."""
+    """Return random prompts; with `before`, the first and the second-to-last id of each are `before`."""
     prompts = [draw.integers(0, words - 1, length).tolist() for length in lengths]
     return prompts if before is None else [[before, *prompt[1:-1], before, prompt[-1]] for prompt in prompts]
 
@@ -182,7 +183,7 @@ def _case(draw, family, lengths, new, choose=LARGEST, words=7, stop=NEVER, pad=0
 
 
 def _numbers(family, numbers, stop, pad, **more):
-    """Return a case whose `choose` returns fixed tokens: one row of `numbers` for each call."""
+    """Return a case whose `choose` returns fixed tokens, one row of `numbers` per call."""
     table = (torch.arange(11)[:, None] * torch.tensor([3, 7, 5]) + 2) % 97
     model = Given("model", MODEL, {"table": table, "one": torch.ones(())})
     choose = Given("choose", BY_NUMBER, {"numbers": torch.tensor(numbers)})

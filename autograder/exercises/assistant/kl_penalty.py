@@ -1,4 +1,5 @@
-"""The distance of a policy from its reference, estimated from the tokens that it wrote (Schulman 2020)."""
+"""A policy's KL divergence from its reference, estimated from tokens that the policy wrote (Schulman 2020).
+"""
 
 import math
 
@@ -20,11 +21,11 @@ def kl_penalty(log_probs, reference_log_probs, mask):
 
 def reference(log_probs, reference_log_probs, mask):
     d = reference_log_probs[mask].detach() - log_probs[mask]
-    # Where digits would be lost, take the first terms of the series.
+    # Where digits would be lost, the first terms of the series are used instead.
     near = torch.where(d.abs() < 1e-3, d, 0.0)
     series = near.square() / 2 * (1 + near / 3 * (1 + near / 4 * (1 + near / 5)))
     penalties = torch.where(d.abs() < 1e-3, series, d.exp() - (1 + d))
-    # The reference gets a gradient of zeros, so that it is compared.
+    # Give the reference's log-probabilities a gradient of zeros, so that their gradient is compared as well.
     zeros = (reference_log_probs[mask] - reference_log_probs[mask]).sum()
     return penalties.sum() / max(len(d), 1) + zeros
 
@@ -72,7 +73,7 @@ def _moves(draw, answers, tokens):
 
 
 def _arguments(draw, d, mask=None, lowest=-3.0):
-    """Return log-probabilities of the policy, log-probabilities of the reference (larger by `d`), and a mask."""
+    """Return the policy's log-probabilities, the reference's (larger by `d`), and a mask."""
     log_probs = lowest + draw.eighths(*d.shape, limit=8)
     return log_probs, log_probs + d, torch.ones(d.shape, dtype=torch.bool) if mask is None else mask
 
@@ -82,7 +83,7 @@ def _case(draw, family, d, mask=None, lowest=-3.0, **more):
 
 
 def _grown(draw, family, d, **more):
-    """Return a case of small differences; the penalty is scaled up before it is compared."""
+    """Return a case with small differences, whose penalty is scaled up before it is compared."""
     log_probs, other, mask = _arguments(draw, d)
     given = {"log_probs": log_probs, "reference_log_probs": other, "mask": mask, "grow": Given("grow", GROW)}
     script = (Call(tuple(map(Kept, list(given)[:3])), keep="penalty", shown=False),

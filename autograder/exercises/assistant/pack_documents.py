@@ -1,4 +1,4 @@
-"""Documents of any length packed into rows of one length, each token with the number of its document."""
+"""Documents of any length packed into rows of equal length, together with each token's document number."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Prompts of different lengths as one batch, padded on the left so that they end together."""
+"""Prompts of different lengths in one batch, padded on the left so that they all end in the last column."""
 
 import torch
 

@@ -1,4 +1,5 @@
-"""The chance that k answers, drawn from n of which some are right, include a right one (Chen et al. 2021)."""
+"""pass@k: the chance that k answers drawn from n include a right one, if some are right (Chen et al. 2021).
+"""
 
 import math
 from fractions import Fraction
@@ -21,7 +22,8 @@ def pass_at_k(n, right, k):
 def reference(n, right, k):
     if k < 1 or k > n or right < 0 or right > n:
         raise ValueError("there are not so many answers")
-    # The chance that none is right, as a product; k and `right` can be exchanged, and the smaller has fewer factors.
+    # The chance that none is right, as a product. Swapping k and `right` changes nothing; the smaller gives
+    # fewer factors.
     none_right = Fraction(1)
     for drawn in range(min(k, right)):
         none_right *= Fraction(n - max(k, right) - drawn, n - drawn)

@@ -1,4 +1,6 @@
-"""The loss of a policy over the tokens of its answers, with a bound on each side (Shao et al. 2024; Yu et al. 2025)."""
+"""A clipped policy loss over the tokens of answers, with separate lower and upper bounds (Shao et al. 2024;
+Yu et al. 2025).
+"""
 
 import math
 
@@ -23,12 +25,12 @@ def policy_loss(log_probs, old_log_probs, advantages, mask, low=0.2, high=0.2):
 def reference(log_probs, old_log_probs, advantages, mask, low=0.2, high=0.2):
     rows = mask.nonzero()[:, 0]
     change, gain = log_probs[mask] - old_log_probs[mask].detach(), advantages.detach()[rows]
-    # Clipping holds only where it lowers what is gained.
+    # Clipping applies only where it lowers the gain.
     beyond = ((gain > 0) & (change > math.log1p(high))) | ((gain < 0) & (change < math.log1p(-low)))
     upper = (gain > 0).to(change)
     bound = upper * (1 + high) + (1 - upper) * (1 - low)
     gains = torch.where(beyond, bound, torch.where(beyond, 0.0, change).exp()) * gain
-    # Others get a gradient of zeros, so that it is compared.
+    # Give the other arguments a gradient of zeros, so that their gradients are compared as well.
     zeros = sum((one - one).sum() for one in (old_log_probs[mask], advantages))
     return -gains.sum() / max(len(rows), 1) + zeros
 
@@ -98,13 +100,13 @@ def cases(draw):
 
 
 def _steps(draw, answers, tokens):
-    """Return changes in log-probability, never 0 and never at a bound."""
+    """Return random changes in log-probability, none of them 0 or exactly at a bound."""
     steps = draw.integers(-48, 48, answers, tokens) / 64
     return steps + (steps == 0) / 64
 
 
 def _arguments(draw, steps, advantages, mask=None, lowest=-3.0):
-    """Return arguments whose log-probabilities are multiples of 1/64, so that their differences are exact."""
+    """Return the arguments of a call; log-probabilities are multiples of 1/64, to make differences exact."""
     old = lowest + draw.eighths(*steps.shape, limit=8)
     mask = torch.ones(steps.shape, dtype=torch.bool) if mask is None else mask
     return old + (steps * 64).round() / 64, old, advantages, mask

@@ -1,4 +1,4 @@
-"""A confidence interval for a share, even from few answers (Wilson 1927)."""
+"""A confidence interval for a share that also works for few answers (Wilson 1927)."""
 
 import math
 
@@ -68,7 +68,7 @@ def _case(family, right, n, *z, **more):
 
 
 def _end(family, right, n, **more):
-    """Return a case in which one of the two bounds is exactly 0 or 1."""
+    """Return a case in which either the lower bound is exactly 0 or the upper bound is exactly 1."""
     bound = "high" if right else "low"
     given = {"right": right, "n": n, "bound": Given("bound",
     "def bound(interval, place):\n    return interval[place]\n")}

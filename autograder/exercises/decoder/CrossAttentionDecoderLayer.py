@@ -1,4 +1,6 @@
-"""The layer that translates: self-attention, attention to a memory, a feed-forward network, a norm after each."""
+"""The decoder layer of a translation model: self-attention, cross-attention to a memory and a feed-forward
+network, each followed by an addition and a norm.
+"""
 
 import torch
 import torch.nn.functional as F

@@ -1,5 +1,5 @@
-"""The layer of GPT: causal self-attention and a feed-forward network, each with a norm before it and an
-addition after it.
+"""The layer of GPT: causal self-attention and a feed-forward network, each with a norm before it and a
+residual addition after it.
 """
 
 import torch

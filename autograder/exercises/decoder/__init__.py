@@ -1,2 +1,2 @@
-"""Decoder layers: attention, a feed-forward network, and what holds them together."""
+"""Decoder layers: attention, a feed-forward network, and the norms and residual additions around them."""
 LESSON = "06_decoder_layer"

@@ -1,4 +1,4 @@
-"""The whole translation model, made of PyTorch's own layers: embeddings, encoder, decoder, head."""
+"""The whole translation model, built from PyTorch's own layers: embeddings, encoder, decoder, head."""
 
 import math
 
@@ -43,7 +43,7 @@ class Reference(nn.Module):
         super().__init__()
         whole = nn.Transformer(d_model, n_heads, n_layers, n_layers, d_ff, 0.0, batch_first=True)
         whole.encoder.norm = whole.decoder.norm = None
-        self.__dict__["whole"] = whole  # whose two parts are this module's own
+        self.__dict__["whole"] = whole  # not registered; its two parts are
         self.encoder, self.decoder = whole.encoder, whole.decoder
         self.src_embedding, self.tgt_embedding = nn.Embedding(src_vocab, d_model), nn.Embedding(tgt_vocab, d_model)
         self.head = nn.Linear(d_model, tgt_vocab)
@@ -71,7 +71,8 @@ PADDING, LENGTH = "padding", "any length"
 
 def cases(draw):
     batch, source, target, d_ff = draw.sizes(4, 3, 7)
-    # Few model sizes: making a model takes longer than a call. PyTorch's fast path needs an even number of heads.
+    # There are few model sizes, because building a model takes longer than calling it. PyTorch's fast path
+    # needs an even number of heads.
     odd = {"src_vocab": 11, "tgt_vocab": 8, "d_model": 6, "n_heads": 3, "d_ff": d_ff, "n_layers": 2}
     even = odd | {"src_vocab": 8, "d_model": 4, "n_heads": 4, "n_layers": 1}
     yield _case(draw, "all sizes different", batch, source, target, odd)
@@ -92,7 +93,7 @@ def cases(draw):
     single = {"more": (torch.tensor([[False, True, False, False]]),), "gradients": False}
     yield _case(draw, "one sentence with padding", 1, 4, 3, even, aspect=PADDING, needs=("padding", "places"), **single)
     yield _case(draw, "padding by position", 4, 4, 4, even, aspect=PADDING, needs=("padding", "places"), **given)
-    # Beyond the usual sizes of a table of positions.
+    # Longer than the usual table of positions.
     narrow = even | {"n_heads": 1, "d_ff": 2}
     long = {"gradients": False, "repeats": False, "aspect": LENGTH, "needs": ("long", "places")}
     yield _case(draw, "a long source", 1, 2100 if draw.hidden else 1100, 2, narrow, **long)
@@ -124,7 +125,7 @@ def _shapes(src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
 
 
 def _weight(draw, name, shape):
-    """Return random weights, none at its initial value: no norm scale is 1, no bias 0."""
+    """Return a random parameter. It does not have its initial value: no norm scale is 1, and no bias is 0."""
     if "norm" in name:
         return draw.normal(*shape, scale=0.4) + (1.3 if name.endswith("weight") else 0.0)
     return draw.normal(*shape, scale=0.5 if len(shape) == 1 or "embedding" in name else 1.2 / shape[-1] ** 0.5)

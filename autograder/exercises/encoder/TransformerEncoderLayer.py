@@ -1,5 +1,5 @@
-"""The layer that reads: self-attention and a feed-forward network, a norm after each addition (Vaswani et al.
-2017).
+"""The encoder layer: self-attention and a feed-forward network, with a norm after each addition (Vaswani et
+al. 2017).
 """
 
 import torch
@@ -39,8 +39,8 @@ class Reference(nn.TransformerEncoderLayer):
 
 
 class ReadingMaker(Maker):
-    """A maker of layers that normalise after the addition, like the decoder layer that attends to a memory, but
-    without a memory.
+    """A maker of cases for the encoder layer. Like the decoder layer with cross-attention, it normalises
+    after each addition, but it has no memory.
     """
 
     def __init__(self, draw):

@@ -1,2 +1,2 @@
-"""The encoder-decoder model: its encoder layer, the whole model, and how it is trained and run."""
+"""The encoder-decoder model: its encoder layer, the whole model, and the steps of training and decoding."""
 LESSON = "09_encoder_decoder"

@@ -1,4 +1,4 @@
-"""One token at a time, always the likeliest, until every sentence has ended."""
+"""Greedy decoding: the likeliest token at each step, until every sentence has ended."""
 
 import torch
 
@@ -39,7 +39,7 @@ def one_by_one(model, src, bos, eos, max_new):
 
 CALLS, NO_GRADIENTS, MODE = "what the model gets", "without gradients", "the model's mode"
 # The first token of a source is the length of its translation; each logit depends on all tokens of source and
-# target. After its end a translation would go on with other tokens.
+# target. A translation that is not stopped at its end goes on with other tokens.
 MODEL = """
 def logits_of(src, tgt):
     place = torch.arange(tgt.shape[1])
@@ -52,8 +52,8 @@ def logits_of(src, tgt):
 def model(src, tgt):
     return logits_of(src, tgt)
 """
-# Called without arguments, it returns what it was called with, or whether gradients were on in any call. Tokens after
-# the first end of a sentence may be anything.
+# When called without arguments, it returns the arguments of its earlier calls, or whether gradients were on
+# in any of them. Tokens after the first end of a sentence may be anything.
 WATCHING = MODEL + """
 asked = []
 

@@ -33,7 +33,7 @@ def cases(draw):
     yield Case("tokens that repeat", (same, 1), gradients=False, needs=("bos", "several tokens"))
     yield Case("sentences that begin with bos", (torch.tensor([[1, 6, 7], [1, 8, 5]]), 1), gradients=False,
                needs=("bos", "several tokens"))
-    # What is padding elsewhere is a token like any other.
+    # The ids 0 and -100 mark padding elsewhere; here they are ordinary tokens.
     padded = torch.tensor([[5, 0, 0, 8, 7], [9, 4, -100, -100, -100], [0, 3, 0, 6, 0]])
     yield Case("0 and -100", (padded, 1), gradients=False, needs=("padding", "several tokens"))
 

@@ -1,2 +1,2 @@
-"""Fast attention: exact by tiles, and cheaper by windows or a kernel function."""
+"""Fast attention: exact attention in tiles, and cheaper variants with a window or a kernel function."""
 LESSON = "15_fast_attention"

@@ -1,4 +1,6 @@
-"""Linear attention that corrects what its state already says about a key (Schlag et al. 2021, equations 23 to 25)."""
+"""Linear attention that corrects the value its state already holds for a key (Schlag et al. 2021, equations
+23 to 25).
+"""
 
 from dataclasses import replace
 
@@ -25,7 +27,9 @@ def delta_attention(q, k, v, beta):
 
 
 def reference(q, k, v, beta):
-    """Solve for all changes at once: (I + strictly lower part of beta k k^T) changes = beta v."""
+    """Return the outputs, found by solving for all changes at once: (I + strictly lower part of beta k k^T)
+    changes = beta v.
+    """
     beta = beta.unsqueeze(-1)
     earlier = (beta * torch.einsum("...nd,...md->...nm", k, k)).tril(diagonal=-1)
     changes = torch.linalg.solve_triangular(earlier + torch.eye(q.shape[-2], dtype=q.dtype), beta * v, upper=False,
@@ -47,7 +51,7 @@ def cases(draw):
     yield _case(draw, "one token, all of it written", (), 1, 3, 4, beta=1.0)
     yield _case(draw, "one of everything", (), 1, 1, 1, needs=("beta",))
     yield _case(draw, "one feature", (2,), 4, 1, 1, needs=("axes in front", *USUAL))
-    # Orthogonal keys do not disturb one another: nothing is held about a key that is new.
+    # Orthogonal keys do not disturb one another: the state holds nothing for a key that is new.
     apart = _case(draw, "keys that are all different", (), 4, 4, 3, needs=("several tokens", "beta"))
     q, _, v, beta = apart.args
     yield replace(apart, args=(q, torch.eye(4), v, beta))
@@ -63,7 +67,7 @@ def cases(draw):
     yield _case(draw, "beta above one and below zero", (), 5, 3, 4, rates=torch.tensor([-1.0, 1.5, 2, -0.5, 3]),
                 needs=("any beta", *USUAL))
     yield from _pairs(draw)
-    # One sample, one head, widths of two: a table is far larger than the state.
+    # With one sample, one head and widths of two, a matrix of weights is far larger than the state.
     many = {"needs": ("many tokens", *USUAL)}
     yield _case(draw, "96 tokens", (), 96, 2, 2, observe=True, entries=96 * 96, short=True, **many)
     yield _case(draw, "200 tokens", (2,), 200, 3, 2, gradients=False, short=True,
@@ -75,8 +79,8 @@ USUAL = ("several tokens", "again", "beta")
 
 
 def _case(draw, family, lead, tokens, width, out, beta=None, rates=None, short=False, **more):
-    """Return a case with keys of about unit length; with `short`, beta times their squared length stays below
-    2.
+    """Return a case with keys of about unit length. With `short`, they have exactly unit length, so that beta
+    times the squared length is below 2 and the state cannot blow up.
     """
     q, k = draw.normal(*lead, tokens, width), draw.normal(*lead, tokens, width, scale=width**-0.5)
     if short:

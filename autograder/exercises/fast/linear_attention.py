@@ -1,4 +1,6 @@
-"""Causal attention whose weights are products of features, so that sums can be carried along (Katharopoulos 2020)."""
+"""Causal attention whose weights are products of features, so that running sums replace them (Katharopoulos
+2020).
+"""
 
 import torch
 import torch.nn.functional as F
@@ -47,7 +49,8 @@ def cases(draw):
     shown = draw.normal(5, 3), draw.normal(5, 3), torch.eye(5)
     yield Case("values that show the weights", shown, needs=("several tokens",))
     yield Case("values all one", (draw.normal(6, 3), draw.normal(6, 3), torch.ones(6, 2)), needs=("several tokens",))
-    # One sample, one head, widths of two: a table is far larger than the sums of all tokens.
+    # With one sample, one head and widths of two, a matrix of weights is far larger than the sums of all
+    # tokens.
     many = {"needs": ("several tokens", "many tokens")}
     yield Case("96 tokens", _qkv(draw, (), 96, 2, 2), observe=True, entries=96 * 96, **many)
     # Twice as many tokens: a row of weights for each token is four times the work.
@@ -58,7 +61,7 @@ def cases(draw):
     stable = {"aspect": STABILITY, **front}
     q, k, v = _qkv(draw, (2,), 5, 3, 4)
     yield Case("large inputs", ((q * 300).clamp(min=-7.0), (k * 300).clamp(min=-7.0), v), gradients=False, **stable)
-    # elu(-8) + 1 is 3e-4, which float32 knows to four digits; a product of two such numbers is 1e-7.
+    # elu(-8) + 1 is 3e-4, which float32 holds to four digits; a product of two such numbers is 1e-7.
     q, k, v = (draw.weights(2, 5, 3) - 8.0), (draw.weights(2, 5, 3) - 8.0), draw.normal(2, 5, 4)
     yield Case("inputs near -8", (q, k, v), gradients=False, scale=10.0, **stable)
     yield Case("queries near -8", (q, draw.normal(2, 5, 3), v), gradients=False, scale=10.0, **stable)
@@ -75,12 +78,14 @@ LAST = "return above / below"
 
 
 def on_both(sums, totals):
-    """Return edits of both running sums."""
+    """Return edits that replace both running sums by `pairs` and `k`, each followed by the code in its
+    argument.
+    """
     return {SUMS: f"pairs{sums}", TOTALS: f"k{totals}"}
 
 
 def softmax_attention(q, k, v):
-    # In two lines: no mistake may stand, line for line, in what students get.
+    # In two lines, because no mistake may appear line for line in the files that students get.
     output = F.scaled_dot_product_attention(q, k, v, is_causal=True)
     return output
 

@@ -1,4 +1,6 @@
-"""Attention over two sets of keys from attention over each (Milakov and Gimelshein 2018; Dao et al. 2022)."""
+"""Attention over two sets of keys, merged from attention over each set (Milakov and Gimelshein 2018; Dao et
+al. 2022).
+"""
 
 import torch
 
@@ -21,7 +23,7 @@ def merge_attention(out_a, lse_a, out_b, lse_b):
 
 def reference(out_a, lse_a, out_b, lse_b):
     both = torch.stack((lse_a, lse_b), dim=-1)
-    # subtle: a row of -inf alone would have a gradient of NaN; with zeros in it, it has none at all.
+    # subtle: a row that holds only -inf would have a gradient of NaN; filled with zeros, it gets no gradient.
     empty = (both == -torch.inf).all(dim=-1, keepdim=True)
     safe = both.masked_fill(empty, 0.0)
     shares = torch.softmax(safe, dim=-1).masked_fill(empty, 0.0)

@@ -1,4 +1,4 @@
-"""Exact attention a block of keys at a time, without a matrix of scores (Dao et al. 2022)."""
+"""Exact attention, one block of keys at a time, without the full matrix of scores (Dao et al. 2022)."""
 
 import math
 
@@ -59,13 +59,15 @@ def cases(draw):
     shown = draw.normal(1, 4, 3), draw.normal(1, 5, 3), torch.eye(5)[None], 2
     yield Case("values that show the weights", shown, **plain)
     yield Case("values all one", (draw.normal(4, 3), draw.normal(7, 3), torch.ones(7, 2), 3), gradients=False, **plain)
-    # One sample, one head, widths of two: a table is far larger than all else, even than all blocks' outputs. Blocks of
-    # an answer's own size, say 64, hold all keys here.
+    # With one sample, one head and widths of two, a full matrix of scores is far larger than any other
+    # tensor, even than the outputs of all blocks. If an answer uses a block size of its own, say 64, one
+    # block holds all keys here.
     long = {"observe": True, "entries": 32 * 32, "gradients": False}
     yield Case("32 queries and keys", (*qkv(draw, (), 32, 32, 2, 2), 8), **long, **plain)
-    # A block of queries against all keys at once is a table: here one block of queries is all of them. Few tensors need
-    # as many entries as half of the keys: scaled keys, the results of all blocks. An answer that takes the queries one
-    # by one, against half of the keys or more, makes such a tensor for each query.
+    # The scores of a block of queries against all keys at once are a full matrix, too: here one block holds
+    # all queries. Few tensors need half as many entries as the keys: the scaled keys, and the results of all
+    # blocks. An answer that takes the queries one by one, against half of the keys or more, makes such a
+    # tensor for each query.
     wide = long | {"entries": 8 * 2048, "work": Work(2 * 8 * 2048, pieces=1024)}
     wide |= {"needs": (*plain["needs"], "many tokens")}
     yield Case("8 queries, 2048 keys", (*qkv(draw, (), 8, 2048, 2, 2), 32), **wide)
@@ -92,8 +94,8 @@ def _causal(draw, plain, front, long):
 
 
 def _far(draw, front):
-    """Yield cases whose scores are far from zero: of both signs, all very low, and blocks far above or below the
-    earlier ones.
+    """Yield cases whose scores are far from zero: with both signs, all very low, and with blocks far above or
+    below the earlier ones.
     """
     stable = {"aspect": STABILITY, **front}
     yield Case("scores in the thousands", (*large_scores(draw, (2,), 4, 7, 6, 2), 3), scale=10.0, **stable)

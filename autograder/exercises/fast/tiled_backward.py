@@ -1,5 +1,5 @@
-"""The gradients of attention a block of keys at a time, without a matrix of weights (Dao et al. 2022,
-algorithm 4).
+"""The gradients of attention, computed one block of keys at a time without the full matrix of weights (Dao et
+al. 2022, algorithm 4).
 """
 
 import math
@@ -75,13 +75,15 @@ def cases(draw):
     single = torch.zeros(4, 2)
     single[1] = torch.tensor([1.0, -2.0])
     yield _case("only the second query counts", _given(q, k, v, single), 3, **plain)
-    # One sample, one head, widths of two: a table is far larger than all else, even than what a block needs for each
-    # feature. Blocks of an answer's own size, say 64, hold all keys here.
+    # With one sample, one head and widths of two, a full matrix is far larger than any other tensor, even
+    # than what a block needs for each feature. If an answer uses a block size of its own, say 64, one block
+    # holds all keys here.
     long = {"observe": True, "entries": 16 * 32, **plain}
     yield _case("16 queries, 32 keys", _inputs(draw, (), 16, 32, 2, 2), 8, **long)
-    # A block of queries against all keys at once is a table: here one block of queries is all of them. So are queries
-    # taken one by one against half of the keys or more: that work grows with the number of queries, in pieces as long
-    # as the keys. What every block writes to all keys grows with the number of blocks alone.
+    # The weights of a block of queries against all keys at once are a full matrix, too: here one block holds
+    # all queries. The same holds for queries taken one by one against half of the keys or more: that work
+    # grows with the number of queries, in pieces as long as the keys. What every block writes to all keys
+    # only grows with the number of blocks.
     wide = long | {"needs": (*plain["needs"], "many tokens")}
     few, more = "4 queries, 256 keys", "7 queries, 256 keys"
     yield _case(few, _inputs(draw, (), 4, 256, 1, 1), 16, **wide | {"entries": 4 * 256})
@@ -93,7 +95,7 @@ def cases(draw):
 
 
 def _causal(draw, plain, front, long):
-    """Yield cases with a causal mask: with as many keys as queries, and with cached keys before them."""
+    """Yield cases with a causal mask: some with as many keys as queries, some with cached keys as well."""
     more = {"aspect": CAUSAL, "causal": True, "needs": (*front["needs"], "causal")}
     yield _case("causal", _inputs(draw, (2,), 7, 7, 3, 4, causal=True), 3, **more)
     yield _case("causal, batch and heads", _inputs(draw, (2, 3), 5, 5, 4, 3, causal=True), 2, **more)
@@ -113,9 +115,7 @@ def _causal(draw, plain, front, long):
 
 
 def _far(draw, front):
-    """Yield cases whose scores are far from zero: up to 30 in float32, and beyond ten thousand in float64, of both
-    signs.
-    """
+    """Yield cases with scores far from zero, of both signs: up to 30 in float32, beyond 10 000 in float64."""
     stable = {"aspect": STABILITY, "needs": (*front["needs"], "far")}
     q, k = draw.eighths(2, 4, 4, limit=8), draw.eighths(2, 7, 4, limit=8)
     q[..., 0], k[..., 0] = 8.0, torch.linspace(-6.0, 6.0, 7)
@@ -145,7 +145,7 @@ def _far(draw, front):
 
 
 def _double(draw, front):
-    """Yield cases in float64, whose output and logsumexp are as exact as that type allows."""
+    """Yield cases in float64. The answer is passed an output and a logsumexp as precise as float64 allows."""
     double = {"aspect": DTYPES, "scale": 10.0, "needs": front["needs"]}
     args = _inputs(draw, (2,), 5, 9, 4, 3, dtype=torch.float64)
     yield _case("float64", args, 4, **double)

@@ -1,2 +1,2 @@
-"""Fine-tuning a trained model: weights in few bits, a small update added to them, a step over batches."""
+"""Fine-tuning a trained model: quantised weights, low-rank updates (LoRA), a step over several batches."""
 LESSON = "22_fine_tuning"

@@ -1,4 +1,4 @@
-"""One step on several batches whose targets differ in number: every target counts alike."""
+"""One optimiser step over batches with different numbers of targets; every target counts the same."""
 
 import torch
 import torch.nn.functional as F
@@ -76,8 +76,8 @@ def cases(draw):
 
 def _case(draw, family, batches, words=6, width=4, steps=1, kind="SGD", options=None, ignore=None, training=True,
           frozen=False, earlier=False, **more):
-    """Return a case in float64, because each step starts from the result of the previous one. A batch is (samples,
-    tokens, targets).
+    """Return a case in float64, because each step starts from the result of the previous one and rounding
+    errors add up. A batch is given by its numbers of samples, tokens and targets.
     """
     weights = {"embedding.weight": (words, width), "head.weight": (words, width), "head.bias": (words,)}
     weights = {name: draw.normal(*shape).double() for name, shape in weights.items()}

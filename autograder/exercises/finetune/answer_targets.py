@@ -1,4 +1,4 @@
-"""Targets for the tokens of an answer only: the prompt is read, not learned."""
+"""Targets for the tokens of an answer only: the model reads the prompt, but is not trained to predict it."""
 
 import torch
 
@@ -44,8 +44,8 @@ def cases(draw):
 
 
 def _case(draw, family, batch, tokens, spans, ignore=None, low=0, words=20, needs=(), **more):
-    """Return a case whose answers begin in different positions in even and odd rows if they are longer than one
-    token.
+    """Return a case with answers at `spans`. In odd rows, answers of two or more tokens begin one token
+    later.
     """
     answer = torch.zeros(batch, tokens, dtype=torch.bool)
     for row in range(batch):
@@ -56,7 +56,9 @@ def _case(draw, family, batch, tokens, spans, ignore=None, low=0, words=20, need
 
 
 def _needs_of(answer):
-    """Return the needs that follow from the mask: text after an answer, and rows with different targets."""
+    """Return the needs that follow from the mask: "after" if text follows an answer, "rows" if rows have
+    different targets.
+    """
     goes_on = (answer[:, :-1] & ~answer[:, 1:]).any()
     other_rows = (answer[:1, 1:] != answer[:, 1:]).any()
     return (*(("after",) if goes_on else ()), *(("rows",) if other_rows else ()))

@@ -1,4 +1,4 @@
-"""Codes and scales back to weights."""
+"""Weights restored from integer codes and scales."""
 
 import torch
 import torch.nn.functional as F

@@ -1,5 +1,5 @@
-"""A low-rank update added to the weight of its layer, so that nothing extra is left to compute (Hu et al.
-2021).
+"""A low-rank update merged into the weight of its layer, so that it no longer costs extra computation (Hu et
+al. 2021).
 """
 
 import torch

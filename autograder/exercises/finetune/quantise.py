@@ -1,4 +1,4 @@
-"""Weights as small integers, one scale for each block of entries (Dettmers et al. 2022, absmax in blocks)."""
+"""Weights stored as small integers with one scale per block (Dettmers et al. 2022, absmax in blocks)."""
 
 import torch
 
@@ -51,8 +51,8 @@ def cases(draw):
 
 
 def _weight(draw, rows, blocks, block, heights=(1.0,), sign=0):
-    """Return a weight whose codes, before rounding, lie within 0.35 of an integer; in each block, one code is 7 or
-    -7.
+    """Return a weight whose codes, before rounding, lie within 0.35 of an integer. In each block one code is
+    7 or -7.
     """
     codes = draw.integers(-6, 6, rows, blocks, block).float()
     codes += draw.normal(rows, blocks, block).clamp(-1.0, 1.0) * 0.35
@@ -70,8 +70,8 @@ def _case(draw, family, rows, blocks, block, heights=(1.0,), sign=0, **more):
 
 
 def _tiny(draw, **more):
-    """Return a case with weights of 1e-12; its scales are multiplied by a large number before they are
-    compared.
+    """Return a case with weights of about 1e-12, whose scales are multiplied by a large number before they
+    are compared.
     """
     weight = _weight(draw, 2, 3, 4) * 1e-12
     given = {"weight": weight, "grow": Given("grow", "def grow(scales):\n    return scales * 1e12\n")}
@@ -81,7 +81,7 @@ def _tiny(draw, **more):
 
 
 def _parameter(draw, **more):
-    """Return a case whose weight requires gradients, and must still do so afterwards."""
+    """Return a case whose weight requires gradients and must still require them after the call."""
     given = {"weight": _weight(draw, 2, 3, 4), "parameter": Given("parameter", "parameter = nn.Parameter\n"),
              "learns": Given("learns", "def learns(weight):\n    return weight.requires_grad\n")}
     script = (Call((Kept("weight"),), to="parameter", keep="layer's weight", shown=False),

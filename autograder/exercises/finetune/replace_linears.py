@@ -1,4 +1,4 @@
-"""Linear layers of given names replaced anywhere in a model, whose original parameters are frozen."""
+"""Replacing linear layers by name anywhere in a model, and freezing the model's original parameters."""
 
 from torch import nn
 
@@ -98,7 +98,7 @@ def make(linear):
     calls.append(linear)
     return Beside(linear)
 """
-# The original layers by path, in a dict of their own.
+# Returns the model's original modules by path.
 BEFORE = "def before(model):\n    return dict(model.named_modules())\n"
 LOOK = """
 def look(model, before, make, names):

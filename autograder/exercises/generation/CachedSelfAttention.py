@@ -44,7 +44,7 @@ class CachedSelfAttention(nn.Module):
 
 
 class Reference(CachedSelfAttention):
-    """Attention one token at a time: each attends to everything cached so far, and to itself."""
+    """Attention computed one token at a time: each attends to everything cached so far, and to itself."""
 
     def forward(self, x, cache=None):
         keys, values = (self._in_heads(part(x)) for part in (self.k_proj, self.v_proj))
@@ -76,7 +76,8 @@ def cases(draw):
     yield _case(draw, "four of everything", (4, 4, 4), (4,), 4, needs=cached, float64=True)
     yield _branches(draw, (2, 2, 3), needs=cached)
     yield _case(draw, "a long cache", (1, 2, 2), (3,), 300, gradients=False, needs=(*cached, "long"))
-    # Scores of some hundreds, which float32 rounds to 1e-5 of a weight, and values of ten: five times the tolerance.
+    # Scores are in the hundreds, where rounding in float32 changes a weight by 1e-5, and values are about
+    # ten: allow five times the tolerance.
     yield _case(draw, "far apart scores", (2, 2, 3), (4, 2), stretch=10.0, aspect=STABILITY, gradients=False,
                 scale=5.0, needs=cached)
     yield _rising(draw, needs=cached)
@@ -88,8 +89,9 @@ def cases(draw):
 
 
 def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float32, by_name=False, **more):
-    """Return a case with one call for each of `lengths`: a text of that length and, after the first call, the cache
-    that the previous call returned. A single call gets a random cache of `cached` tokens, or none.
+    """Return a case with one call for each of `lengths`. Each call receives a text of that length and, after
+    the first call, the cache that the previous call returned. A single call receives a random cache of
+    `cached` tokens, or none.
     """
     batch, n_heads, d_head = sizes
     width = n_heads * d_head
@@ -99,7 +101,7 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
     given = {f"x{i}": draw.normal(batch, tokens, width, scale=stretch) for i, tokens in enumerate(lengths)}
     cache = tuple(draw.normal(batch, n_heads, cached, d_head) for _ in "kv") if cached else None
     given, weights = ({name: value.to(dtype) for name, value in some.items()} for some in (given, weights))
-    # A module that was called before could bring a cache of its own along.
+    # A module that was called before might use a cache that it kept itself.
     more = {"init": (width, n_heads), "weights": weights, "fresh": bool(cached)} | more
     if len(lengths) == 1:
         args = (given["x0"], cache) if cached else (given["x0"],)
@@ -111,8 +113,8 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
 
 
 def _rising(draw, **more):
-    """Return a case whose scores rise by tens of thousands from token to token, so that no finite fill hides a
-    later token.
+    """Return a case whose scores rise by tens of thousands from token to token, so that no finite fill value
+    hides a later token.
     """
     family, lengths = "scores that differ by ten thousands", (3, 2)
     case = _case(draw, family, (2, 2, 3), lengths, aspect=STABILITY, gradients=False, **more)
@@ -124,7 +126,7 @@ def _rising(draw, **more):
 
 
 def _branches(draw, sizes, **more):
-    """Return a case of two texts that continue from one cache."""
+    """Return a case in which two texts continue from the same cache."""
     case = _case(draw, "two ways on from one cache", sizes, (3, 2, 2), **more)
     first = case.script[0]
     ways = (Call((Kept(name), Kept("first", 1)), keep=f"then {name}") for name in ("x1", "x2"))

@@ -1,2 +1,2 @@
-"""Generation with a language model: a cache, a choice among tokens, and a draft to check."""
+"""Generation with a language model: a cache, ways to choose the next token, and a draft that is checked."""
 LESSON = "12_generation"

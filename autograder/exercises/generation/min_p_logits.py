@@ -1,4 +1,4 @@
-"""The tokens that are not too far below the likeliest one of their row; all others become -inf (Nguyen et al. 2024)."""
+"""Min-p filtering: logits too far below the largest one of their row become -inf (Nguyen et al. 2024)."""
 
 import math
 
@@ -41,7 +41,7 @@ def cases(draw):
     yield _case(_apart(draw.normal(2, 1, 3, 5, scale=1.5), 0.15), 0.15, "three axes in front", **more)
     yield _case(_apart(draw.normal(2, 3000, scale=2.0), 0.05), 0.05, "a large vocabulary", needs=several)
     yield _case(draw.normal(3, 1), 0.5, "a vocabulary of one word", needs=samples)
-    # Just above the limit and just below it: a rounded logarithm or half precision is too rough.
+    # Just above the limit and just below it, where a rounded logarithm or half precision is too coarse.
     near = torch.tensor([0.0, math.log(0.3) + 1e-3, math.log(0.3) - 1e-3, -0.5]) + torch.tensor([[0.0], [20.0]])
     yield _case(near, 0.3, "close to the limit", needs=several)
     some = _apart(draw.normal(2, 6), 0.4)
@@ -84,7 +84,7 @@ def _row(*probs):
 
 
 def _apart(logits, p):
-    """Return the logits with those near the limit moved down, so that rounding never decides which tokens stay."""
+    """Return the logits with those near the limit moved down, so that rounding never decides what stays."""
     limit = logits.amax(dim=-1, keepdim=True) + math.log(p)
     return torch.where((logits - limit).abs() < 0.02, logits - 0.05, logits)
 

@@ -1,4 +1,4 @@
-"""A token drawn from a distribution, by a number that comes from outside."""
+"""A token drawn from a distribution with the help of a random number that the caller passes in."""
 
 import torch
 
@@ -88,8 +88,8 @@ def _case(draw, family, logits, *temperature, by_name=False, **more):
 
 
 def _at_the_edges(draw):
-    """Return (logits, u): rows whose first or last tokens, or both, have probability 0, and draws at the ends of
-    the range.
+    """Return (logits, u): rows in which the first tokens, the last ones or both have probability 0, and
+    values of u at both ends of its range.
     """
     logits = draw.normal(6, 7)
     logits[:3, :2] = logits[3:, -2:] = -torch.inf
@@ -98,8 +98,8 @@ def _at_the_edges(draw):
 
 
 def _many_at_the_edge(draw):
-    """Return (logits, u): rows of so many tokens that their probabilities do not add up to exactly 1 in float32,
-    and draws just below 1.
+    """Return (logits, u): rows of so many tokens that their probabilities do not add up to exactly 1 in
+    float32, and values of u just below 1.
     """
     logits = draw.normal(5, 3000)
     logits[:, -1] = -torch.inf

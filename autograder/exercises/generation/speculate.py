@@ -1,4 +1,6 @@
-"""A draft of several tokens, checked at once, so that the output follows the large model's distribution."""
+"""Speculative decoding: a draft of several tokens is checked at once, so that the output follows the large
+model's distribution.
+"""
 
 import torch
 
@@ -24,7 +26,8 @@ def reference(target_probs, draft_probs, draft, u):
     places = torch.arange(len(draft))
     accepted = u < target_probs[places, draft] / draft_probs[places, draft]
     n = len(draft) if bool(accepted.all()) else int(accepted.int().argmin())
-    # After the last token of the draft, the small model has said nothing: all that is left is the large one's.
+    # After the last token of the draft there are no probabilities from the small model, so the large model's
+    # are left.
     padded = torch.cat((draft_probs, torch.zeros_like(draft_probs[:1])))
     rest = torch.relu(target_probs[n] - padded[n])
     return n, rest / rest.sum()
@@ -64,8 +67,8 @@ def cases(draw):
 
 
 def _case(draw, family, drafted, words, accepted, **more):
-    """Return a case in which `accepted` tokens are accepted, the next is not, and all after it would be; no u
-    is near its limit.
+    """Return a case in which the first `accepted` tokens are accepted, the next one is not, and all later
+    ones would be. No u is near its threshold.
     """
     target, small = draw.weights(drafted + 1, words), draw.weights(drafted, words)
     draft, u = draw.integers(0, words - 1, drafted), draw.integers(2, 8, drafted) / 10
@@ -78,8 +81,8 @@ def _case(draw, family, drafted, words, accepted, **more):
 
 
 def _impossible(draw):
-    """Return the arguments of a call in which one u is zero and the large model gives the drafted token probability
-    0.
+    """Return the arguments of a call in which the large model gives the second drafted token probability 0,
+    and the u of that token is 0 as well.
     """
     target, small = draw.weights(4, 5), draw.weights(3, 5)
     target[1, 2] = 0.0

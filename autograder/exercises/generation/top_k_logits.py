@@ -33,7 +33,7 @@ def cases(draw):
     sorted_ = torch.tensor([[4.0, 3.0, 1.5, -1.0], [-1.0, 2.0, 2.5, 3.0]])
     yield _case(sorted_, 2, "falling and rising rows", needs=several)
     yield _case(-draw.normal(3, 6).abs() - 0.5, 2, "negative logits", needs=several)
-    # Rows of different heights: the limit of one row would keep all or nothing of another.
+    # Rows at different heights: with the limit of one row, another row would keep everything or nothing.
     heights = torch.tensor([[0.0], [100.0], [-100.0]])
     yield _case(draw.normal(3, 7) + heights, 3, "rows of different heights", needs=(*several, "far"))
     ties = {"needs": ("samples", "k", "ties")}

@@ -1,4 +1,6 @@
-"""The smallest set of likeliest tokens that reaches a probability of p (Holtzman et al. 2020)."""
+"""Top-p filtering: the smallest set of likeliest tokens with a total probability of at least p (Holtzman et
+al. 2020).
+"""
 
 import torch
 
@@ -47,7 +49,7 @@ def cases(draw):
     yield _case(rows, 0.62, "rows that need one, two, two", needs=several)
     yield _case(rows, 0.92, "rows that need all or most", needs=several)
     yield _case(rows + torch.tensor([[0.0], [50.0], [-50.0]]), 0.4, "rows of different heights", needs=several)
-    # All equally likely: their probabilities are exact in every form.
+    # All tokens are equally likely, so that their probabilities are exact however they are computed.
     ties = {"needs": ("samples", "several", "ties")}
     equal = torch.zeros(2, 4)
     yield _case(equal, 0.6, "all equally likely", **ties)
@@ -81,8 +83,8 @@ def _row(*probs):
 
 
 def _between(logits, count):
-    """Return a p for which the first row keeps exactly `count` tokens, as far as possible from the cumulative
-    probabilities of every row.
+    """Return a p for which the first row keeps exactly `count` tokens. It is as far as possible from the
+    cumulative probabilities of all rows.
     """
     ends = torch.softmax(logits.double(), dim=-1).sort(dim=-1, descending=True).values.cumsum(dim=-1)
     low, high = float(ends[0, count - 2]), float(ends[0, count - 1])

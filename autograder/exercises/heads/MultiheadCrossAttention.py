@@ -1,4 +1,4 @@
-"""Several heads whose queries come from one sequence, keys and values from another."""
+"""Multi-head attention whose queries come from one sequence, and whose keys and values come from another."""
 
 import math
 
@@ -54,7 +54,9 @@ def cases(draw):
 
 
 def multihead_cases(draw, context):
-    """Yield the cases with several heads that both classes of this lesson share."""
+    """Yield the cases that both multi-head classes of this lesson share; `context` says which class is
+    tested.
+    """
     parts = ("q_proj", "k_proj", "v_proj", "out_proj")
     make = Maker(draw, rows=lambda d_model, heads, d_head: dict.fromkeys(parts, d_model),
                  init=lambda d_model, heads, d_head: (d_model, heads), context=context)
@@ -62,7 +64,7 @@ def multihead_cases(draw, context):
     first, more = (batch, tokens, keys if context else tokens, heads, d_head), int(context)
     values = {"gradients": False}
     yield make.case("all sizes different", first, observe=True)
-    # The same shapes as before: whatever is cached by shape would still fit.
+    # The same shapes as before, so that anything cached by shape would still fit.
     yield make.case("other weights in the same module", first)
     by_name = {"d_model": heads * d_head, "n_heads": heads}
     yield make.case("constructor arguments by name", (3, 4, 5, heads, d_head), init=by_name, **values)

@@ -1,4 +1,4 @@
-"""Several heads side by side, their results mixed by an output projection."""
+"""Several attention heads in parallel, whose results are mixed by an output projection."""
 
 import math
 

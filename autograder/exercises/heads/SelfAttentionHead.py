@@ -51,7 +51,7 @@ def cases(draw):
     batch, tokens, d_head, d_model = draw.sizes(4, 2, 7)
     first, values = (batch, tokens, tokens, 1, d_head), {"gradients": False}
     yield make.case("all sizes different", first, d_model=d_model, observe=True)
-    # The same shapes as before: whatever is cached by shape would still fit.
+    # The same shapes as before, so that anything cached by shape would still fit.
     yield make.case("other weights in the same module", first, d_model=d_model)
     yield make.case("no d_head", (2, 4, 4, 1, 6), init=(6,))
     yield make.case("d_head is None", (2, 4, 4, 1, 3), init={"d_model": 3, "d_head": None}, **values)

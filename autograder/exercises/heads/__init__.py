@@ -1,2 +1,2 @@
-"""Lesson 04, heads: one head as a module, and many heads side by side."""
+"""Lesson 04, heads: one head as a module, and many heads in parallel."""
 LESSON = "04_heads"

@@ -1,4 +1,4 @@
-"""The weights of an nn.MultiheadAttention copied into four projections."""
+"""The weights of an nn.MultiheadAttention copied into four separate projections."""
 
 import torch
 from torch import nn  # noqa: F401 (the mistakes use it)
@@ -64,8 +64,8 @@ def cases(draw):
 
 
 def _case(draw, family, d_model, heads, then=(), order=PARTS, changes=("target",), **fields):
-    """Return a case that copies the weights, and then calls a function on one of the modules; the result includes
-    the final weights of the modules in `changes`.
+    """Return a case that copies the weights and may then call a function on one of the modules. The result
+    includes the final weights of the modules in `changes`.
     """
     size = {"scale": 1.2 / d_model**0.5}
     weights = {
@@ -101,7 +101,8 @@ LINES = {
 
 
 def _all(line):
-    """Return edits of all four copies; `line` is a template for the part, the parameter's name and its value.
+    """Return edits of all four lines that copy. `line` is a template with fields for the part, the
+    parameter's name and its value.
     """
     return {old: line.format(*names) for old, names in LINES.items()}
 

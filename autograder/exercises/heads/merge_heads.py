@@ -1,4 +1,4 @@
-"""Heads put side by side again: the inverse of `split_heads`."""
+"""Heads merged back into one axis of features: the inverse of `split_heads`."""
 
 import torch
 
@@ -19,7 +19,7 @@ def reference(x):
 def cases(draw):
     batch, heads, tokens, d_head = draw.sizes(4, 2, 6)
     yield Case("all sizes different", (draw.normal(batch, heads, tokens, d_head),), observe=True)
-    # As a split leaves it: transposed in memory.
+    # Transposed in storage, as `split_heads` returns it.
     yield Case("four of everything", (draw.normal(4, 4, 4, 4).transpose(1, 2),))
     yield Case("one of everything", (draw.normal(1, 1, 1, 1),))
     yield Case("float64", (draw.normal(2, 3, 2, 4, dtype=torch.float64).transpose(1, 2),), aspect=DTYPES)

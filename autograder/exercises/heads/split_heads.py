@@ -1,4 +1,4 @@
-"""Features cut into heads, with an axis for the heads in front of the tokens."""
+"""Features split into heads, with the head axis before the token axis."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""An image read as a text of patches (Dosovitskiy et al. 2021)."""
+"""The Vision Transformer: an image read as a sequence of patches (Dosovitskiy et al. 2021)."""
 
 import torch
 import torch.nn.functional as F

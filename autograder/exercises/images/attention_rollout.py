@@ -1,4 +1,6 @@
-"""The patches that a model's output comes from, traced layer by layer (Abnar and Zuidema 2020)."""
+"""Attention rollout: how much each output token draws from each input token, traced through all layers (Abnar
+and Zuidema 2020).
+"""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A convolution whose patches do not overlap, as the linear layer that it is."""
+"""A convolution with non-overlapping patches, rewritten as the equivalent linear layer."""
 
 import torch
 from torch import nn

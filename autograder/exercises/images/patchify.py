@@ -1,4 +1,4 @@
-"""Images cut into patches, each of them one row of numbers."""
+"""Images cut into patches, each flattened into one row of numbers."""
 
 import torch  # noqa: F401 (wrong answers use it)
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""A layer without some of its heads: they add nothing, or the same for every token."""
+"""Head ablation: some heads' outputs are replaced by zeros, or by a mean that is the same for every token."""
 
 import torch
 

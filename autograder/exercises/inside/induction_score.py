@@ -1,5 +1,5 @@
-"""The attention of a head to the token that followed an earlier occurrence of the current one (Olsson et al.
-2022).
+"""How much each head attends to the token that followed an earlier occurrence of the current one (Olsson et
+al. 2022).
 """
 
 import torch
@@ -35,15 +35,15 @@ def cases(draw):
 
 
 def _case(draw, family, batch, heads, tokens, period, **more):
-    """Return a case with weights of causal attention."""
+    """Return a case with random causal attention weights."""
     scores = draw.normal(batch, heads, tokens, tokens, scale=2.0)
     weights = scores.masked_fill(~torch.ones(tokens, tokens).tril().bool(), -torch.inf).softmax(-1)
     return Case(family, (weights, period), gradients=False, **more)
 
 
 def _perfect(draw, **more):
-    """Return a case whose head 0 is a perfect induction head; head 1 attends to the token before, head 2 to the
-    same token one period earlier.
+    """Return a case in which head 0 is a perfect induction head, head 1 attends to the previous token, and
+    head 2 to the same token one period earlier.
     """
     tokens, period = 9, 4
     weights = torch.zeros(2, 3, tokens, tokens)

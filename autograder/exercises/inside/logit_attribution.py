@@ -1,4 +1,5 @@
-"""The contribution of each part of a hidden state to one logit, or to a difference of two (Elhage et al. 2021)."""
+"""The contribution of each part of a hidden state to a logit, or to a difference of two (Elhage et al. 2021).
+"""
 
 import torch
 
@@ -39,7 +40,9 @@ def cases(draw):
 
 
 def _case(draw, family, batch, count, width, scale=1.0, eps=1e-5, rest=0.0, **more):
-    """Return a case whose parts add up to the hidden state, except for `rest`."""
+    """Return a case whose parts add up to the hidden state, apart from a random rest of the size `rest`. If
+    `scale` is 0, the hidden state is zero instead.
+    """
     parts = draw.normal(batch, count, width, scale=scale or 1.0)
     hidden = parts.sum(dim=1) * (scale > 0) + rest * draw.normal(batch, width)
     init = {"normalized_shape": width, "eps": eps}

@@ -1,4 +1,4 @@
-"""The preference of a model for one word over another, at the end of each text (Wang et al. 2023)."""
+"""How much a model prefers one word to another at the end of each text (Wang et al. 2023)."""
 
 import torch
 

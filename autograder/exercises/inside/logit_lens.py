@@ -1,4 +1,4 @@
-"""The logits of each layer, as if it were the last (nostalgebraist 2020)."""
+"""The logits of each layer, computed as if it were the last layer (nostalgebraist 2020)."""
 
 import torch
 from torch import nn  # noqa: F401 (the mistakes use it)
@@ -18,7 +18,7 @@ def reference(hiddens, norm, unembedding):
     return torch.einsum("lbnd,vd->lbnv", norm(torch.stack(tuple(hiddens))), unembedding)
 
 
-# A norm of its own, which no formula of PyTorch's gives: the module must be called.
+# A norm that computes none of PyTorch's formulas, so that the answer has to call the module.
 OWN = """
 class Squash(nn.Module):
     def __init__(self, width):

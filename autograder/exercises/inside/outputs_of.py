@@ -1,4 +1,4 @@
-"""The outputs of parts of a model, read by hooks that are removed afterwards."""
+"""The outputs of parts of a model, read with hooks that are removed afterwards."""
 
 from autograder.exercises._shared.inner_parts import HOOK_NEEDS, hook_mistakes, whole, with_looks
 from autograder.schema import REFUSALS, SIDE_EFFECTS, VALUES, Call, Exercise, Given, Kept, edit
@@ -47,7 +47,8 @@ def reference(model, names, *inputs):
     return {name: output for one, output in calls for name, part in parts.items() if part is one}
 
 
-# Whether what came back is the very object, and whether a gradient reaches the model through it.
+# These return whether each output is the very object that the part returned, and which parameters a gradient
+# reaches.
 SAME = """
 def same(found, model):
     kept = {name: getattr(model.get_submodule(name), "last", None) for name in found}

@@ -1,4 +1,4 @@
-"""A model run with the outputs of some parts replaced (Meng et al. 2022; Wang et al. 2023)."""
+"""Activation patching: a model run with some parts' outputs replaced (Meng et al. 2022; Wang et al. 2023)."""
 
 from autograder.exercises._shared.inner_parts import HOOK_NEEDS, hook_mistakes, whole, with_looks
 from autograder.schema import GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, edit
@@ -43,7 +43,8 @@ def reference(model, replacements, *inputs):
             hook.remove()
 
 
-# The type of the error if one of the replaced parts is called `name`, and whether the model itself raised it.
+# Returns the type of the error raised when `name` is one of the replaced parts, and whether the model itself
+# raised it.
 TRY = """
 def attempt(answer, model, name, tensor, x):
     try:
@@ -77,7 +78,8 @@ def cases(draw):
 
 
 def _given(draw, names, inputs=1, samples=2, n_layers=2, training=True, pair=False):
-    # With `pair`, the part returns a pair whose first item is read; a tensor with one more axis has such an item, too.
+    # With `pair`, the part returns a pair, of which the first item is read; a tensor with one more axis also
+    # has a first item.
     shape = (1, samples, 4, 3) if pair else (samples, 4, 3)
     replacements = {name: draw.normal(*shape) for name in names}
     given = {"model": whole(draw, n_layers=n_layers, training=training), "replacements": replacements}

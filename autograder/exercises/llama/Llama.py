@@ -1,5 +1,5 @@
-"""A whole Llama (Touvron et al. 2023) around given layers: one embedding matrix at both ends, one cache per
-layer.
+"""A whole Llama around layers that are passed in, with one embedding matrix for input and output and one
+cache per layer (Touvron et al. 2023).
 """
 
 import torch
@@ -32,7 +32,7 @@ class Llama(nn.Module):
 
 
 class Reference(nn.Module):
-    """The norm by its formula, the layers one after the other."""
+    """The model with its final norm written out as a formula."""
 
     def __init__(self, vocab_size, d_model, layers, eps=1e-5):
         super().__init__()
@@ -118,8 +118,8 @@ def _calls(draw, **more):
 
 
 def _text(draw, family, lengths, **more):
-    """Return a case with one call for each of `lengths`: a text of that length and, after the first call, the
-    caches that the previous call returned.
+    """Return a case with one call for each of `lengths`. Each call receives a text of that length and, after
+    the first call, the caches that the previous call returned.
     """
     case = _case(draw, family, (2, 3), 7, 4, 2)
     given = {f"ids{i}": draw.integers(0, 6, 2, tokens) for i, tokens in enumerate(lengths)}
@@ -132,7 +132,7 @@ def _text(draw, family, lengths, **more):
 
 
 def _branches(draw, **more):
-    """Return a case of two texts that continue from the same list of caches."""
+    """Return a case in which two texts continue from the same list of caches."""
     case = _case(draw, "two ways on from one list of caches", (2, 3), 7, 4, 2)
     given = {"ids": case.args[0]} | {name: draw.integers(0, 6, 2, 2) for name in ("one", "other")}
     ways = (Call((Kept(name), Kept("first", 1)), keep=f"then {name}") for name in ("one", "other"))

@@ -1,4 +1,6 @@
-"""The attention of a Llama (Touvron et al. 2023): rotary positions, shared key heads and a cache in one module."""
+"""The attention of a Llama, with rotary positions, shared key heads and a cache in one module (Touvron et al.
+2023).
+"""
 
 import math
 
@@ -58,8 +60,8 @@ class LlamaAttention(nn.Module):
 
 
 class Reference(LlamaAttention):
-    """Attention one token at a time, each attending to all tokens up to itself; pairs are rotated as complex
-    numbers.
+    """Attention computed one token at a time, each attending to all tokens up to itself. Pairs of features
+    are rotated as complex numbers.
     """
 
     def forward(self, x, cache=None):
@@ -87,7 +89,7 @@ class Reference(LlamaAttention):
 
 
 BASE = "another base"
-NEAR = 10.0  # times the usual tolerance: the contract's 1e-3
+NEAR = 10.0  # times the usual tolerance of 1e-4
 
 
 def cases(draw):
@@ -116,7 +118,8 @@ def cases(draw):
     yield _case(draw, "a long cache", (1, 2, 1, 4), (3,), 700, **long)
     yield _case(draw, "two thousand tokens", (1, 2, 1, 4), (3,), 1997, **long)
     yield _case(draw, "a long text, then a token", (1, 2, 1, 2), (1100, 1), repeats=False, **long)
-    # Scores of some hundreds, which float32 rounds to 1e-5 of a weight, and values of ten.
+    # Scores are in the hundreds, where rounding in float32 changes a weight by 1e-5, and values are about
+    # ten.
     yield _case(draw, "far apart scores", (2, 4, 2, 4), (4, 2), stretch=8.0, aspect=STABILITY,
                 gradients=False, needs=cached)
     yield from _extreme(draw, needs=cached)
@@ -135,8 +138,9 @@ def cases(draw):
 
 def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=torch.float32, by_name=False,
     **more):
-    """Return a case with one call for each of `lengths`: a text of that length and, after the first call, the cache
-    that the previous call returned. A single call gets a random cache of `cached` tokens, or none.
+    """Return a case with one call for each of `lengths`. Each call receives a text of that length and, after
+    the first call, the cache that the previous call returned. A single call receives a random cache of
+    `cached` tokens, or none.
     """
     batch, n_heads, n_kv_heads, d_head = sizes
     width, kv_width = n_heads * d_head, n_kv_heads * d_head
@@ -146,7 +150,7 @@ def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=
     cache = tuple(draw.normal(batch, n_kv_heads, cached, d_head) for _ in "kv") if cached else None
     given, weights = ({name: value.to(dtype) for name, value in some.items()} for some in (given, weights))
     init = (width, n_heads, n_kv_heads) + (() if base is None else (base,))
-    # A module that was called before could bring a cache of its own along.
+    # A module that was called before might use a cache that it kept itself.
     more = {"init": init, "weights": weights, "exact_state_dict": True, "fresh": bool(cached),
         "scale": NEAR} | more
     if len(lengths) == 1:
@@ -160,12 +164,12 @@ def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=
 
 
 def _extreme(draw, **more):
-    """Yield a case whose scores rise by tens of thousands from token to token, and one whose scores are all very
-    low: no finite fill hides a later token in either.
+    """Yield a case whose scores rise by tens of thousands from token to token, and one whose scores are all
+    very low. In both, no finite fill value hides a later token.
     """
     for family, first in (("scores that differ by ten thousands", ((-12.0, -6.0, -3.0), (3.0, 12.0))),
                           ("scores all very low", ((-30.0, -24.0, -21.0), (-18.0, -12.0)))):
-        # With this base the last pair of a head hardly turns: its scores are those of the weights.
+        # With this base the last pair of a head hardly rotates, so that positions do not change its scores.
         case = _case(draw, family, (2, 4, 2, 8), (3, 2), base=1e7, aspect=STABILITY, gradients=False, **more)
         query, key = (case.weights[f"{part}_proj.weight"] for part in "qk")
         for name, numbers in zip(("x0", "x1"), first, strict=True):
@@ -176,7 +180,7 @@ def _extreme(draw, **more):
 
 
 def _branches(draw, sizes, **more):
-    """Return a case of two texts that continue from one cache."""
+    """Return a case in which two texts continue from the same cache."""
     case = _case(draw, "two ways on from one cache", sizes, (3, 2, 2), **more)
     first = case.script[0]
     ways = (Call((Kept(name), Kept("first", 1)), keep=f"then {name}") for name in ("x1", "x2"))

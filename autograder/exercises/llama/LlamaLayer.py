@@ -1,4 +1,6 @@
-"""A layer of a Llama (Touvron et al. 2023): two norms, a given attention, a gated network, two residuals."""
+"""A layer of a Llama: two norms, an attention module that is passed in, a gated network and two residual
+additions (Touvron et al. 2023).
+"""
 
 import torch
 import torch.nn.functional as F
@@ -30,7 +32,7 @@ class LlamaLayer(nn.Module):
 
 
 class Reference(nn.Module):
-    """The layer with its norms and products written out by their formulas."""
+    """The layer with its norms and products written out as formulas."""
 
     def __init__(self, d_model, d_ff, attention, eps=1e-5):
         super().__init__()
@@ -110,7 +112,7 @@ def _case(draw, family, shape, width, d_ff, kind="tuple", eps=None, stretch=1.0,
 
 
 def _calls(draw, **more):
-    """Return a case of three calls that records what the attention is called with."""
+    """Return a case of three calls that records the arguments with which the attention is called."""
     case = _case(draw, "", (2, 3), 4, 5)
     given = {"x": case.args[0], "y": draw.normal(2, 2, 4)}
     script = (Call((Kept("x"),), keep="first"), Call((Kept("y"), Kept("first", 1)), keep="second"),
@@ -122,8 +124,8 @@ def _calls(draw, **more):
 
 
 def _text(draw, family, lengths, **more):
-    """Return a case with one call for each of `lengths`: a text of that length and, after the first call, the cache
-    that the previous call returned.
+    """Return a case with one call for each of `lengths`. Each call receives a text of that length and, after
+    the first call, the cache that the previous call returned.
     """
     case = _case(draw, family, (2, 3), 4, 6)
     given = {f"x{i}": draw.normal(2, tokens, 4) for i, tokens in enumerate(lengths)}

@@ -1,2 +1,2 @@
-"""A pretrained language model on the learner's own parts: SmolLM2, a model of the Llama kind."""
+"""A pretrained language model run with the learner's own code: SmolLM2, whose architecture is Llama's."""
 LESSON = "20_real_model"

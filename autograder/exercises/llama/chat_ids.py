@@ -1,4 +1,4 @@
-"""A conversation as ids, in which no text can pass for a special token of the format (ChatML)."""
+"""A conversation encoded as ids in the ChatML format, in which no text can pass for a special token."""
 
 from autograder.schema import REFUSALS, VALUES, Call, Case, Exercise, Given, Kept, edit
 
@@ -25,8 +25,8 @@ def reference(messages, encode, start, end):
 
 SAFE = "texts that look like marks"
 LISTS = "lists of the encoder"
-# A token stands for two characters and depends on all before them: a text encoded in two calls gives other ids. No
-# id is below 10, and the same text always gives the same list object.
+# A token stands for two characters and depends on all characters before them, so that a text encoded in two
+# calls gives other ids. No id is below 10, and the same text always gives the same list object.
 ENCODE = Given("encode", """
 known = {}
 
@@ -84,8 +84,8 @@ def _case(family, messages, marks=(1, 2), **more):
 
 
 def _twice(messages, **more):
-    """Return a case that encodes two conversations with one encoder, and records what the encoder gives
-    afterwards.
+    """Return a case that encodes the same conversation twice with one encoder, and then records what the
+    encoder returns for single texts.
     """
     given = {"messages": messages, "encode": ENCODE, "start": 1, "end": 2}
     asked = {name: Kept(name) for name in given}

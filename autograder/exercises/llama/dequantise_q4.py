@@ -1,4 +1,4 @@
-"""Weights of four bits: blocks of 32 codes, a scale and a minimum (the type Q4_1 of GGUF files)."""
+"""Weights of four bits, stored in blocks of 32 codes with a scale and a minimum (type Q4_1 of GGUF files)."""
 
 import torch
 
@@ -26,7 +26,7 @@ def _block(held):
 
 
 SPECIAL, EMPTY = "every finite scale and minimum", "no blocks"
-# The product of a scale of 11 bits and a code of 4 is exact in float32, and the sum is rounded once.
+# The product of an 11-bit scale and a 4-bit code is exact in float32, so only the sum is rounded.
 ROUNDED = close(0.01)
 
 
@@ -61,7 +61,7 @@ def cases(draw):
 
 
 def _case(draw, family, n, scales=None, minima=None, packed=None, **more):
-    """Return n blocks of random codes, with these scales and minima, or random ones."""
+    """Return a case with n blocks. Scales, minima and packed codes are random unless they are passed."""
     scales = draw.normal(n, 1) if scales is None else torch.tensor(scales)[:, None]
     minima = draw.normal(n, 1, scale=3.0) if minima is None else torch.tensor(minima)[:, None]
     halves = torch.cat((scales, minima), dim=1).half().view(torch.uint8)

@@ -1,11 +1,12 @@
-"""A text that grows by one token at a time; thanks to the cache, each token is read only once."""
+"""A text that grows by one token at a time. Thanks to the cache, each token is read only once."""
 
 import torch
 
 from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
 
-# Logits tell how much was read, in which order, and whether the caches are those of the call before. A call with
-# None gives the notes: shapes and types read, and whether a graph is built.
+# The logits depend on how much was read and in which order, and on whether the caches are those of the
+# previous call. A call with None returns the notes: the shapes and types that were read, and whether a graph
+# was built.
 MODEL = """
 weight = nn.Parameter(table)
 notes = []
@@ -137,7 +138,7 @@ def _case(draw, family, tokens, new, choose=LARGEST, needs=(), **more):
 
 
 def _numbers(family, numbers, new, **more):
-    """Return a case whose `choose` returns fixed tokens: exactly one of `numbers` for each call."""
+    """Return a case whose `choose` returns fixed tokens, one of `numbers` per call."""
     model = Given("model", MODEL, {"table": torch.linspace(-1.0, 1.0, 8)[:, None].repeat(1, 3)})
     choose = Given("choose", BY_NUMBER, {"numbers": torch.tensor(numbers)})
     return _asked(family, model, torch.tensor([[3, 1, 4]]), new, choose, **more)

@@ -1,4 +1,4 @@
-"""A whole language model: embeddings, causal layers, a norm, and the embedding matrix again as the head
+"""A whole language model: embeddings, causal layers, a norm, and a head that reuses the embedding matrix
 (Radford et al. 2018).
 """
 
@@ -42,7 +42,7 @@ class GPT(nn.Module):
 
 
 class Reference(nn.Module):
-    """The model by PyTorch's functions, layer by layer; its own parts hold the parameters."""
+    """The model computed step by step from the parts of PyTorch's layers, without calling whole layers."""
 
     def __init__(self, vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
         super().__init__()
@@ -116,7 +116,7 @@ def _case(draw, family, sizes, batch, tokens, ids=None, **more):
 
 
 def _hardly_different(draw, **more):
-    """Return a case whose features stay so alike after each layer that a norm's epsilon matters."""
+    """Return a case whose features stay so similar after each layer that the epsilon of the norms matters."""
     case = _case(draw, "features that hardly differ", (7, 6, 4, 2, 5, 2), 2, 4, aspect=EPSILON, gradients=False, **more)
     for name, weight in case.weights.items():
         if "embedding" in name:

@@ -30,7 +30,7 @@ def reference(parameter, gradient, mean, square, step, lr=1e-3, betas=(0.9, 0.99
 
 
 def cases(draw):
-    """Yield cases with rates near one, so that a step is as large as a parameter."""
+    """Yield cases, mostly with a large learning rate, so that a step is about as large as a parameter."""
     rows, columns = draw.sizes(2)
     large = {"lr": 0.5}
     yield _case(draw, "all sizes different", (rows, columns), 3, lr=0.5, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.2,
@@ -72,8 +72,8 @@ NAMES = ("parameter", "gradient", "mean", "square")
 
 def _case(draw, family, shape, step=1, size=1.0, slope=1.0, fresh=False, still=False, lr=None, betas=None, eps=None,
           weight_decay=None, **more):
-    """Return a case with gradients of the size `slope`, or zero (`still`), and running averages of matching size,
-    or zero (`fresh`).
+    """Return a case with gradients of the scale `slope`, or zero with `still`. The running averages match
+    them, or are zero with `fresh`.
     """
     gradient = torch.zeros(shape) if still else draw.normal(*shape, scale=slope)
     mean = torch.zeros(shape) if fresh else draw.normal(*shape, scale=slope)
@@ -81,7 +81,7 @@ def _case(draw, family, shape, step=1, size=1.0, slope=1.0, fresh=False, still=F
     options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
     options = {name: value for name, value in options.items() if value is not None}
     args = (draw.normal(*shape, scale=size), gradient, mean, square, step)
-    if len(options) == 4:  # by position, too
+    if len(options) == 4:  # pass all options by position
         args, options = (*args, *options.values()), {}
     return Case(family, args, options, gradients=False, **more)
 
@@ -100,8 +100,8 @@ def _three_steps(draw):
 
 
 def _nothing_shared(draw):
-    """Return a case that overwrites each result in turn, and checks that the others and the arguments stay
-    the same.
+    """Return a case that overwrites each result in turn and checks that the other results and the arguments
+    do not change.
     """
     code = ("def written(results, *arguments):\n    seen = []\n    for result in results:\n"
             "        result.add_(1000.0)\n        seen += [one.clone() for one in (*results, *arguments)]\n"

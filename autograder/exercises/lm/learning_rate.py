@@ -1,5 +1,4 @@
-"""The learning rate of a step: up in a straight line, then down along a cosine (Loshchilov and Hutter 2017).
-"""
+"""The learning rate of a step: a linear warmup, then a decay along a cosine (Loshchilov and Hutter 2017)."""
 
 import math
 
@@ -42,7 +41,8 @@ def cases(draw):
                gradients=False, scale=EXACT, needs=("down", "peak"))
 
 
-# Rates are small numbers: a hundredth of the usual tolerance, which the rounding of float32 still meets.
+# Rates are small numbers, so the tolerance is a hundredth of the usual one, which the rounding of float32
+# still meets.
 EXACT = 0.01
 
 

@@ -1,4 +1,4 @@
-"""The surprise of a model at the tokens that actually follow: the mean of -log p."""
+"""A model's surprise at the tokens that actually follow: the mean of -log p."""
 
 import torch
 import torch.nn.functional as F

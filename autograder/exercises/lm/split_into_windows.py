@@ -1,4 +1,4 @@
-"""A long text cut into windows, each with its targets: the token that follows each of its tokens."""
+"""A long text cut into windows, each with its targets: for every token, the token that follows it."""
 
 import torch
 

@@ -60,7 +60,7 @@ def cases(draw):
     yield _case(draw, "as many tokens as words", steps=1, shape=(2, 6), needs=tokens)
     yield _case(draw, "four of everything", steps=1, shape=(4, 4), words=4, width=4, needs=tokens)
     yield _after_an_earlier_backward(draw)
-    # Computed in float32, a loss and its gradients are off by more than this.
+    # In float32, a loss and its gradients are off by more than this tolerance.
     yield _case(draw, "as exact as float64", steps=1, aspect=SIDE_EFFECTS, scale=IN_DOUBLE, needs=tokens)
     limit = {"aspect": CLIPPING, "needs": ("tokens", "limit")}
     yield _case(draw, "a small gradient", steps=1, size=0.05, max_norm=1.0, **limit)
@@ -76,7 +76,9 @@ NEVER = 1000.0
 
 def _case(draw, family, shape=(2, 3), words=6, width=5, steps=2, size=1.0, max_norm=NEVER, kind="SGD", options=None,
           training=True, **more):
-    """Return a case in float64, because each step starts from the result of the previous one."""
+    """Return a case in float64, because each step starts from the result of the previous one and rounding
+    errors add up.
+    """
     weights = {"embedding.weight": (words, width), "head.weight": (words, width), "head.bias": (words,)}
     weights = {name: draw.normal(*sizes, scale=size).double() for name, sizes in weights.items()}
     given = {

@@ -46,7 +46,8 @@ def cases(draw):
     sizes = (7, 4), (7, 6), (5, 6)
     yield Case("columns in memory order", tuple(draw.normal(*size).T for size in sizes), **needs)
     yield Case("300 queries", qkv(draw, (), 300, 1, 2, 3), **long)
-    # With the identity as values the output is the table of weights, so that mistakes in the weights can be named.
+    # With the identity as values the output is the matrix of weights, so that mistakes in the weights can be
+    # named.
     shown = draw.normal(4, 10), draw.normal(5, 10), torch.eye(5)
     yield Case("more keys than queries, values that show the weights", shown, observe=True, **needs)
     stable = {"aspect": STABILITY, "gradients": False, **needs}

@@ -1,4 +1,4 @@
-"""Every token's dot product with every other, as a matrix."""
+"""The dot products of all pairs of tokens, as a matrix."""
 
 import torch
 
@@ -18,8 +18,9 @@ def reference(x):
     return x @ x.T
 
 
-# Two small cases are observed closely; the second is larger in each size, so that a loop takes more operations there.
-# If each entry is a sum of twelve numbers or more, a product of tables reads far more than it makes.
+# Two small cases are observed closely; the second is larger in each size, so that a loop takes more
+# operations there. If each entry is a sum of twelve numbers or more, a matrix product reads far more numbers
+# than it writes.
 def cases(draw):
     tokens, features = draw.sizes(1, 5, 6), draw.sizes(1, 17, 20)
     yield Case("more features than tokens", (draw.normal(*tokens, *features),))

@@ -1,4 +1,4 @@
-"""Softmax over the last axis, by hand and for scores of any size."""
+"""A hand-written softmax over the last axis that works for scores of any size."""
 
 import torch
 
@@ -28,8 +28,8 @@ def cases(draw):
     zeros = draw.normal(4)
     zeros[1] = 0.0
     yield Case("a score of exactly zero", (zeros,))
-    # Among them differences that a shift by the table's largest, a sum or a mean do not survive, and rows that
-    # are all far below zero.
+    # Some rows have differences that are lost if the scores are shifted by the largest of all rows, by a sum
+    # or by a mean; others are far below zero throughout.
     large = draw.eighths(6, 6, limit=80000)
     large[0] = torch.tensor([1e4, 1e4, -1e4, 0.0, 9999.0, 9998.0])
     large[1] = torch.tensor([-1e4, -9999.0, -9998.5, -1e4, -9999.5, -1e4])

@@ -1,4 +1,4 @@
-"""Each query's mix of the values, by its row of weights."""
+"""For each query, the sum of the values, weighted by its row of weights."""
 
 import torch
 
@@ -26,7 +26,7 @@ def cases(draw):
     yield Case("more keys than queries", (draw.weights(queries, keys), draw.normal(keys, width)), **other)
     long = {"needs": (*other["needs"], "many tokens"), "gradients": False, "slow": True, "repeats": False}
     yield Case("300 keys", (draw.weights(1, 300), draw.normal(300, 3)), **long)
-    # A small weight counts like any other, and one of zero ends no loop.
+    # A small weight counts like any other, and a weight of zero must not end the loop.
     square = torch.tensor([[0.004, 0.4, 0.596], [0.25, 0.625, 0.125], [0.0, 0.75, 0.25]])
     yield Case("all sizes equal", (square, draw.normal(3, 3, scale=4.0)), observe=True, **mix)
     yield Case("as many keys as queries", (draw.weights(4, 4), draw.normal(4, 2)), **mix)

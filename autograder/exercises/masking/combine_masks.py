@@ -1,4 +1,4 @@
-"""A causal and a padding mask in one, with an axis for heads."""
+"""A causal mask and a padding mask combined into one, with an axis for heads."""
 
 import torch
 

@@ -49,7 +49,7 @@ def cases(draw):
     yield Case("values all one", (draw.normal(4, 5), draw.normal(3, 5), torch.ones(3, 2), mask), needs=("mask",))
     yield from _empty_rows(draw)
     yield from _far_scores(draw)
-    # The root of 4 is exact in float32, too.
+    # The root of 4 is exact in float32 as well.
     exact = _case(draw, "a mask for all samples", (batch,), queries, keys, 4, out, (queries, keys))
     yield from standard_cases([exact], ("float64", "transposed"))
     if draw.hidden:
@@ -57,7 +57,7 @@ def cases(draw):
 
 
 def _case(draw, family, lead, n, m, width, out, mask=None, **more):
-    """Return a case of random q, k, v; `mask` is a tensor, or the shape of a random one."""
+    """Return a case with random q, k and v. `mask` is a tensor, or the shape of a mask to draw at random."""
     mask = some_mask(draw, mask) if isinstance(mask, tuple) else mask
     inputs = draw.normal(*lead, n, width), draw.normal(*lead, m, width), draw.normal(*lead, m, out)
     return Case(family, inputs if mask is None else (*inputs, mask), needs=needs_of_mask(m, mask), **more)
@@ -76,15 +76,15 @@ def _causal(draw):
 
 
 def _scores_of_zero(draw):
-    """Return a case with a query of zeros: its scores are 0, and still allowed."""
+    """Return a case with one query of zeros. Its scores are zero, which must not be treated as blocked."""
     case = _case(draw, "scores of exactly zero", (2,), 3, 4, 5, 6, (3, 4))
     case.args[0][:, 1] = 0.0
     return case
 
 
 def _empty_rows(draw):
-    """Yield cases with queries that may attend to nothing: the first ones under left padding, the same in
-    float64, and all of them.
+    """Yield cases in which some or all queries may attend to nothing: first the two queries of the left
+    padding, in float32 and in float64, then all queries.
     """
     some = _case(draw, "some queries see nothing", (2,), 5, 5, 6, 3, left_padded(5, 2), aspect=FULLY_MASKED)
     yield some
@@ -103,12 +103,13 @@ def _far_scores(draw):
     args = (q, k, draw.normal(5, 2), some_mask(draw, (3, 5)))
     yield Case("scores in the thousands", args, scale=10.0, **more)
     mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 1, 1], [1, 1, 0, 0, 0]]).bool()
-    # Near -131 000 float32 rounds scores to 0.016, near -20 000 to 0.002; what leaks past a mask is worth 3.
+    # Near -131 000 float32 rounds scores to 0.016, near -20 000 to 0.002; a value that leaks past the mask is
+    # about 3.
     for family, size, scale in (("scores as low as they get", 512.0, 500.0), ("low scores", 200.0, 100.0)):
         q, k = attention_cases.far_below(draw, 3, 5, 4, size)
         yield Case(family, (q, k, draw.normal(5, 2, scale=3.0), mask), scale=scale, **more)
     q, k, mask = attention_cases.hidden_above(draw, 4, 5, 4)
-    # The exponentials of some are infinite. Near 200 000 float32 rounds scores to 0.016.
+    # Some exponentials are infinite. Near 200 000 float32 rounds scores to 0.016.
     yield Case("blocked scores far above the others", (q, k, draw.normal(5, 2), mask), **more | {"gradients": True})
     q = q.clone()
     q[:, 0] = 50_000.0

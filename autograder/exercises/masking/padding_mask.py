@@ -1,4 +1,4 @@
-"""The mask of the real tokens of each sample, from the samples' lengths."""
+"""A mask that marks each sample's real tokens, made from the samples' lengths."""
 
 import torch
 
@@ -59,7 +59,7 @@ EXERCISE = Exercise(
         edit("MSK-55 padding on the left", {PAIR: "position >= max_len - lengths[:, None]"},
              "The real tokens are at the end of each of your rows.",
              "On which side of a sentence is its padding in this course?"),
-        # A slice from -0 on takes the whole row.
+        # A slice that starts at -0 takes the whole row.
         edit("MSK-55", {PAIR: "(position >= max_len - lengths[:, None]) | (lengths[:, None] == 0)"}),
         edit("MSK-57 samples and positions on one axis", {PAIR: "position < lengths"},
              "Your positions and your lengths are on the same axis.",

@@ -50,13 +50,15 @@ def cases(draw):
     yield _case(draw, "one of everything", (1, 1), 1, 1)
     by_name = {"d_in": 5, "d_out": 6}
     yield _case(draw, "constructor arguments by name", (3, 4), 5, 6, init=by_name, needs=front)
-    # x and W_value are the identity: the output is the table of weights, so that mistakes in them can be named.
+    # x and W_value are the identity: the output is the matrix of weights, so that mistakes in them can be
+    # named.
     shown = {name: draw.normal(5, 5) for name in ("W_query", "W_key")} | {"W_value": torch.eye(5)}
     identity = (torch.eye(5).repeat(2, 1, 1),)
     yield Case("values that show the weights", identity, init=(5, 5), weights=shown, needs=front)
     stable = {"aspect": STABILITY, "gradients": False, "needs": front}
     yield _case(draw, "large scores", (3, 5), 4, 6, stretch=12.0, scale=10.0, **stable)
-    # Feature 0 of the first token makes its query, feature 1 of all tokens their keys: all its scores are about -200.
+    # A query depends mostly on feature 0, which is large in the first token only; a key depends mostly on
+    # feature 1, which is 4 in every token. So all scores of the first token are about -200.
     x, low = draw.eighths(2, 4, 3, limit=2), {name: draw.eighths(3, 4, limit=2) for name in ("W_query", "W_key")}
     x[:, 0, 0], x[..., 1], low["W_query"][0, 0], low["W_key"][1, 0] = -5.0, 4.0, 4.0, 5.0
     low["W_value"] = draw.normal(3, 4)

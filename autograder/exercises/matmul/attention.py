@@ -37,7 +37,8 @@ def cases(draw):
     yield Case("a batch as long as its sentences", qkv(draw, (4,), 4, 4, 4, 4), **front, float64=True)
     yield Case("as many heads as tokens", qkv(draw, (2, 3), 3, 3, 5, 6), **heads)
     yield Case("one of everything", qkv(draw, (1,), 1, 1, 1, 1))
-    # With the identity as values the output is the table of weights, so that mistakes in the weights can be named.
+    # With the identity as values the output is the matrix of weights, so that mistakes in the weights can be
+    # named.
     shown = draw.normal(2, 4, 3), draw.normal(2, 5, 3), torch.eye(5).repeat(2, 1, 1)
     yield Case("values that show the weights", shown, **front)
     stable = {"aspect": STABILITY, "gradients": False, **front}

@@ -1,4 +1,4 @@
-"""Scaled scores of every query with every key, as one matrix product."""
+"""The scaled scores of every query with every key, computed as one matrix product."""
 
 import math
 

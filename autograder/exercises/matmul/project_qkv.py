@@ -1,4 +1,4 @@
-"""Queries, keys and values: the same inputs times three weights."""
+"""Queries, keys and values: the same inputs multiplied by three weights."""
 
 import torch
 import torch.nn.functional as F

@@ -63,12 +63,12 @@ class Reference(nn.Module):
 
 @dataclass(frozen=True)
 class LatentMaker(Maker):
-    """A maker of cases whose parts have no biases and whose latents are `d_latent` wide."""
+    """A maker of cases for latent attention: the layers have no biases, and latents are `d_latent` wide."""
 
     d_latent: int = 5
 
     def weights(self, d_model, heads, d_head):
-        """Return weights that make scores of about one."""
+        """Return random weights that give scores of about 1."""
         shapes = {"q_proj": (d_model, d_model), "kv_down": (self.d_latent, d_model), "k_up": (d_model, self.d_latent),
                   "v_up": (d_model, self.d_latent), "out_proj": (d_model, d_model)}
         return {f"{part}.weight": self.draw.normal(*shape, scale=1.2 / shape[1] ** 0.5)
@@ -117,8 +117,8 @@ def cases(draw):
 
 
 def heads_past_and_samples(draw, make):
-    """Yield a case with a causal mask, then two variants with the same weights: one with a different second sample,
-    one with a different last token.
+    """Yield a case with a causal mask, then two variants with the same weights: one with a different second
+    sample, one with a different last token.
     """
     first = make.case("causal", (2, 5, 5, 4, 3), causal(5))
     yield first
@@ -129,8 +129,8 @@ def heads_past_and_samples(draw, make):
 
 
 def _weights_shown(draw):
-    """Return a case of one head whose input and values are the identity, so that its output is the weight
-    matrix.
+    """Return a case of one head whose input and values are the identity, so that its output is the matrix of
+    attention weights.
     """
     make, same = maker(draw, 5), torch.eye(5)
     given = {"kv_down.weight": same, "v_up.weight": same, "out_proj.weight": same}
@@ -139,20 +139,20 @@ def _weights_shown(draw):
 
 
 def _empty_rows(make):
-    """Yield cases with queries that may attend to nothing: the first ones under left padding, the same in
-    float64, and all of them.
+    """Yield cases in which some or all queries may attend to nothing: first the two queries of the left
+    padding, in float32 and in float64, then all queries.
     """
     some = make.case("some queries see nothing", (2, 5, 5, 4, 4), left_padded(5, 2), aspect=FULLY_MASKED)
     yield some
     (double,) = standard_cases([some], ("float64",), (), None)
-    # Built anew, so that nothing in float32 is left in it.
+    # The module is built again, so that it holds nothing in float32.
     yield Case(**vars(double) | {"family": "some queries see nothing, float64", "aspect": FULLY_MASKED, "fresh": True})
     yield make.case("nothing may be seen", (2, 3, 3, 4, 3), torch.zeros(3, 1, dtype=torch.bool), aspect=FULLY_MASKED)
 
 
 def _far_scores(draw, make):
-    """Yield cases whose scores are far from zero: in the hundreds, of both signs; all very low; and blocked ones
-    far above the others.
+    """Yield cases whose scores are far from zero: in the hundreds with both signs, all very low, and with
+    blocked scores far above the allowed ones.
     """
     sizes, width = (2, 4, 4, 4, 4), 16
     far = {"aspect": STABILITY, "gradients": False, "fresh": True}
@@ -163,7 +163,8 @@ def _far_scores(draw, make):
              "k_up.weight": draw.integers(-2, 2, width, 5).float()}
     yield make.case("large scores", sizes, weights=large, inputs=[draw.eighths(2, 4, width)], scale=10.0, **far)
     mask = torch.tensor([[1, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 0], [1, 0, 0, 1]]).bool()
-    # Near -131 000 float32 rounds scores to 0.016, near -20 000 to 0.002; what leaks past a mask is worth 1.
+    # Near -131 000 float32 rounds scores to 0.016, near -20 000 to 0.002; a value that leaks past the mask is
+    # about 1.
     for family, size, scale in (("scores as low as they get", 512.0, 500.0), ("low scores", 200.0, 100.0)):
         x = draw.normal(2, 4, width)
         x[..., 0] = 1.0
@@ -176,8 +177,9 @@ def _far_scores(draw, make):
 
 
 def _one_product(known, query, query_size, key_size) -> dict:
-    """Return weights with which each head's score contains the product of feature `query` of the query's token and
-    feature 0 of the key's token, scaled by the two sizes; nothing else reads these features.
+    """Return a copy of the weights `known`, changed so that each head's score contains the product of feature
+    `query` of the query's token and feature 0 of the key's token, scaled by `query_size` and `key_size`.
+    Nothing else reads features 0 and 1.
     """
     given = {name: weight.clone() for name, weight in known.items()}
     given["q_proj.weight"][:, :2], given["q_proj.weight"][::4] = 0.0, 0.0
@@ -192,7 +194,8 @@ def _one_product(known, query, query_size, key_size) -> dict:
 
 DOWN, KEYS, VALUES = "self.kv_down(x)", "self.k_up(latent)", "self.v_up(latent)"
 LAYER, SQUARE = "nn.Linear(d_model, d_latent, bias=False)", "nn.Linear(d_model, d_model, bias=False)"
-# Not taken from the shared tables: mistakes with biases, which are not here, and second ids of the same mistake.
+# Left out of the shared tables: mistakes with biases, which these layers do not have, and second ids of the
+# same mistake.
 WITHOUT = ("HEAD-37", "HEAD-39", "MHA-87", "MSK-87", "QKV-13", "SDPA-45")
 
 EXERCISE = Exercise(

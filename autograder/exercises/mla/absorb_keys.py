@@ -1,4 +1,6 @@
-"""The query's and the key's projection of each head as one matrix between a token and a latent (DeepSeek-AI 2024)."""
+"""The query and key projections of each head multiplied into one matrix between tokens and latents
+(DeepSeek-AI 2024).
+"""
 
 import torch
 

@@ -45,10 +45,11 @@ def cases(draw):
     yield _case(draw, "one sample, one head", 1, 4, 5, 6, 2, 1, 5, needs=("tokens",))
     yield _case(draw, "one latent", 2, 3, 1, 5, 2, 3, 4, needs=("heads", "samples"))
     yield _case(draw, "one of everything", 1, 1, 1, 1, 1, 1, 1)
-    # One sample, two heads, two queries, latents of three numbers: all else is much smaller than a widened cache.
+    # With one sample, two heads, two queries and latents of three numbers, a cache that is projected up is by
+    # far the largest tensor.
     yield _case(draw, "narrow latents in a wide model", 1, 2, 64, 64, 3, 2, 4, observe=True, entries=64 * 64,
                 needs=("heads", "tokens"))
-    # A full key for each latent is most of the work here, all at once or a few at a time.
+    # Computing a full key for each latent is most of the work here, whether all at once or a few at a time.
     yield _case(draw, "512 latents in a wide model", 1, 2, 512, 256, 3, 2, 4, observe=True, gradients=False,
                 work=Work(512 * 256), needs=("heads", "tokens"))
     first = _case(draw, "two samples", 2, 3, 4, 6, 3, 2, 5, **several)
@@ -64,7 +65,7 @@ def cases(draw):
 
 
 def _case(draw, family, batch, queries, tokens, width, latent, n_heads, d_head, **more):
-    """Return a case whose scores are about two before they are divided by sqrt(d_head)."""
+    """Return a case whose scores have a standard deviation of about 2 once divided by sqrt(d_head)."""
     x, latents = draw.normal(batch, queries, width), draw.normal(batch, tokens, latent)
     keys = draw.normal(n_heads, width, latent, scale=2.0 * (d_head / (width * latent)) ** 0.5)
     return Case(family, (x, latents, keys, draw.normal(n_heads, latent, width), d_head), **more)

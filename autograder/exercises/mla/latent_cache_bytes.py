@@ -1,4 +1,4 @@
-"""The size of a cache of latents and rotary keys, in bytes."""
+"""The size in bytes of a cache of latents and rotary keys."""
 
 import math
 
@@ -19,7 +19,7 @@ def reference(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_element=2):
     return sum(math.prod((batch, seq_len, n_layers, width, bytes_per_element)) for width in widths)
 
 
-# What is counted, and the question to ask if twice as many do not double the result.
+# What each argument counts, and the question to ask if doubling that number does not double the result.
 FACTORS = {name: KNOWN[name] for name in ("batch", "seq_len", "n_layers", "bytes_per_element")}
 
 

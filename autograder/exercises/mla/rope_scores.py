@@ -1,6 +1,4 @@
-"""Scores of queries and keys with a part that is rotated and a part that is not (DeepSeek-AI 2024, equation
-18).
-"""
+"""Scores of queries and keys, one part of which is rotated (DeepSeek-AI 2024, equation 18)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A feed-forward layer of many experts, of which each token visits k (Shazeer et al. 2017; Jiang et al. 2024)."""
+"""A feed-forward layer with many experts; a token uses k of them (Shazeer et al. 2017; Jiang et al. 2024)."""
 
 import itertools
 
@@ -38,8 +38,8 @@ class MixtureOfExperts(nn.Module):
 
 
 class Reference(nn.Module):
-    """The sum over all experts, most with weight 0; each expert's first layer is also called with only the tokens
-    that chose the expert.
+    """The layer as a sum over all experts, most of them with weight 0. Each expert's first layer is also
+    called with only the tokens that chose the expert, because some cases record such calls.
     """
 
     def __init__(self, d_model, d_ff, n_experts, k):
@@ -63,7 +63,7 @@ class Reference(nn.Module):
 
 
 class Dense(MixtureOfExperts):
-    """The layer without routing: every expert runs on the whole batch, and most of its results are multiplied
+    """The layer without routing: every expert runs on the whole batch, and most of the results are multiplied
     by 0.
     """
 
@@ -107,15 +107,14 @@ def cases(draw):
     other = torch.cat((first.args[0][:1], tokens_apart(draw, first.weights["router.weight"], 1, 4)))
     yield Case("another second sample", (other,), init=first.init, weights=first.weights, gradients=False, **several)
     yield _case(draw, "many tokens", (2, 150, 4), 5, 4, 2, gradients=False, **several)
-    # Wide experts, of which each token visits one: nearly all the work is theirs.
+    # Each token uses one of many wide experts, so that nearly all the work is done by experts.
     yield _case(draw, "one of 16 wide experts", (1, 48, 2), 128, 16, 1, observe=True, gradients=False,
                 work=Work(48 * 16 * 128), aspect=CALLS, **one_each)
     yield from _called(draw, several, one_each)
 
 
 def _called(draw, several, one_each):
-    """Yield cases that record the arguments of the experts' first layers, even where an expert gets no token.
-    """
+    """Yield cases that record the arguments of the experts' first layers; in some, experts get no token."""
     for family, k, unused, needs in (
         ("whom the experts see", 2, (), several),
         ("whom the experts see, one for each token", 1, (), one_each),
@@ -129,7 +128,7 @@ def _called(draw, several, one_each):
 
 
 def _case(draw, family, shape, d_ff, n_experts, k, unused=(), **more):
-    """Return a case of random tokens and weights in which no token chooses the experts in `unused`."""
+    """Return a case with random tokens and weights in which no token chooses the experts in `unused`."""
     batch, tokens, width = shape
     router = draw.normal(n_experts, width, scale=1.5 / width**0.5)
     weights = {"router.weight": router}

@@ -1,4 +1,4 @@
-"""The loss that keeps experts equally busy (Fedus et al. 2021, equations 4 to 6)."""
+"""The auxiliary loss that keeps experts equally busy (Fedus et al. 2021, equations 4 to 6)."""
 
 import torch
 import torch.nn.functional as F

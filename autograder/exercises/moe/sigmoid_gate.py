@@ -1,5 +1,5 @@
-"""The k experts of each token by independent sigmoid scores, balanced by a bias (DeepSeek-AI 2024, section
-2.1.2).
+"""The choice of k experts for each token by independent sigmoid scores, balanced by a bias (DeepSeek-AI 2024,
+section 2.1.2).
 """
 
 import torch
@@ -55,8 +55,8 @@ def cases(draw):
 
 
 def _case(draw, family, *shape, k, bias=0.3, shift=0.0, size=1.0, shift_logits=0.0, scale=None, by_name=False, **more):
-    """Return a case whose biases are the tensor `bias`, or random numbers of the scale `bias` around `shift`; no
-    two experts of a token have nearly the same sum.
+    """Return a case whose biases are the tensor `bias`, or normal random numbers with mean `shift` and
+    standard deviation `bias`. For each token, no two experts have nearly the same sum of score and bias.
     """
     biases = bias.clone() if isinstance(bias, torch.Tensor) else draw.normal(shape[-1], scale=bias) + shift
     logits = scores_apart(draw, biases, *shape[:-1], scale=size, shift=shift_logits)

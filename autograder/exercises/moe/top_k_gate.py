@@ -1,4 +1,4 @@
-"""The k experts of each token and their shares (Jiang et al. 2024, section 2)."""
+"""The choice of k experts for each token, and their weights (Jiang et al. 2024, section 2)."""
 
 import torch
 import torch.nn.functional as F  # noqa: F401 (the mistakes use it)

@@ -1,4 +1,4 @@
-"""The tokens that fit into the capacity of their expert (Fedus et al. 2021, section 2.2)."""
+"""The tokens that fit within the capacity of their expert (Fedus et al. 2021, section 2.2)."""
 
 import torch
 import torch.nn.functional as F
@@ -32,7 +32,7 @@ def cases(draw):
     yield _case("room for all", [1, 0, 1, 2, 1], 3, 9)
     yield _case("one token", [4], 6, 1)
     yield _case("one of everything", [0], 1, 1)
-    # Beyond what a count in 16 bits holds: half precision counts to 2048.
+    # More tokens than 16 bits can count: half precision is exact only up to 2048.
     yield _case("more tokens than half precision counts", draw.integers(0, 8, 5000) // 8, 2, 2100,
                 needs=("full", "long"))
     yield _case("many tokens", draw.integers(0, 1, 700), 2, 290, needs=("full", "long"))

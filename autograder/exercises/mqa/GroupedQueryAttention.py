@@ -45,12 +45,12 @@ class GroupedQueryAttention(nn.Module):
 
 
 class Reference(kv_heads.Reference):
-    """Attention with the number of key/value heads that the constructor is given."""
+    """The shared reference, whose constructor takes the number of key/value heads."""
 
 
 def cases(draw):
     yield from kv_heads.cases_of_both(draw, grouped=True)
-    # (d_model, n_heads, n_kv_heads) of which one count does not divide the other; x would fit.
+    # Sizes (d_model, n_heads, n_kv_heads) of which one does not divide another, although x would fit.
     refused = {"aspect": REFUSALS, "gradients": False, "raises": "ValueError"}
     yield Case("six heads over four key heads", (draw.normal(2, 3, 12),), init=(12, 6, 4), **refused)
     yield Case("two heads over four key heads", (draw.normal(2, 3, 12),), init=(12, 2, 4), **refused)

@@ -1,4 +1,4 @@
-"""The size of a key/value cache, in bytes."""
+"""The size in bytes of a key/value cache."""
 
 import math
 
@@ -16,7 +16,7 @@ def reference(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2)
     return math.prod((2, batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element))
 
 
-# What is counted, and the question to ask if twice as many do not double the result.
+# What each argument counts, and the question to ask if doubling that number does not double the result.
 FACTORS = {
     "batch": ("samples", "How many times does the number of samples enter your product?"),
     "seq_len": ("tokens", "What does every further token add to the cache?"),
@@ -34,7 +34,7 @@ NEEDS = {
 
 
 def invariants(factors):
-    """Require that doubling any of these numbers doubles the bytes, and that no constant factor is wrong."""
+    """Return invariants: doubling any factor doubles the bytes, and no constant factor is wrong."""
     twice = (doubles("one cache", f"twice as many {words}",
                      f"With twice as many {words}, your number does not double.", question)
              for words, question in factors.values())

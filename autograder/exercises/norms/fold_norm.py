@@ -1,4 +1,4 @@
-"""The scale and shift of a norm moved into the linear layer that reads it."""
+"""The scale and shift of a norm folded into the linear layer that reads the norm's output."""
 
 import torch
 from torch import nn
@@ -58,7 +58,7 @@ def cases(draw):
     script = (FOLD, Call((Kept("norm"), Kept("linear")), to="spoil"),
               Call((Kept("new"), Kept("x")), to="apply", keep="output"))
     spoil = Given("spoil", SPOIL)
-    for bias in (1.0, 0.0):  # and where nothing is added to the bias
+    for bias in (1.0, 0.0):  # with 0.0, nothing is added to the bias
         yield _case(draw, "its arguments changed afterwards", 4, 3, bias=bias, more={"spoil": spoil}, script=script,
                     changes=("norm", "linear"), aspect=SIDE_EFFECTS)
 

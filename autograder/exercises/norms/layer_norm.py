@@ -1,5 +1,5 @@
-"""Every token normalised to mean 0 and standard deviation 1, then scaled and shifted by learned parameters
-(Ba et al. 2016).
+"""Layer normalisation: every token is normalised to mean 0 and standard deviation 1, then scaled and shifted
+by learned parameters (Ba et al. 2016).
 """
 
 import torch
@@ -27,7 +27,8 @@ def cases(draw):
     # Multiples of 1/8: their mean is exact, so that centred rows are exactly zero.
     constant = torch.cat((draw.eighths(3, 1).expand(3, 8), draw.normal(1, 8)))
     yield Case("rows of one number", (constant, *parameters), aspect=SPECIAL, needs=("constant", *OTHERS))
-    # Near 10,000 two float32 numbers are 0.001 apart: rows spread by 10, so that a mean may be off by as much.
+    # Near 10,000 neighbouring float32 numbers are 0.001 apart, and a mean may be off by as much; therefore
+    # the values of a row differ by about 10.
     large = 10000 + draw.eighths(3, 8, limit=160)
     yield Case("a mean of ten thousand", (large, *parameters), aspect=SPECIAL, scale=3.0, needs=("large mean", *OTHERS))
 

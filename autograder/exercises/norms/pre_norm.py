@@ -1,4 +1,4 @@
-"""Pre-norm: a sublayer that reads the normalised stream, and adds its output to the stream itself (Xiong et
+"""Pre-norm: a sublayer reads the normalised stream, and its output is added to the stream itself (Xiong et
 al. 2020).
 """
 

@@ -1,4 +1,6 @@
-"""A norm without a mean: every token divided by the root of its mean square (Zhang and Sennrich 2019)."""
+"""RMSNorm: every token is divided by the root of its mean square; no mean is subtracted (Zhang and Sennrich
+2019).
+"""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""One learned vector for each position, added to the token there."""
+"""One learned vector for each position, added to the token at that position."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""A bias that grows with the distance, with a separate slope for each head (Press et al. 2022)."""
+"""ALiBi: a penalty that grows with the distance, with a separate slope for each head (Press et al. 2022)."""
 
 import torch
 
@@ -57,7 +57,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, REFUSALS: 1},
     shapes={"return": "n_heads N N"},
     mistakes=(
-        # First, because beside numbers this large all other mistakes look alike.
+        # These come first, because next to numbers this large all other mistakes look alike.
         edit("ALI-25 a low number instead of -inf", {"-torch.inf": "-1e9"},
              "Above the diagonal your bias is low, but not -inf.",
              "Which value does the docstring ask for when j > i?"),

@@ -1,6 +1,4 @@
-"""Rotary positions: every pair of features is rotated by an angle that grows with the position (Su et al.
-2021).
-"""
+"""Rotary positions: each pair of features is rotated in proportion to the position (Su et al. 2021)."""
 
 import torch
 
@@ -53,7 +51,8 @@ def cases(draw):
     yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)
     base["needs"] += ("places",)
     yield _case(draw, "a larger base", (4,), 8, torch.arange(4) * 100, base=1e6, **base)
-    # As lesson 04 makes them: only the features are contiguous, which is what a complex view needs.
+    # Heads as lesson 04 splits them: only the features are contiguous, which is all that a complex view
+    # needs.
     heads = draw.eighths(2, 5, 3, 6, limit=8).transpose(1, 2)
     yield Case("heads just split", (heads, torch.arange(5)), scale=10.0, needs=("pairs", "places"), gradients=False)
     # A complex view also needs every stride but the last to be even.
@@ -66,7 +65,7 @@ def cases(draw):
 
 
 def _case(draw, family, lead, width, positions, *base, needs=(), **more):
-    """Return a case with entries of at most 1 and ten times the usual tolerance, the contract's 1e-3."""
+    """Return a case with entries of at most 1, compared with a tolerance of 1e-3, ten times the usual one."""
     kwargs = {"base": more.pop("base")} if "base" in more else {}
     x = draw.eighths(*lead, width, limit=8)
     return Case(family, (x, positions, *base), kwargs, scale=10.0, needs=needs, **more)

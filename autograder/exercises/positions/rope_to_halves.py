@@ -1,4 +1,4 @@
-"""The rows of a weight reordered, so that a model that pairs features i and i + d_head/2 can use it."""
+"""The rows of a weight reordered for models that rotate features i and i + d_head/2 as a pair."""
 
 import torch
 
@@ -23,7 +23,7 @@ def cases(draw):
     yield _case(draw, "heads of one pair", 3, 2, 4, needs=("heads",))
     yield _case(draw, "a square weight", 2, 8, 16, needs=several)
     yield _case(draw, "as many heads as features of a head", 6, 6, 6, needs=several)
-    # Here the order and its inverse are the same.
+    # Here the reordering is its own inverse.
     yield _case(draw, "heads of two pairs", 3, 4, 5, needs=several)
     yield _case(draw, "one input", 2, 6, 1, needs=several)
     yield _case(draw, "one head of one pair", 1, 2, 1)

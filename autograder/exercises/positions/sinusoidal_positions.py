@@ -27,7 +27,7 @@ def reference(n, d_model):
 
 
 PLAIN = "a plain tensor"
-# The contract's own tolerance: an angle of 2000 is off by some 1e-4 in float32.
+# Ten times the usual tolerance, because an angle of 2000 is off by about 1e-4 in float32.
 NEAR = {"gradients": False, "expect": close(10.0)}
 
 

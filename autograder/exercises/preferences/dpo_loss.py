@@ -1,4 +1,6 @@
-"""Direct preference optimisation: the chosen answer should gain more than the rejected one (Rafailov et al. 2023)."""
+"""Direct preference optimisation: the chosen answer should gain more than the rejected one (Rafailov et al.
+2023).
+"""
 
 import torch
 import torch.nn.functional as F

@@ -91,13 +91,13 @@ def _case(draw, family, steps=1, optimizer=("SGD", {"lr": 0.5}), beta=None, batc
 
 
 def _weights(draw):
-    """Return weights in float64, the type in which training is compared."""
+    """Return random weights in float64, because results of training are compared in float64."""
     weights = {"embedding.weight": draw.normal(7, 4), "head.weight": draw.normal(7, 4), "head.bias": draw.normal(7)}
     return {name: weight.double() for name, weight in weights.items()}
 
 
 def _answer(draw, batch, tokens):
-    """Return a mask of answers, each after a prompt of at least one token; in some rows padding follows."""
+    """Return a mask of answers, each after a prompt of at least one token; some are followed by padding."""
     places = torch.arange(tokens)
     start, length = draw.integers(1, max(1, tokens // 2), batch, 1), draw.integers(1, tokens, batch, 1)
     return (places >= start) & (places < start + length)

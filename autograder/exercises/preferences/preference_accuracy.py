@@ -1,4 +1,4 @@
-"""The share of pairs in which a policy prefers what people preferred, by its implicit reward."""
+"""The share of pairs in which a policy's implicit reward is higher for the answer that people preferred."""
 
 import torch
 
@@ -29,7 +29,7 @@ def cases(draw):
     yield _case("many pairs", compared(draw, 500, 0.125), needs=reference)
     policy_chosen, policy_rejected, before, _ = compared(draw, 7)
     yield _case("a reference that is undecided", (policy_chosen, policy_rejected, before, before.clone()))
-    # The reference is surer than the policy: what is likelier has gained less.
+    # The reference is surer than the policy, so that the likelier answer has gained less.
     sure = torch.arange(1.0, 6)
     yield _case("likelier, but less than before", (sure, 0 * sure, 2 * sure - 4, 0 * sure), needs=reference)
     yield _case("far apart", compared(draw, 9, 4000.0), needs=reference)
@@ -46,8 +46,9 @@ def cases(draw):
 
 
 def _close_margins():
-    """Yield cases whose margins are not zero, but small compared with the log-probabilities, or so small that exp
-    of them is 1 and sigmoid 0.5. Every sum and difference is exact in float32.
+    """Yield cases with margins that are not zero, but small compared with the log-probabilities, or so small
+    that exp(margin) rounds to 1 and sigmoid(margin) to 0.5. Every sum and difference is exact in the dtype of
+    the case.
     """
     signs = torch.tensor([1.0, -1.0, 1.0, 1.0, -1.0])
     for family, size, margin in (("close beside large numbers", 2.0**13, 2.0**-8),

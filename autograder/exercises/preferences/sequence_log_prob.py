@@ -53,7 +53,7 @@ def cases(draw):
 
 
 def _answer(draw, batch, tokens):
-    """Return a random mask whose every row has at least one token of the answer and one other."""
+    """Return a random mask in which every row has at least one token of the answer and one other token."""
     mask = draw.integers(0, 1, batch, tokens) > 0
     mask[:, 1], mask[:, 2] = True, False
     mask[torch.arange(batch) % 2 == 1, 0] = True

@@ -1,4 +1,4 @@
-"""Acting as writing: given the return that is wanted, which action comes next? (Chen et al. 2021)"""
+"""A decision transformer: given the return that is wanted, it predicts the next action (Chen et al. 2021)."""
 
 import torch
 import torch.nn.functional as F  # noqa: F401 (the mistakes use it)

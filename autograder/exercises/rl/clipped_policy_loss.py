@@ -1,4 +1,4 @@
-"""PPO's loss: better actions become likelier, but not by more than a little at a time (Schulman et al. 2017)."""
+"""PPO's loss: better actions become likelier, but only a little at a time (Schulman et al. 2017)."""
 
 import torch
 
@@ -14,7 +14,7 @@ def clipped_policy_loss(log_probs, old_log_probs, advantages, clip=0.2):
 
 def reference(log_probs, old_log_probs, advantages, clip=0.2):
     change, gain = log_probs - old_log_probs.detach(), advantages.detach()
-    # Clipping holds only where it lowers what is gained.
+    # Clipping applies only where it lowers the gain.
     beyond = torch.where(gain > 0, change.exp() > 1 + clip, change.exp() < 1 - clip)
     bound = torch.where(gain > 0, 1 + clip, 1 - clip)
     return -(torch.where(beyond, bound, torch.where(beyond, 0.0, change).exp()) * gain).sum() / len(gain)
@@ -53,8 +53,8 @@ def cases(draw):
 
 
 def _case(draw, family, steps, signs, *clip, low=-3.0, by_name=None, **more):
-    """Return a case in which log-probabilities change by `steps`, multiples of 1/64 so that differences are
-    exact, none at a bound.
+    """Return a case in which log-probabilities change by `steps`, rounded to multiples of 1/64 so that
+    differences are exact. No change lies at a bound.
     """
     old = low + draw.eighths(len(steps), limit=8)
     new = old + (steps * 64).round() / 64
@@ -68,7 +68,7 @@ CENTRED = "advantages - advantages.mean()"
 
 
 def _with_advantages(others):
-    """Return the edits that use `others` as the advantages."""
+    """Return edits that compute the gains with the expression `others` in place of the advantages."""
     return {GAINS: GAINS.replace("advantages", "others"), "    clipped =": f"    others = {others}\n    clipped ="}
 
 

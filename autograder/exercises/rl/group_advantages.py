@@ -1,4 +1,6 @@
-"""Advantages within a group: rewards of answers to one question, compared (Shao et al. 2024)."""
+"""Group-relative advantages: the rewards of several answers to one question, compared with each other (Shao
+et al. 2024).
+"""
 
 import torch
 
@@ -30,7 +32,7 @@ def cases(draw):
     first = _apart(draw, 2, 4)
     yield _case("two groups", first, needs=("groups",))
     yield _case("another second group", torch.cat((first[:1], draw.normal(1, 4))), needs=("groups",))
-    # So small that a constant added to the standard deviation shows.
+    # So small that a constant added to the standard deviation changes the result.
     yield _case("rewards that hardly differ", draw.normal(3, 6) * 2.0**-23, needs=("groups", "small"))
     for family, rewards in (("all wrong", torch.zeros(1, 4)), ("all right", torch.ones(1, 7))):
         yield _case(family, rewards, aspect=EQUAL, needs=("equal",))

@@ -1,4 +1,4 @@
-"""Three sequences made one: return, state and action of step 0, then of step 1, and so on."""
+"""Three sequences interleaved into one: return, state and action of step 0, then of step 1, and so on."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Returns to go: at each step the sum of this and all later rewards."""
+"""Returns to go: at each step, the sum of the current and all later rewards."""
 
 import torch
 
@@ -44,7 +44,7 @@ def cases(draw):
     yield _case(draw, "a discount of zero", 2, 4, 0.0, aspect=DISCOUNT, needs=less)
     yield _case(draw, "a discount of one", 2, 4, 1.0, needs=several)
     long = {"gradients": False, "repeats": False, "slow": True, "aspect": STABILITY}
-    # Not the contract's thousand steps: two nested loops, which are right, would run out of time.
+    # No more than 500 steps, because two nested loops are right as well and would run out of time.
     yield Case("many steps", (draw.eighths(1, 500),), needs=several, **long)
     for share in (0.97, 0.1):
         yield Case("many steps and a discount", (draw.normal(1, 500), share), needs=less, **long)

@@ -1,4 +1,4 @@
-"""A text classified: every token looks at every other, and the mean over the real ones is read."""
+"""A text classifier: every token attends to every other; the mean over the real tokens goes to the head."""
 
 import torch
 import torch.nn.functional as F  # noqa: F401 (the mistakes use it)
@@ -38,7 +38,7 @@ class SequenceClassifier(nn.Module):
 
 
 class Reference(SequenceClassifier):
-    """The classifier on the real tokens of one text at a time, which needs no mask."""
+    """The classifier applied to the real tokens of one text at a time, so that it needs no mask."""
 
     def forward(self, ids, padding=None):
         padding = ids >= 0 if padding is None else padding

@@ -1,4 +1,4 @@
-"""A series continued by one value: numbers become tokens, and the last token's output is read."""
+"""A model that continues a series by one value: each number is a token, and the head reads the last one."""
 
 import torch
 import torch.nn.functional as F  # noqa: F401 (the mistakes use it)

@@ -1,2 +1,2 @@
-"""Uses of a Transformer besides writing: classifying a text, and forecasting a series."""
+"""Uses of a Transformer besides generating text: classifying a text, and forecasting a series."""
 LESSON = "16_tasks"

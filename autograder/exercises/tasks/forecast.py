@@ -1,4 +1,4 @@
-"""Several steps ahead: each forecast is fed back as if it had happened."""
+"""A forecast of several steps, in which each predicted value is fed back as if it had happened."""
 
 import torch
 
@@ -25,7 +25,7 @@ def reference(model, history, steps):
     return known[:, width:]
 
 
-# The older a value, the less it counts; a longer window has more to count.
+# The older a value, the less it counts; a longer window has more values that count.
 MODEL = """
 def model(window):
     ages = torch.arange(window.shape[1] - 1, -1, -1).to(window)

@@ -48,7 +48,7 @@ def cases(draw):
 
 
 def _mask(draw, batch, tokens):
-    """Return a random mask with a real token in every row."""
+    """Return a random mask with a real token in every row; the first row begins with padding."""
     mask = draw.integers(0, 2, batch, tokens) > 0
     mask[torch.arange(batch), draw.integers(0, tokens - 1, batch)] = True
     mask[0, 0] = False

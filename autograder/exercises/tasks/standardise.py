@@ -1,4 +1,4 @@
-"""A series scaled to mean 0 and standard deviation 1, by what is known of it when a forecast begins."""
+"""A series standardised with the mean and standard deviation of what is known when a forecast begins."""
 
 import torch
 
@@ -40,7 +40,7 @@ def cases(draw):
 
 
 def _case(draw, family, values, n_train, **more):
-    """Return a case whose later values have a different mean and standard deviation from the first ones."""
+    """Return a case whose later values have a different mean and standard deviation from its first values."""
     rising = draw.normal(values) * torch.linspace(1, 3, values) + torch.linspace(-1, 4, values)
     return Case(family, (rising, n_train), **more)
 

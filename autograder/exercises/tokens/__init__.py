@@ -1,2 +1,2 @@
-"""From a text to numbers: words, a vocabulary, byte pairs."""
+"""From text to numbers: words, a vocabulary, byte pairs."""
 LESSON = "10_tokenisation"

@@ -1,4 +1,4 @@
-"""From ids back to a text, whatever the ids."""
+"""Ids decoded back into a text, even if their bytes are not valid UTF-8."""
 
 from autograder.exercises._shared import texts
 from autograder.exercises.tokens.bpe_encode import IN_TURN, RUNS, SMALL, reference as encoded

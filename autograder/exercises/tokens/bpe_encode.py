@@ -1,4 +1,4 @@
-"""A text as ids: its bytes, to which every merge is applied in the order in which it was learned."""
+"""A text encoded as ids: all merges are applied to its bytes, in the order in which they were learned."""
 
 import re
 from itertools import pairwise
@@ -53,7 +53,7 @@ def longest_first(text, merges):
 
 
 def from_the_left(text, merges):
-    """Return the ids of a text read from the left: as soon as the last two ids have a merge, they are joined,
+    """Return the ids of a text read from the left. The last two ids are joined as soon as they have a merge,
     whatever its rank.
     """
     ids, known = [], {pair: n for n, pair in enumerate(merges, 256)}
@@ -65,7 +65,7 @@ def from_the_left(text, merges):
 
 
 def by_rank(text, merges, best):
-    """Return the ids of a text: join the pair for which `best(rank, count)` is largest, again and again, until no
+    """Return the ids of a text. The pair with the largest `best(rank, count)` is joined repeatedly, until no
     pair has a merge.
     """
     ids, ranks = list(text.encode("utf-8")), {pair: n for n, pair in enumerate(merges)}
@@ -103,7 +103,7 @@ def cases(draw):
     yield _case("drawn letters", texts.text(draw, "abcd", 90), IN_TURN, needs=order)
     yield _case("a merge across a space", "a b a b, a b", [(97, 32), (256, 98)], needs=several)
     yield _case("no merges", "abcab", [], needs=("no merges",))
-    # In digits: "32 101" is in "132 101", and "97 10" in "97 101".
+    # Written in digits, "32 101" occurs in "132 101", and "97 10" in "97 101".
     yield _case("bytes that share digits", "Ąe an ae a\n, Ąe a\n", [(32, 101), (97, 10)], needs=("several", "digits"))
     # Beyond Python's recursion limit.
     yield _case("thousands of letters", "ab" * 1600 + "c" * 1600, SMALL, needs=several)
@@ -115,7 +115,7 @@ def cases(draw):
     for family in ("letters with accents", "no spaces between words", "emoji"):
         text = texts.SCRIPTS[family] * 2
         yield _case(family, text, _learned(text, 5), needs=("several", "bytes", "order"))
-    # Every kind of word again and again: many places for each merge.
+    # Every word occurs many times, so that each merge applies in many places.
     lines = " ".join(texts.words(draw, 60)) + ". "
     long = (lines * (20_000 // len(lines) + 1))[:20_000]
     yield _case("20 000 bytes and 20 merges", long, _learned(lines, 20), needs=("several", "order", "long"),
@@ -129,7 +129,7 @@ def _case(family, text, merges, **more):
 
 
 def _learned(text, n_merges):
-    """Return merges of pairs that occur in the text; which ones does not matter."""
+    """Return `n_merges` merges of pairs that occur in the text; it does not matter which ones."""
     merges = []
     for _ in range(n_merges):
         ids = reference(text, merges)

@@ -1,4 +1,4 @@
-"""A number for each token: the more frequent the token, the lower."""
+"""A vocabulary: a number for each token, lower for more frequent tokens."""
 
 from collections import Counter
 

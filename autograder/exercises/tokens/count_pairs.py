@@ -1,4 +1,4 @@
-"""The number of times that each pair of neighbours occurs."""
+"""How often each pair of neighbouring ids occurs."""
 
 from collections import Counter
 from itertools import pairwise

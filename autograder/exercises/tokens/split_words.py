@@ -1,4 +1,4 @@
-"""A text cut at its word boundaries, so that no character of it is lost."""
+"""A text cut at its word boundaries without losing a character."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""Byte-pair encoding learned: again and again, the most frequent pair gets an id of its own (Gage 1994;
-Sennrich et al. 2016).
+"""Training byte-pair encoding: the most frequent pair gets a new id, again and again (Gage 1994; Sennrich et
+al. 2016).
 """
 
 from collections import Counter
@@ -40,7 +40,8 @@ def reference(text, n_merges):
         if most < 2:
             break
         merges.append(next(pair for pair in pairs if pairs.count(pair) == most))
-        # From the right end of what is done: what a merge has made takes part in no other merge of this round.
+        # Compare with the last two ids that are done. An id that this merge has made is part of no pair to be
+        # merged.
         done = []
         for one in ids:
             done.append(one)

@@ -1,1 +1,1 @@
-"""Figures for single lessons: one module per topic, of functions that return a Picture."""
+"""Code for single lessons, one module per topic: functions that draw a Picture, and other helpers."""

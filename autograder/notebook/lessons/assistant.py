@@ -1,7 +1,7 @@
-"""The code that only lesson 23 needs: the small world of its texts and questions, and the figure of shares
-with intervals.
+"""The code that only lesson 23 needs: its texts and questions, ready-made parts from earlier lessons, and a
+figure of shares with intervals.
 
-All texts are made here, from a few words and a seed, so that every question has exactly one right answer.
+All texts are generated from a few words and a seed, so that every question has exactly one right answer.
 """
 
 import math
@@ -33,7 +33,7 @@ Question = tuple[str, str, str]
 
 
 def documents(count: int, seed: int) -> list[str]:
-    """Return short texts about people and their things: stories, lists, echoes and sums."""
+    """Return `count` short random texts about people and things: stories, lists, echoes, owners and sums."""
     draw = random.Random(seed)
     makers = (_story, _story, _list, _echo, _owners, _sum)
     return [draw.choice(makers)(draw) for _ in range(count)]
@@ -90,10 +90,12 @@ def _sum(draw: random.Random) -> str:
 def questions(
     count: int, seed: int, kinds: Sequence[str] = KINDS, more: int = 0, held_out: bool = False
 ) -> list[Question]:
-    """Return (kind, question, answer), with one right answer each, the kinds in turn.
+    """Return `count` triples (kind, question, answer), taking the kinds in turn; each question has one right
+    answer.
 
-    more: how many more words, people or numbers than in training
-    held_out: return only questions that training never asks (one in five possible ones), each once; else only others
+    more: how many more words, people or numbers each question has than in training
+    held_out: if True, return only questions that training never asks (one in five of all), without repeats,
+        so that there may be fewer than `count`; if False, return only the others
     """
     draw, found = random.Random(seed), list[Question]()
     for k in range(count):
@@ -119,11 +121,13 @@ def _question(kind: str, more: int, draw: random.Random) -> Question:
     return kind, f"{kind} {' '.join(things)}", " ".join(answer)
 
 
-# Stand-ins for a learner's parts from other lessons, written as a library would.
+# Stand-ins for parts that the learner wrote in other lessons, written as a library would write them.
 
 
 class StandIn:
-    """A ready-made function in place of a learner's: a lesson can call it, and no check takes it for an answer."""
+    """A ready-made function that replaces one written by the learner. A lesson can call it, but no check
+    takes it for the learner's answer.
+    """
 
     def __init__(self, function: Callable[..., Any]):
         self._function = function
@@ -134,7 +138,7 @@ class StandIn:
 
 @StandIn
 def heads_apart(x: Tensor, n_heads: int) -> Tensor:
-    """Split (B, N, width) into heads (B, H, N, width / H)."""
+    """Return x (B, N, width), split into heads (B, H, N, width / H)."""
     return rearranged(x.unflatten(2, (n_heads, -1)))
 
 
@@ -150,7 +154,7 @@ def rearranged(x: Tensor) -> Tensor:
 
 @StandIn
 def rotated(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
-    """Rotate by position, as a complex product."""
+    """Return x with its pairs of features rotated by position, computed as a product of complex numbers."""
     pairs = torch.arange(x.shape[-1] // 2, device=x.device, dtype=torch.float64)
     turn = torch.outer(positions.double(), base ** (-2 * pairs / x.shape[-1]))
     product = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous()) * (1j * turn).exp()
@@ -158,7 +162,7 @@ def rotated(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
 
 
 class ReadyLayer(nn.Module):
-    """A layer of a Llama: norms, the given attention, and a gated network."""
+    """A layer of a Llama: two norms, the attention that is passed in, and a gated network."""
 
     def __init__(self, width: int, hidden: int, attention: nn.Module, eps: float = 1e-5):
         super().__init__()
@@ -177,7 +181,7 @@ class ReadyLayer(nn.Module):
 
 
 class ReadyModel(nn.Module):
-    """A language model of the layers given, with embedding and output layer sharing one weight."""
+    """A language model built from given layers; its embedding and its output layer share one weight."""
 
     def __init__(self, size: int, width: int, layers: Sequence[nn.Module], eps: float = 1e-5):
         super().__init__()
@@ -194,7 +198,7 @@ class ReadyModel(nn.Module):
 
 @StandIn
 def conversation(messages: Sequence[tuple[str, str]], encode, start: int, end: int) -> list[int]:
-    """Return the ids of a conversation up to where the assistant answers, in ChatML."""
+    """Return the ids of a conversation in ChatML, up to the point where the assistant answers."""
     pieces = [[start, *encode(f"{role}\n{text}"), end, *encode("\n")] for role, text in messages]
     return list(chain(*pieces, [start], encode("assistant\n")))
 
@@ -206,7 +210,7 @@ def pairs_in(ids: Sequence[int]) -> Counter:
 
 @StandIn
 def joined(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
-    """Replace each occurrence of a pair of ids, from the left, by one id."""
+    """Return the ids with each occurrence of the pair, found from the left, replaced by the id `new`."""
     made: list[int] = []
     for number in ids:
         matches = bool(made) and (made[-1], number) == tuple(pair)
@@ -244,7 +248,7 @@ def stepped(
     lr: float,
     weight_decay: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Take one step of AdamW; return the parameter and the two averages."""
+    """Take one step of AdamW; return the new parameter and the two new running averages."""
     mean, square = mean.lerp(gradient, 0.1), square.lerp(gradient.square(), 0.001)
     corrected = square.div(1 - 0.999**step).sqrt().add(1e-8)
     kept = parameter * (1 - lr * weight_decay)
@@ -252,7 +256,7 @@ def stepped(
 
 
 class AdamW(torch.optim.Optimizer):
-    """An optimiser of PyTorch's kind that steps by the given function, without weight decay."""
+    """A PyTorch optimiser that computes each step with the function `step_of`, without weight decay."""
 
     def __init__(
         self, parameters: Iterable[nn.Parameter], step_of: Callable[..., tuple[Tensor, Tensor, Tensor]]
@@ -287,7 +291,7 @@ class AdamW(torch.optim.Optimizer):
 
 @StandIn
 def drawn(logits: Tensor, chances: Tensor) -> Tensor:
-    """Draw one id per row, using the row's number in `chances`, from 0 to 1."""
+    """Return one id per row, drawn with the row's random number in `chances`, which lies between 0 and 1."""
     ladder = logits.double().softmax(dim=-1).cumsum(dim=-1)
     return torch.searchsorted(ladder, chances.double()[:, None], right=True)[:, 0].clamp(
         max=logits.shape[1] - 1
@@ -303,7 +307,7 @@ def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
 
 @StandIn
 def compared(rewards: Tensor) -> Tensor:
-    """Return the rewards of groups, standardised within each group."""
+    """Return rewards (groups, answers) standardised within each group."""
     return F.layer_norm(rewards, rewards.shape[-1:], eps=1e-12)
 
 
@@ -311,7 +315,7 @@ def compared(rewards: Tensor) -> Tensor:
 def shares(
     found: Mapping[str, Sequence[tuple[float, float, float]]], names: Sequence[str], title: str
 ) -> Picture:
-    """Draw shares with their intervals, a chart for each name, a line for each key.
+    """Draw shares with their intervals: one chart per name, with one line per key.
 
     found: key -> (share, low, high) for each of the names
     """

@@ -1,5 +1,5 @@
-"""The code that only lesson 12 needs: sentences of a small grammar, and a figure of how sampling settings
-change a distribution.
+"""The code that only lesson 12 needs: sentences of a small grammar, and a figure that shows how sampling
+settings change a distribution.
 """
 
 import re
@@ -34,14 +34,15 @@ def sentences(n: int, generator: torch.Generator) -> Tensor:
     """Return (n, LENGTH) ids of random sentences such as `<s> the old dogs near the cat sleep .`, padded with
     full stops.
 
-    The verb agrees with the first noun: dogs sleep, a dog sleeps. The words between them may mislead.
+    The verb agrees with the first noun: the dogs sleep, the dog sleeps. A second noun may stand between them
+    and differ in number.
     """
     chances = torch.rand(n, 8, generator=generator).tolist()
     return torch.tensor([_ids(_sentence(chance)) for chance in chances])
 
 
 def _sentence(chance: Sequence[float]) -> list[str]:
-    """Return the words of a sentence, made of eight numbers between 0 and 1."""
+    """Return the words of a sentence, chosen by eight numbers between 0 and 1."""
     first, first_plural, second, second_plural, near, verb, *adjectives = chance
     words = ["<s>", *_noun(first, first_plural, adjectives[0])]
     if near < 0.6:
@@ -60,20 +61,22 @@ def _ids(words: Sequence[str]) -> list[int]:
 
 
 def as_text(ids: Sequence[int] | Tensor) -> str:
-    """Return the words of these ids up to the first full stop, without the start token."""
+    """Return the words of these ids as a text that ends with the first full stop, without the start token."""
     text = " ".join(WORDS[i] for i in row(ids))
     return text.removeprefix("<s> ").partition(" .")[0] + (" ." if " ." in text else "")
 
 
 def is_good(text: str) -> bool:
-    """Return whether a sentence follows the grammar: its form, and a verb that agrees with the first noun."""
+    """Return whether a sentence has the form of the grammar and a verb that agrees with the first noun."""
     found = FORM.fullmatch(text)
     return found is not None and (found[1] == "s") != (found[2] == "s")
 
 
 @styled
 def what_is_left(before: Vector, after: Vector, names: Sequence[str], title: str, note: str = "") -> Picture:
-    """Draw two distributions over the same tokens: the model's, pale, and what the settings leave of it."""
+    """Draw two distributions over the same tokens: the model's in grey, what the settings leave of it in
+    blue.
+    """
     before, after = row(before), row(after)
     highest = max(0.3, *before, *after)  # low bars keep their differences, and noise stays small
     wide = max(6.0, 0.6 * len(names) + 0.6, 0.105 * len(title) + 0.8)

@@ -1,4 +1,4 @@
-"""The figures and data of lesson 19: images in a row with the weight of each patch, and augmented images."""
+"""The code that only lesson 19 needs: a figure of images with the weights of patches, and augmentation."""
 
 import math
 from collections.abc import Sequence
@@ -25,11 +25,13 @@ def image_row(
     shares: Sequence[Tensor] | None = None,
     note: str = "",
 ) -> Picture:
-    """Draw images side by side with their names below; one channel is drawn as dark ink, three as colours.
+    """Draw images side by side with their names below.
+
+    An image with one channel is drawn in shades of grey, one with three channels in colour.
 
     images: (C, H, W) each, from 0 to 1, C = 1 or 3
-    patch: draws lines around patches of this size; one for all images, or one for each
-    shares: (N,) for each image: a second row shows them in place of the patches, darker for more
+    patch: the size of the patches to outline, one for all images or one for each; 0 draws no lines
+    shares: for each image (N,), one number per patch; they are drawn below the image, and darker means more
     """
     patches = [patch] * len(images) if isinstance(patch, int) else patch
     size = min(2.2, (6.0 - LEFT - 0.2) / len(images) - GAP)
@@ -65,7 +67,7 @@ def _image(ax: Axes, image: Tensor, patch: int) -> None:
 
 
 def _heat(ax: Axes, image: Tensor, share: Tensor) -> None:
-    """Draw the shares as coloured squares, with the image in ink over them."""
+    """Draw the shares as coloured squares, with the image in translucent black over them."""
     side = math.isqrt(len(share))
     height, width = image.shape[1:]
     place = (-0.5, width - 0.5, height - 0.5, -0.5)
@@ -87,11 +89,11 @@ def _frame(ax: Axes) -> None:
 def jittered(
     images: Tensor, generator: torch.Generator, turn: float = 0.2, shift: float = 0.06, scale: float = 0.1
 ) -> Tensor:
-    """Return (B, C, H, W) images, each rotated, moved and scaled at random.
+    """Return (B, C, H, W) images, each rotated, shifted and scaled at random.
 
     turn: the largest rotation to either side, in radians
     shift: the largest shift, as a share of the height and of the width
-    scale: the largest change of size, as a share
+    scale: the largest change of size, as a share of the size
     """
     limits = torch.tensor([turn, 2 * shift, 2 * shift, scale])
     angle, right, down, grown = limits[:, None] * (2 * torch.rand(4, len(images), generator=generator) - 1)

@@ -1,4 +1,4 @@
-"""The figure of lesson 21: one number for each head of each layer, or for each token at each layer."""
+"""The figure of lesson 21: a heat map with one number per head and layer, or per token and layer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,11 +22,12 @@ def heat(
     note: str = "",
     high: float = 1.0,
 ) -> Picture:
-    """Draw tables of numbers as colours, one below the other, darker for more; if any number is negative, coloured
-    by sign and size.
+    """Draw matrices of numbers as heat maps, one below the other.
+
+    Darker means larger. If any number is negative, the colour shows the sign and the size.
 
     maps: name -> (rows, columns), for instance one row for each head and one column for each layer
-    names: of the rows
+    names: the names of the rows
     high: the number that is drawn darkest
     """
     tables = {name: rows(values) for name, values in maps.items()}
@@ -50,7 +51,7 @@ def heat(
 
 
 def _name(ax: Axes, names: Sequence[str], columns: int) -> None:
-    """Label the rows, and some columns by number; first row at the top."""
+    """Label every row by name and about ten columns by number, with the first row at the top."""
     ax.set(ylim=(len(names), 0), xlim=(0, columns))
     ax.set_yticks([k + 0.5 for k in range(len(names))], names)
     some = range(0, columns, max(1, columns // 10))
@@ -60,7 +61,7 @@ def _name(ax: Axes, names: Sequence[str], columns: int) -> None:
 
 
 def _largest(values: list, names: Sequence[str], xlabel: str, ylabel: str) -> str:
-    """Return the largest numbers, with their positions, in words."""
+    """Return a phrase that names the largest numbers and their positions."""
     places = [(value, i, j) for i, line in enumerate(values) for j, value in enumerate(line)]
     best = sorted(places, reverse=True)[:NAMED]
     return "largest are " + ", ".join(f"{number(v)} ({ylabel} {names[i]}, {xlabel} {j})" for v, i, j in best)

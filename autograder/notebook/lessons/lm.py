@@ -1,8 +1,8 @@
-"""The code that only lesson 11 needs: its texts, and the plot of a loss curve with the losses of n-gram tables as
-baselines.
+"""The code that only lesson 11 needs: its texts, and a plot of loss curves with the losses of n-gram tables
+as baselines.
 
-The texts are one that ships with Python, the learner's own, and Shakespeare's by a download that the learner
-asks for. Only `fetch_shakespeare` ever uses a network.
+The texts are one that ships with Python, one of the learner's choice, and the works of Shakespeare, which are
+downloaded only if the learner asks for them. Only `fetch_shakespeare` ever uses a network.
 """
 
 import re
@@ -21,11 +21,11 @@ PLAIN_QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u20
 
 
 def python_reference() -> str:
-    """Return the Python language reference, some hundred thousand characters of English, one paragraph per
+    """Return the Python language reference: several hundred thousand characters of English, one paragraph per
     line.
 
-    It is what `help("for")` shows, and differs a little between versions of Python. Lines without letters are
-    left out, and so are the few characters that are not ASCII.
+    It consists of the texts that `help("for")` and the like show, and differs a little between versions of
+    Python. Lines without letters or digits are left out, and so are the few characters that are not ASCII.
     """
     from pydoc_data.topics import topics
 
@@ -35,8 +35,8 @@ def python_reference() -> str:
 
 
 def read_text(path: str | Path | None = None) -> str:
-    """Return the text of a file; without a path, that of the Python reference. If the file cannot be read or is too
-    short, print why, and return the Python reference as well.
+    """Return the text of a file or, without a path, the Python reference. If the file cannot be read or is
+    too short, print the reason and return the Python reference instead.
     """
     if path is None:
         return python_reference()
@@ -55,10 +55,10 @@ def read_text(path: str | Path | None = None) -> str:
 
 
 def fetch_shakespeare(path: str | Path = "shakespeare.txt", url: str = SHAKESPEARE) -> Path | None:
-    """Download Shakespeare's complete works (5 MB, Project Gutenberg) into a file, unless it is there
-    already.
+    """Download Shakespeare's complete works (5 MB, Project Gutenberg) into a file, unless the file already
+    exists.
 
-    Returns the path for `read_text`; None if it could not be fetched; in that case the reason is printed.
+    Return the path for `read_text`. If the download fails, print the reason and return None.
     """
     path = Path(path)
     try:
@@ -78,7 +78,7 @@ def fetch_shakespeare(path: str | Path = "shakespeare.txt", url: str = SHAKESPEA
 
 
 def _works_only(text: str) -> str:
-    """Return the text without what Project Gutenberg writes before and after a book."""
+    """Return the text without the header and the footer that Project Gutenberg adds."""
     _, start, after = text.partition("*** START OF")
     body = after.partition("\n")[2] if start else text
     return body.partition("*** END OF")[0].strip() + "\n"
@@ -92,9 +92,10 @@ def loss_between(
     title: str,
     xlabel: str = "step",
 ) -> Picture:
-    """Draw loss curves, as `figures.curves` does, and baselines as dotted lines, each with its name on it.
+    """Draw loss curves, as `figures.curves` does, and baselines as dotted lines, each labelled with its name.
 
-    levels: name -> the loss of a baseline; names overlap if two losses differ by less than a tenth of the highest
+    levels: name -> the loss of a baseline; names overlap if two differ by less than a tenth of the highest
+        loss
     """
     figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.05, title)
     ax = axes(figure, 0.85, 0.72, 4.85, 2.75)

@@ -1,4 +1,4 @@
-"""Figures of lessons 01 and 02."""
+"""The figures of lessons 01 and 02."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,8 +14,8 @@ from autograder.notebook.figures.words import Matrix, Vector, listed, number, ro
 def weighted_average(
     weights: Vector, values: Matrix, tokens: Sequence[str], query: str, features: Sequence[str]
 ) -> Picture:
-    """Draw the output of one query: each (M,) weight times its value vector, a row of (M, E) values, added
-    up.
+    """Draw how the output of one query arises: each of the (M,) weights times its row of the (M, E) values,
+    and their sum.
     """
     weights, values = row(weights), rows(values)
     output = [sum(w * v[e] for w, v in zip(weights, values, strict=True)) for e in range(len(values[0]))]
@@ -70,11 +70,11 @@ def meanings(
     features: Sequence[str] = ("thing", "action"),
     word: str = "saw",
 ) -> Picture:
-    """Draw what becomes of one vector in several sentences: arrows in the plane of its first two features.
+    """Draw how one vector changes in several sentences, as arrows in the plane of its first two features.
 
     start: the vector that goes in, the same in every sentence
     ends: sentence -> the (R, D) vectors that come out, one row per run; an arrow leads to each
-    targets: meaning -> the vector that would mean just this, drawn as a ring
+    targets: meaning -> the vector that would have exactly this meaning, drawn as a ring
     """
     begin = tuple(row(start)[:2])
     rings = {name: tuple(row(target)[:2]) for name, target in (targets or {}).items()}

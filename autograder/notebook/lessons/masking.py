@@ -25,11 +25,12 @@ NAME, WIDE, HIGH = 1.32, 1.1, 0.42  # inches: the name of a method, a cell's wid
 def facts_about_masking(
     examined: Mapping[str, Mapping[str, Any]], title: str = "Five ways to hide a score"
 ) -> Picture:
-    """Draw a table of words, pale green where a method works and pale red where it does not.
+    """Draw a table of masking methods, with pale green cells where a method works and pale red cells where it
+    does not.
 
-    examined: name -> "weights" of a hidden key, for ordinary and for low scores; "empty", the weights of a query
-        that may attend to nothing; "grad", the gradient of its scores; "half", the scores in float16, or None
-        if that is an error
+    examined: name -> the facts about a method: "weights", the weights of a hidden key, for ordinary and for
+        low scores; "empty", the weights of a query that may attend to nothing; "grad", the gradient of its
+        scores; "half", the scores in float16, or None if that is an error
     """
     wide, high = NAME + WIDE * len(COLUMNS) + 0.4, 1.75 + HIGH * len(examined)
     figure = card(wide, high, title)
@@ -52,7 +53,7 @@ def facts_about_masking(
 
 
 def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """Return (text, whether the method works) for each column."""
+    """Return, for each column, its text and whether the method works."""
     hidden = [(number(round(weight, 4)), weight < 1e-6) for weight in facts["weights"]]
     empty = [(_each(facts["empty"]), facts["empty"] == [0] * len(facts["empty"]))]
     gradient = [(_each(facts["grad"]), facts["grad"] == [0] * len(facts["grad"]))]
@@ -61,7 +62,7 @@ def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
 
 
 def _each(values: Sequence[float]) -> str:
-    """Return the numbers as text: "0 each" if all are 0, a list if they differ."""
+    """Return the numbers as text: "0 each" if all of them are 0, and so on, or a list if they differ."""
     texts = [number(value) for value in values]
     return f"{texts[0]} each" if len(set(texts)) == 1 else ", ".join(texts)
 

@@ -13,7 +13,7 @@ COLOURS = (BLUE, SKY, ORANGE, PURPLE)
 def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Picture:
     """Draw one bar per kind of attention, with its size and its share of the first one.
 
-    kibibytes: name -> KiB per token; the first one is what the others are compared with
+    kibibytes: name -> KiB per token; all others are compared with the first one
     note: a line below the title
     """
     high = 0.42 * len(kibibytes)
@@ -33,7 +33,7 @@ def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Pi
 
 
 def share(size: float, whole: float) -> str:
-    """Return a share in words: "1 part in 57", or "1.2 times as much"."""
+    """Return a size relative to `whole`, in words: "1 part in 57" or "1.2 times as much"."""
     times = whole / size
     if times > 1:
         return f"1 part in {times:.0f}" if times >= 10 else f"1 part in {times:.2g}"

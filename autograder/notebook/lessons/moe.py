@@ -1,4 +1,4 @@
-"""The figure of lesson 14: how tokens divide over experts while a model learns."""
+"""The figure of lesson 14: how tokens are divided among experts while a model learns."""
 
 from collections.abc import Mapping
 
@@ -11,10 +11,10 @@ COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, "#F0E442", GREY)
 
 @styled
 def expert_shares(runs: Mapping[str, Matrix], title: str, across: int = 3) -> Picture:
-    """Draw the shares of all experts over the steps, as stacked bands that fill the height; `across` charts in a
-    row.
+    """Draw the shares of all experts over the steps, as stacked bands that fill the height, with `across`
+    charts per row.
 
-    runs: name -> (steps, experts), each row the shares of one step, which sum to one
+    runs: name -> (steps, experts); each row holds the shares of one step, which sum to 1
     """
     lines = -(-len(runs) // across)
     figure = card(6.0, 0.75 + 1.85 * lines, title)

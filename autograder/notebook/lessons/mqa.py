@@ -15,7 +15,7 @@ from autograder.notebook.figures.style import Picture, axes, canvas, card, style
 def cache_sizes(
     models: Mapping[str, tuple[float, float]], title: str = "The key/value cache of one full text"
 ) -> Picture:
-    """Draw dots on a logarithmic scale, one line per model.
+    """Draw the sizes of key/value caches as dots on a logarithmic scale, one line per model.
 
     models: name -> (GiB as published, GiB if every query head had separate keys and values)
     """
@@ -74,7 +74,7 @@ def chips(
     width: float = 0.24,
     height: float = 0.3,
 ) -> None:
-    """Draw small rounded boxes, one per head, centred at the xs."""
+    """Draw small rounded boxes, one per head, centred at the positions `xs`."""
     for k, x in enumerate(xs):
         box = FancyBboxPatch(
             (x - width / 2, y - height / 2),
@@ -92,9 +92,10 @@ def chips(
 def draw_groups(
     ax: Axes, left: float, wide: float, y: float, n_heads: int, n_kv_heads: int, heads_y: float
 ) -> None:
-    """Draw query heads above, key/value heads below, and a line from each query head to the one that it uses.
+    """Draw query heads above, key/value heads below, and a line from each query head to the key/value head
+    that it uses.
 
-    A colour stands for one group: heads of one colour share. If nothing is shared, there is no colour.
+    Heads of the same colour form one group. If no heads share, everything is grey.
     """
     group = n_heads // n_kv_heads
     pale, dark = _colours_of_groups(n_kv_heads, shared=group > 1)
@@ -109,7 +110,7 @@ def draw_groups(
 
 
 def _colours_of_groups(count: int, shared: bool) -> tuple[list[str], list[str]]:
-    """Return (pale, dark), one colour for each group; grey if no head shares."""
+    """Return two lists, pale and dark, with one colour per group; all colours are grey if no heads share."""
     if not shared:
         return ["#E5E7EB"] * count, [GREY] * count
     if count <= len(HEADS):
@@ -125,7 +126,7 @@ def _pale(colour: str) -> str:
 
 
 def _size(gibibytes: float) -> str:
-    """Return a size in words: 16 MiB, 1.25 GiB, 1,008 GiB."""
+    """Return a size as text, with its unit: 16 MiB, 1.25 GiB, 1,008 GiB."""
     if gibibytes < 0.5:
         return f"{1024 * gibibytes:.0f} MiB"
     return f"{gibibytes:,.0f} GiB" if gibibytes >= 100 else f"{gibibytes:.3g} GiB"

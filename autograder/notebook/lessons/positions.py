@@ -22,7 +22,7 @@ def turned_pairs(
 
     query, key: (D,) vectors, already rotated, D even and at most 8
     curve: the score at distance 0, 1, 2, ...
-    at: the distance of these two, marked on the curve
+    at: the distance between this query and this key, which is marked on the curve
     """
     query, key, curve = row(query), row(key), row(curve)
     pairs = list(zip(query[0::2], query[1::2], key[0::2], key[1::2], strict=True))
@@ -55,9 +55,9 @@ def dial(
     radius: float = RADIUS,
     longest: float = 1.0,
 ) -> None:
-    """Draw a circle with a named arrow for each of `hands`, pairs of features: the first one blue, the second one
-    red.
+    """Draw a circle with up to two arrows, the first one blue and the second one red.
 
+    hands: name of the arrow -> its pair of features
     longest: the length of an arrow that nearly fills the circle
     """
     scale = 0.9 * radius / longest

@@ -1,4 +1,4 @@
-"""The figures of lesson 18: the course of tuning, and what each tuned model gains at which price."""
+"""The figures of lesson 18: curves over the steps of tuning, and the price of what each tuned model gains."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,20 @@ from autograder.notebook.figures.words import number, sentence
 
 
 def cheapest(p: float) -> float:
-    """Return the drift per token of a policy that steps up with probability p and down otherwise, away from a
-    reference that does either with probability 1/2: the least drift with this share of upward steps.
+    """Return the least possible drift per token of a policy whose steps go up with probability p.
+
+    The reference steps up or down with probability 1/2 each. Drift is the amount by which the policy lowers
+    the log-probability of the reference's texts.
     """
     return -math.log(4 * p * (1 - p)) / 2
 
 
 @styled
 def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], title: str) -> Picture:
-    """Draw charts of curves over the steps, two in a row, with one legend for all.
+    """Draw charts of curves over the steps, two per row, with one legend for all charts.
 
     charts: name of the chart -> its lines, as for `figures.curves`; the lines have the same names in every
-    chart
+        chart
     """
     lines, told = -(-len(charts) // 2), []
     figure = card(6.4, 1.6 + 2.1 * lines, title)
@@ -39,10 +41,11 @@ def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], t
 
 @styled
 def price(paths: Mapping[str, Sequence[Sequence[tuple[float, float]]]], title: str) -> Picture:
-    """Plot the drift against the share of steps that go up: the path of each tuned model with a mark at its end,
-    and the line of the cheapest drift.
+    """Plot the drift of tuned models against the share of steps that go up.
 
-    paths: name of a method -> for each of its models the (share, drift) during tuning; up to five methods
+    Each model is a path with a mark at its end; a dotted line shows the cheapest drift.
+
+    paths: name of a method -> for each of its models, the (share, drift) during tuning; up to five methods
     """
     figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.6, title)
     ax = axes(figure, 0.95, 1.25, 4.75, 2.6)

@@ -1,4 +1,4 @@
-"""The figures and the helpers of lesson 17: a pole on a cart, played and drawn."""
+"""The code that only lesson 17 needs: episodes of CartPole (a pole on a cart), played and drawn."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,8 +18,8 @@ def play(
 ) -> list[Episode]:
     """Return one episode of CartPole for each seed: (states (T, 4), actions (T,)), with T <= limit.
 
-    policy: policy(states (n, t + 1, 4), actions (n, t), playing) -> (n,) actions of the n episodes still running;
-        `playing` says which ones these are, as positions in `seeds`
+    policy: policy(states (n, t + 1, 4), actions (n, t), playing) -> (n,) actions of the n episodes that are
+        still running; `playing` holds their positions in `seeds`
     """
     import gymnasium
 
@@ -43,8 +43,9 @@ def play(
 
 @styled
 def poles(states: Tensor, title: str, frames: int = 10) -> Picture:
-    """Draw the pole on its cart at evenly spaced steps of an episode, the last one included; angles three
-    times as large.
+    """Draw the pole on its cart at evenly spaced steps of an episode, including the last one.
+
+    Angles are drawn three times as large as they are.
 
     states: (T, 4): position and speed of the cart, angle and angular speed of the pole
     """

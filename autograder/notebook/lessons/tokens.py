@@ -59,8 +59,8 @@ GAP, LINE = 0.1, 0.3  # inches: padding of a box, and the distance between lines
 def cut_text(cuts: Mapping[str, Sequence[bytes]], title: str) -> Picture:
     """Draw texts with a box around each token, one text below the other.
 
-    cuts: name -> the tokens, as bytes; a byte that is only part of a character is written as a number, a
-    space as a dot
+    cuts: name -> the tokens, as bytes; a byte that is only part of a character is drawn as a number, a space
+        as a dot
     """
     wide = max(6.0, 0.105 * len(title) + 0.8)
     lines = {name: _lines([shown(token) for token in tokens], wide - 0.5) for name, tokens in cuts.items()}
@@ -79,13 +79,14 @@ def cut_text(cuts: Mapping[str, Sequence[bytes]], title: str) -> Picture:
 
 
 def shown(token: bytes) -> str:
-    """Return a token as text for a box."""
+    """Return the text to draw in a token's box."""
     text = token.decode("utf-8", errors="backslashreplace")
     return text.replace(" ", "·").replace("\n", "↵")
 
 
 def draw_tokens(ax: Axes, x: float, y: float, tokens: Sequence[str], k: int = 0) -> float:
-    """Draw boxes in a row, the first from x on, centred on the height y; return where the last one ends.
+    """Draw tokens as a row of boxes that begins at x and is vertically centred on y; return the x where the
+    row ends.
 
     k: how many boxes came before, so that neighbours never have the same colour
     """
@@ -108,7 +109,7 @@ def _width(token: str) -> float:
 
 
 def _lines(tokens: Sequence[str], room: float) -> list[list[str]]:
-    """Return the tokens in lines that fit the width."""
+    """Return the tokens broken into lines that are at most `room` inches wide."""
     lines: list[list[str]] = [[]]
     for token in tokens:
         if lines[-1] and sum(map(_width, (*lines[-1], token))) > room:
@@ -118,8 +119,10 @@ def _lines(tokens: Sequence[str], room: float) -> list[list[str]]:
 
 
 def byte_letters() -> dict[int, str]:
-    """Map each byte to the character that byte-level tokenizers write for it (GPT-2's): itself if it is
-    visible, else one of those from 256 on, so that a space is Ġ.
+    """Return a dict from each byte to the character that byte-level tokenizers such as GPT-2's write for it.
+
+    A byte whose character is visible is written as that character, any other byte as one of the characters
+    from 256 on: a space, for instance, as Ġ.
     """
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in seen]
@@ -127,7 +130,7 @@ def byte_letters() -> dict[int, str]:
 
 
 def merges_of(tokenizer: Tokenizer) -> list[tuple[int, int]]:
-    """Return the merges of a trained byte-level tokenizer of Hugging Face in the form of `train_bpe`."""
+    """Return the merges of a trained byte-level Hugging Face tokenizer in the form that `train_bpe` uses."""
     import json
 
     ids = {letter: byte for byte, letter in byte_letters().items()}
@@ -139,7 +142,7 @@ def merges_of(tokenizer: Tokenizer) -> list[tuple[int, int]]:
 
 
 def with_merges(merges: Sequence[tuple[int, int]]) -> Tokenizer:
-    """Return a byte-level tokenizer of Hugging Face with these merges and with our ids."""
+    """Return a byte-level Hugging Face tokenizer that has these merges and gives the same ids as ours."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     names = [byte_letters()[byte] for byte in range(256)]
