@@ -1,9 +1,11 @@
 """Messages on answers that people really gave: each says what a tutor would say."""
 
+import re
+
 import pytest
 from answers import IMPORTS, answers
 from answers.generation.top_p_logits import ROUNDED, filtered
-from judged import verdict
+from judged import HIDDEN, IDS, expected_of, verdict, worked_answer
 from simple_exercise import exercise_of, verdict_on
 from worked import answer_in, worked_file
 
@@ -399,3 +401,24 @@ def test_a_hidden_case_that_should_be_refused_is_told_without_its_arguments(fail
     expected = Expected(exercise, [case])
     message = judge(exercise, [case], probe(fails, [case], "function"), True, expected).message
     assert message.startswith(told) and "17" not in message
+
+
+def test_an_error_of_the_wrong_kind_shows_no_argument_of_a_hidden_case():
+    """Try it in every function that refuses arguments, because an exercise may word its own mistake."""
+    functions = [one for one in IDS if find(one).procedure == "function"]
+    refusing = [one for one in functions if any(case.raises for case in expected_of(one, *HIDDEN).cases)]
+    messages = {one: verdict(one, with_another_error(one), HIDDEN).message for one in refusing}
+    assert len(messages) > 20 and not {one: text for one, text in messages.items() if re.search(r"\d", text)}
+
+
+def with_another_error(exercise_id):
+    """Return the worked answer, but it raises a RuntimeError wherever it should raise another error."""
+    worked = worked_answer(exercise_id)
+
+    def answer(*args, **kwargs):
+        try:
+            return worked(*args, **kwargs)
+        except Exception:
+            raise RuntimeError("of the answer's own") from None
+
+    return answer
