@@ -1080,7 +1080,7 @@ old_log_probs, advantages, is_answer, clip)`. The first two are `(answers, token
 each token, now and when the answers were written. `is_answer`, of the same shape, says which tokens count, and
 `advantages` has one number per answer. Each token has its own ratio, clipped on its own. Average over the tokens of
 an answer first, then over the answers, as Shao et al. do. Guess before you run: an answer has two tokens, with the
-ratios 1.5 and 2/3. Which of the two losses is clipped?
+ratios 3/2 and 2/3. Which of the two losses is clipped?
 """
 
 # %%
@@ -1094,13 +1094,13 @@ def try_grpo_loss(grpo_loss):
     tokens = -(1.2 - (1.5 + 0.8 + 1.1)) / 4
     answer = -(1.2 - 1.5 * 0.5 * 1.1) / 2
     mean = -(1.2 - (1.5 + 0.8 + 1.1) / 3) / 2
-    assert abs(loss - tokens) > 1e-4, "a long answer counts more here: average over each answer first"
+    assert abs(loss - tokens) > 1e-4, "a long answer counts more: average over each answer first"
     assert abs(loss - answer) > 1e-4, "this is one ratio for the whole answer"
     assert abs(loss - mean) < 1e-4, f"expected {mean:.4f}, got {loss:.4f}"
     assert loss.requires_grad, "the loss has no gradient"
     loss.backward()
     moved = now.grad.nonzero().tolist()
-    assert moved == [[1, 1], [1, 3]], f"a gradient reaches {moved}, but should reach [[1, 1], [1, 3]]"
+    assert moved == [[1, 1], [1, 3]], f"these have a gradient: {moved}; [1, 1] and [1, 3] should"
     return "right: each token has its own bound"
 
 
@@ -1119,7 +1119,7 @@ def grpo_loss(log_probs, old_log_probs, advantages, is_answer, clip):
     return -((of_tokens * is_answer).sum(-1) / is_answer.sum(-1)).mean()
 ```
 
-The ratio of the whole answer is $1.5 \cdot 2/3 = 1$, so one bound for the answer clips nothing. With one bound per
+The ratio of the whole answer is $3/2 \cdot 2/3 = 1$, so one bound for the answer clips nothing. With one bound per
 token, a positive advantage is clipped at the first token and a negative one at the second. Dividing by an answer's
 length has a price: in a long wrong answer each token is pushed down less than in a short one. **Dr. GRPO** therefore
 leaves out this division, and the one by the standard deviation (Liu et al. 2025).

@@ -1488,7 +1488,7 @@ r"""
 
 With 1280 questions the interval around 0.80 reaches about 0.02 to either side, so that two such intervals, around
 0.80 and 0.85, no longer touch. With 80 questions it reaches 0.10 down and 0.07 up. A well-known benchmark can be
-hardly larger: HumanEval (Chen et al. 2021) has 164 problems.
+hardly larger: HumanEval (Chen et al. 2021) has fewer than two hundred problems.
 
 </details>
 """
