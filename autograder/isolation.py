@@ -1,4 +1,5 @@
-"""Runs other people's code and leaves this process as it was; also names private functions of PyTorch.
+"""Runs other people's code and leaves this process as it was; also gives names to private functions of
+PyTorch.
 
 quiet         drops prints and warnings; quiet_libraries drops those of libraries written in C
 undisturbed   restores random number generators, modes and settings
@@ -207,9 +208,7 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """A context with its own generator, from which all random numbers come that are drawn without naming a
-    generator.
-    """
+    """A context whose own generator supplies all random numbers that are drawn without naming a generator."""
 
     def __init__(self) -> None:
         super().__init__()

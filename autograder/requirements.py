@@ -21,8 +21,8 @@ def declared(extra: str = "") -> dict[str, str]:
 
 
 def missing() -> list[str]:
-    """Return the requirements of which no version is installed. Those that apply only to some systems are not
-    checked.
+    """Return the requirements that are not installed in any version. Those that apply only to some systems
+    are not checked.
     """
     return [one for name, one in declared().items() if ";" not in one and not _is_installed(name)]
 

@@ -101,7 +101,7 @@ def list_of(check: Check, most: int | None = None) -> Check:
 
 
 def tuple_of(check: Check, most: int | None = None) -> Check:
-    """Return a check that takes such a list as `list_of` does, and returns a tuple."""
+    """Return a check that accepts the same lists as `list_of`, and returns a tuple."""
     items = list_of(check, most)
     return lambda value: tuple(items(value))
 
