@@ -124,7 +124,9 @@ _imported = cache(imported)
 
 
 def _places(package: str) -> list[Path]:
-    """Return the folders that may hold the modules of a package: for exercises, also those of instructors."""
+    """Return the folders that may hold the modules of a package: the package's own folder and, for exercises,
+    the folders of instructors.
+    """
     if not package:
         return [ROOT.parent]
     within = package.split(".")[1:]

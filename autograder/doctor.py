@@ -16,8 +16,8 @@ from autograder.requirements import TORCH_INDEX, missing, name_in
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
 SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
 PYTHONS = (3, 11), (3, 14)
-# In characters: Windows' default limit on the length of a path, and the length of the longest path inside a Python
-# installation there, which is that of a PyTorch licence file.
+# In characters: Windows' default limit on the length of a path, and the length of the longest path inside a
+# Python installation there, which is that of a PyTorch licence file.
 PATH_LIMIT, DEEPEST = 260, 190
 # Packages that are tried out separately, so that each has a finding of its own.
 TRIED = {"torch", "pygraphviz"}
@@ -158,7 +158,7 @@ def _run_in_a_kernel(code: str) -> str:
     import nbformat
     from nbclient import NotebookClient
 
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # not a kernel of the home folder
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # not a kernel from the home folder
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     with tempfile.TemporaryDirectory() as folder:  # checks store their verdict in the folder where they run
         place = {"metadata": {"path": folder}}

@@ -17,7 +17,7 @@ from pathlib import Path
 from textwrap import wrap
 
 OUR_ERROR = "an error of the autograder itself"
-# In characters: at 200 % zoom, JupyterLab breaks lines that are wider than its window in the middle of a word.
+# In characters: at 200 % zoom, JupyterLab breaks lines wider than its window in the middle of a word.
 NARROW = 60
 PACKAGE = Path(__file__).resolve().parent
 

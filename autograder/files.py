@@ -18,7 +18,8 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file that replaces `path` when the block ends, unless the block raises.
+    """Yield the path of a temporary file, which replaces `path` when the block ends, unless the block raises
+    an error.
     """
     half = path.with_name(f".{path.name}.{os.getpid()}")
     try:

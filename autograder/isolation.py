@@ -27,7 +27,7 @@ from torch.overrides import TorchFunctionMode
 from autograder.faults import trust_boundary
 from autograder.files import folder_is_gone
 
-# subtle: torch.manual_seed does the same, but records a traceback for missing GPUs, which takes 1 ms each time.
+# subtle: torch.manual_seed does the same, but records a traceback for missing GPUs, which takes 1 ms.
 seed = torch.default_generator.manual_seed
 
 # In this context, a subclass of Tensor computes like a plain Tensor.
@@ -203,7 +203,7 @@ def _makes_elsewhere() -> bool:
     """Return whether the default device for new tensors is not the CPU."""
     try:
         return torch.get_default_device().type != "cpu"
-    except (AssertionError, RuntimeError):  # one that this machine does not have
+    except (AssertionError, RuntimeError):  # a device that this machine does not have
         return True
 
 
@@ -216,8 +216,8 @@ class OwnRandomNumbers(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, draws = kwargs or {}, getattr(function, "__name__", "") in RANDOM
-        # subtle: the functions of torch.nn.init pass on a generator, None by default; inside them no mode is
-        # called.
+        # subtle: PyTorch calls no mode inside the functions of torch.nn.init, so the generator that they pass
+        # on (None by default) is set here.
         if kwargs.get("generator", None if draws else "takes none") is None:
             kwargs = kwargs | {"generator": self.generator}
         return function(*args, **kwargs)
@@ -235,7 +235,7 @@ def reproducible() -> Iterator[None]:
     flash = torch._C._get_flash_sdp_enabled()
     try:
         _set_deterministic(True, warn_only=True)
-        # subtle: the flash kernel reads past the end of values that are fewer than the keys.
+        # subtle: if there are fewer values than keys, the flash kernel reads past the end of the values.
         torch._C._set_sdp_use_flash(False)
         yield
     finally:

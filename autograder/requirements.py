@@ -28,8 +28,8 @@ def missing() -> list[str]:
 
 
 def with_needs(packages: set[str]) -> set[str]:
-    """Return `packages`, the normalised names of installed packages, and those of all installed packages that
-    they require, directly or not.
+    """Return the names `packages` of installed packages, and the names of all installed packages that they
+    require, directly or not. All names are normalised.
     """
     found: set[str] = set()
     further = set(packages)
@@ -53,6 +53,6 @@ def name_in(requirement: str) -> str:
 def _is_installed(package: str) -> bool:
     try:
         version(package)
-    except PackageNotFoundError:  # for instance one of another system
+    except PackageNotFoundError:  # for instance a package for another system
         return False
     return True

@@ -128,8 +128,8 @@ def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
 
 
 def checked(kind: type[T], value: Any) -> T:
-    """Return the record of the class `kind` that `value` describes: the result of `dataclasses.asdict` after
-    a round trip through JSON. `kind` may also be a list, dict or tuple of such classes.
+    """Return the record of the class `kind` from `value`, which is the result of `dataclasses.asdict` after a
+    round trip through JSON. `kind` may also be a list, dict or tuple of such classes.
     """
     annotation: Any = kind
     made: T = typed(annotation)(value)

@@ -49,9 +49,9 @@ def files_of(modules: Collection[str]) -> list[Path]:
 
 
 def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str]:
-    """Return the requirements that pip must install for the notebooks and modules. For a package that the
-    course declares, this is the course's own requirement, if the package is imported or needed by one that
-    is. Any other imported package is required in the version that is installed here.
+    """Return the requirements that pip must install for the notebooks and modules. A package that the course
+    declares is listed as declared if it is imported, or needed by a package that is. Any other imported
+    package is listed in the version installed here.
     """
     texts = [file.read_bytes() for file in filter(None, map(file_of, modules))]
     names = set().union(*map(imports_of, notebooks), *map(imported, texts))

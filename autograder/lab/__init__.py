@@ -53,7 +53,7 @@ def lab(folder: Path | None, arguments: list[str]) -> None:
     print(f"Your notebooks are in {folder}. To stop JupyterLab, press Ctrl-C here.", flush=True)
     before = os.environ.get("JUPYTER_CONFIG_PATH")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, (str(SETTINGS), before)))
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this Python, not one of the home folder's
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this Python, not one from the home folder
     ours = {
         "ServerApp.root_dir": folder,
         "LabApp.default_url": f"/lab/tree/{first}",

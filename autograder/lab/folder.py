@@ -24,9 +24,10 @@ PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 
 def made(folder: Path | None, as_files: bool = False) -> Path:
     """Make the learner's folder or bring it up to date, and return it. The default is `attention-by-hand` in
-    the current folder or, in an unpacked bundle, the bundle's own folder.
+    the current folder; in an unpacked bundle it is the bundle's own folder, which is returned as it is.
 
-    With `as_files`, a Python file for each lesson takes the place of the notebook to work in.
+    With `as_files`, a Python file for each lesson takes the place of the notebook to work in, even in a
+    bundle.
 
     Raises UserError if the folder cannot be made, or if there are no notebooks.
     """
@@ -75,9 +76,9 @@ def _bring_up_to_date(folder: Path, as_files: bool) -> None:
 
 
 def _files() -> Iterator[tuple[str, str]]:
-    """Yield the name and text of every notebook, and of the verdicts stored next to it. A clone or a bundle
-    contains these files, in which somebody may have begun to work. In an installed package the notebooks are
-    built.
+    """Yield the name and text of every notebook, and of the verdicts stored next to it. In a clone or a
+    bundle these are existing files, in which somebody may have begun to work; in an installed package, the
+    notebooks are built.
     """
     if (HOME / "notebooks").is_dir():
         for kind in ("notebooks/*.ipynb", f"notebooks/{MEMORY}/*.json", "solutions/*.ipynb"):

@@ -1,7 +1,7 @@
 """The parts of an exercise: cases, mistakes, rules, hints. These are data classes; no exercise is defined
 here.
 
-    case        one question to an answer; `standard` makes the cases that many exercises share
+    case        a question that is put to an answer; `standard` makes the cases that many exercises share
     draw        seeded random inputs of cases
     mistake     wrong answers as edits of a worked one, with a tutor's words
     invariants  conditions on the results of several cases

@@ -1,4 +1,4 @@
-"""A case: one question to an answer, and how its result is judged. Data only.
+"""A case: a question that is put to an answer, and how its result is judged. Data only.
 
 Most cases are one call with tensors and numbers:
 
@@ -83,7 +83,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Kept:
-    """A reference in a script to an argument of the case or to a result that a call kept, by its name. With
+    """A reference in a script, by name, to an argument of the case or to a result that a call kept. With
     `item`, it refers to one item of that argument or result.
     """
 
@@ -93,8 +93,8 @@ class Kept:
 
 @dataclass(frozen=True)
 class Call:
-    """A call in a script. `to` names what is called: the answer (in a class exercise, the module), or an
-    argument or a kept result.
+    """A call in a script. `to` names what is called: the answer (in a class exercise, the module), an
+    argument of the case, or a kept result.
 
     The call's result is kept under the name `keep`. A kept result is part of the case's result unless `shown`
     is False, as it is for a module, which cannot be compared.
@@ -217,7 +217,7 @@ class Judged:
 
     family     a short description, also shown to the learner: "more keys than queries"
     aspect     the aspect that loses its points if the value is wrong here
-    needs      names of the requirements that this case has and the simplest case has not; they are keys of
+    needs      names of the requirements that this case has but the simplest case does not; they are keys of
                `Exercise.needs`
     expect     how the result is compared; if the result is a dict, how each of its items is compared
     scale      factor for the tolerance: the rounding error of a right float32 answer may be this many times
@@ -250,8 +250,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Case(Question, Judged):
-    """One case, written in one line: `Case(family, args, kwargs, ...)`, with the other fields above by name.
-    """
+    """One case, written in one line: `Case(family, args, kwargs, ...)`, with the other fields by name."""
 
 
 SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match, Work)

@@ -3,7 +3,7 @@
 An exercise asks for one function or one class. It has
 
 - a `reference`, written with PyTorch's own functions, which is run in float64;
-- `cases`, the questions to an answer;
+- `cases`, the questions that are put to an answer;
 - `mistakes`, wrong answers that people give, each with a tutor's observation and question;
 - `rules` of form, `hints`, and `aspects`, over which its points are split.
 """

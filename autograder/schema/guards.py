@@ -1,5 +1,4 @@
-"""Reports mistakes in an author's exercise, in one sentence each, when it is loaded or its cases are drawn.
-"""
+"""Reports mistakes in an author's exercise, in one sentence each, when it is loaded or its cases drawn."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,7 +66,7 @@ def refuse_what_judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) 
 
 
 def _judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> Iterator[str]:
-    # Parameters of one axis may be zeros or ones, as those of a norm or a bias are.
+    # Parameters with one axis may be all zeros or all ones, as those of a norm or a bias are.
     weights = own_cases[0].weights.values()
     if "new" in exercise.standard and not any(weight.dim() > 1 and weight.numel() > 1 for weight in weights):
         yield (

@@ -3,8 +3,8 @@ caller.
 
 A function raises in its first call in one case and in its second call in another, when part of the result
 exists already. A model raises only in its first call, because the answer may pass it several inputs in one
-batch. Layers do not raise, because an answer may read their weights instead of calling them. Each raises only
-once, so that an answer that catches the error and goes on still comes to an end.
+batch. Layers do not raise, because an answer may read their weights instead of calling them. A function or
+model raises only once in a case, so that an answer that catches the error and goes on still comes to an end.
 """
 
 from collections.abc import Collection, Iterator

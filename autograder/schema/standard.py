@@ -79,8 +79,8 @@ def _of_most_arguments(cases: list[Case]) -> Case:
 
 
 def as_exact_as_float64(case: Case) -> Case:
-    """Return the case. If it counts for the float64 aspect and has float64 inputs, lower its tolerance to
-    what float64 allows.
+    """Return the case, with its tolerance lowered to what float64 allows if it has float64 inputs and counts
+    for the float64 aspect.
     """
     exact = case.aspect == DTYPES and float_type(case) == torch.float64
     return replace(case, scale=case.scale * IN_DOUBLE) if exact else case
@@ -144,8 +144,8 @@ def _beyond_single(value: torch.Tensor) -> torch.Tensor:
 
 def _transposed(first: Case) -> Case:
     args, kwargs = (_not_contiguous(given) for given in (first.args, dict(first.kwargs)))
-    # An answer with a step that fails only on some layouts, such as `view`, loses only one aspect, because its
-    # numbers are otherwise right.
+    # An answer with a step that fails only on some layouts, such as `view`, loses only one aspect, because
+    # its numbers are otherwise right.
     return replace(first, family=TRANSPOSED, args=args, kwargs=kwargs, gradients=False, aspect=SIDE_EFFECTS)
 
 

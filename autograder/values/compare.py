@@ -4,10 +4,10 @@ Tensors and floats are compared with a tolerance, everything else exactly. Types
 1, and 1 is not 1.0. A case can ask for a different comparison with a `Match`.
 
 Why the tolerance is 1e-4: a right float32 answer differs from the float64 reference only by rounding. With
-unit-size inputs and the short sums of the cases, that is about 1e-6. With large scores it is 1e-7 of their
-size, which the cases keep small by choosing inputs that are exact in float32. The smallest error that must be
-rejected is that of the tanh form of GELU, about 5e-4. 1e-4 lies well above the former errors and below the
-latter.
+unit-size inputs and the short sums of the cases, the rounding error is about 1e-6. With large scores it is
+about 1e-7 of their size; the cases keep it small by using inputs that are exact in float32. The smallest
+error that must be rejected is that of the tanh form of GELU, about 5e-4. 1e-4 lies well above the rounding
+errors and below the error of GELU.
 """
 
 import math
@@ -41,7 +41,8 @@ class Match:
     "same rows"  the rows of each tensor in a list are the same in any order, with any axes in front
     "one of"     the reference gives a list of right results, and the answer must give one of them
     "random"     the parameters of two new modules have reasonable sizes, and no two of them are alike
-    "same"       two values from students' code, neither of them a reference, are the same: tensors may be of any class, the tolerance follows the largest entry, and errors are compared by type
+    "same"       two values from students' code, neither of them a reference, are the same: tensors may be of
+                 any class, the tolerance follows the largest entry, and errors are compared by type
     """
 
     how: str = "close"
@@ -273,14 +274,14 @@ def kind_of_number(numbers: torch.Tensor) -> str:
 
 def worst(far: torch.Tensor) -> tuple[int, ...]:
     """Return the index of the entry that is furthest off."""
-    # NumPy, because PyTorch's function imports SymPy, which takes as long as the whole rest of a check.
+    # NumPy, because PyTorch's function imports SymPy, which takes as long as all the rest of a check.
     return tuple(int(i) for i in np.unravel_index(int(far.argmax()), far.shape))
 
 
 def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """Return by how much the error of each entry exceeds the tolerance, in float64: <= 0 means close enough.
-    The result is inf where one number is NaN or infinite and the other is not the same (two NaNs are the
-    same).
+    Where one number is NaN or infinite and the other differs from it, the result is inf; two NaNs count as
+    equal.
     """
     double = torch.complex128 if expected.is_complex() or actual.is_complex() else torch.float64
     expected, actual = expected.to(double), actual.to(double)

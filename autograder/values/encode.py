@@ -3,7 +3,7 @@
     {"kind": "tensor", "class": name of its type, "device": "cpu", "data": a plain copy of its numbers}
     {"kind": "None"}
     {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": the value}
-    {"kind": "list" | "tuple", "items": encoded values}; for many integers "ints": one int64 tensor, instead
+    {"kind": "list" | "tuple", "items": encoded values}, or with "ints": an int64 tensor, for many integers
     {"kind": "dict", "keys": plain keys, "items": encoded values}
     {"kind": "other", "class": its type, or why it cannot be encoded}
 
@@ -120,7 +120,7 @@ def _is_key(key: Any, depth: int = 0) -> bool:
 
 def _encode_tensor(value: torch.Tensor) -> Encoded:
     name = class_name(type(value))
-    # subtle: a subclass may lie in every method; as a plain tensor it cannot.
+    # subtle: any method of a subclass may return something false; the methods of a plain tensor do not.
     with without_subclasses(), torch.no_grad():
         plain = torch.Tensor.detach(value)
         if plain.layout is not torch.strided or plain.is_quantized or plain.device.type == "meta":
