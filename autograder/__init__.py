@@ -2,7 +2,8 @@
 
     from autograder import check, compare, draw, explore, figures, hint, mine, progress
 
-Each is loaded when first used, so that `import autograder` loads neither PyTorch, nbgrader nor matplotlib.
+Each is loaded when it is first used, so that `import autograder` by itself does not load PyTorch, nbgrader or
+matplotlib.
 """
 
 from __future__ import annotations
@@ -36,10 +37,11 @@ def __getattr__(name: str) -> Any:
 
 
 class _Figures(ModuleType):
-    """autograder.notebook.figures, loaded with the first figure that is drawn: matplotlib takes a third of a second.
+    """The module autograder.notebook.figures, loaded only when a lesson first uses it, because importing
+    matplotlib takes a third of a second.
 
-    subtle: importlib's LazyLoader would let a part that a lesson has imported, like `figures.curves`, hide the function
-    of the same name.
+    subtle: with importlib's LazyLoader, a submodule that a lesson has imported, such as `figures.curves`,
+    would hide the function of the same name.
     """
 
     def __getattr__(self, name: str) -> Any:

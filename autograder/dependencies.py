@@ -1,14 +1,15 @@
 """Finds the modules of this package that code may run, by reading its imports.
 
-It answers every question about what something depends on: whether a graded result or a recorded check is still
-valid, whether a lesson would print the same again, what a student bundle must contain. No list mirrors the code.
+The answers decide whether a graded result or a recorded check is still valid, whether a lesson would print
+the same output again, and what a student bundle must contain. Because they come from the code itself, nobody
+has to maintain a list of dependencies.
 
-    closure(roots)     the package's modules that these import, directly or not
-    digest(modules)    a hex digest of the texts of modules
-    imported(text)     the modules that a text imports, of this package or of any other
+    closure(roots)     the modules `roots` and those that they import from this package, directly or not
+    digest(modules)    a hex digest of the modules' source
+    imported(text)     the modules that a piece of source imports, from this package or any other
 
-An import counts wherever it is in a text, even within a function. Texts are parsed, never run, so neither
-PyTorch nor anything else is loaded.
+An import counts wherever it stands in the source, even inside a function. Source is parsed, never run, so
+nothing that it imports is loaded.
 """
 
 import ast
@@ -27,10 +28,10 @@ WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionD
 
 
 def closure(roots: Iterable[str], without: Collection[str] = ()) -> frozenset[str]:
-    """Return the package's modules that the modules `roots` import, directly or not, and `roots` themselves.
+    """Return the modules `roots` and all modules of this package that they import, directly or not.
 
-    Modules in `without`, and those in packages of these names, are left out, with everything that only they
-    import.
+    Imports of modules that are in `without`, or inside a package named there, are not followed: such modules
+    are left out, with everything that only they import. The roots themselves are always included.
     """
     found: set[str] = set()
     further = set(roots)
@@ -42,8 +43,9 @@ def closure(roots: Iterable[str], without: Collection[str] = ()) -> frozenset[st
 
 
 def digest(modules: Iterable[str], code_only: bool = False) -> str:
-    """Return a hex digest of the texts of the package's modules; with `code_only`, without comments,
-    docstrings and layout."""
+    """Return a hex digest of the source of these modules of the package. With `code_only`, comments,
+    docstrings and layout do not count.
+    """
     total = hashlib.sha256()
     for name in sorted(modules):
         text = _text(name) or b""
@@ -62,7 +64,9 @@ def code(text: str | bytes) -> bytes:
 
 
 def exercise_modules() -> set[str]:
-    """Return the modules of all exercises, an instructor's own included, and of what they share."""
+    """Return the names of the modules of all exercises, including an instructor's own, and of the modules
+    that exercises share.
+    """
     found = set()
     for folder in _places(EXERCISES):
         for path in folder.glob("*/*.py"):
@@ -82,9 +86,10 @@ def file_of(module: str) -> Path | None:
 
 
 def imported(text: str | bytes) -> set[str]:
-    """Return the full names of all modules that a text imports. Raises SyntaxError if it is not Python.
+    """Return the full names of all modules that a piece of source imports. Raises SyntaxError if it is not
+    Python.
 
-    `from a.b import c` yields both `a.b` and `a.b.c`, which need not be a module.
+    `from a.b import c` yields both `a.b` and `a.b.c`, although the latter need not be a module.
     """
     names: set[str] = set()
     for node in ast.walk(ast.parse(text)):
@@ -96,8 +101,8 @@ def imported(text: str | bytes) -> set[str]:
 
 
 def of_package(names: Iterable[str]) -> set[str]:
-    """Return the package's modules among imported names; for a name that is loaded lazily, such as
-    `autograder.check`, the module that defines it.
+    """Return those of the imported names that are modules of this package. For a name that is loaded lazily,
+    such as `autograder.check`, return the module that defines it.
     """
     ours = {name for name in names if is_in(name, (PACKAGE,))}
     lazy = {f"{PACKAGE}.{name}": module for name, module in autograder.MODULES.items()}
@@ -111,7 +116,7 @@ def is_in(name: str, packages: Collection[str]) -> bool:
 
 
 def _imports(module: str) -> set[str]:
-    """Return the package's modules that a module imports, and the package that it is in."""
+    """Return the modules of this package that a module imports, and the package that contains it."""
     return of_package({module.rpartition(".")[0], *_imported(_text(module) or b"")})
 
 
@@ -119,7 +124,9 @@ _imported = cache(imported)
 
 
 def _places(package: str) -> list[Path]:
-    """Return the folders that hold the modules of a package of ours."""
+    """Return the folders that may hold the modules of a package: the package's own folder and, for exercises,
+    the folders of instructors.
+    """
     if not package:
         return [ROOT.parent]
     within = package.split(".")[1:]

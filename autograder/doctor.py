@@ -1,4 +1,4 @@
-"""Checks what works on this machine for a learner, and names the command that fixes what does not."""
+"""Checks what works on a learner's machine, and names the command that fixes what does not."""
 
 import os
 import platform
@@ -16,10 +16,10 @@ from autograder.requirements import TORCH_INDEX, missing, name_in
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
 SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
 PYTHONS = (3, 11), (3, 14)
-# In characters: the default limit of a path on Windows, and the longest path below a Python there, that of a
-# licence of PyTorch's.
+# In characters: Windows' default limit on the length of a path, and the length of the longest path inside a
+# Python installation there, which is that of a PyTorch licence file.
 PATH_LIMIT, DEEPEST = 260, 190
-# Packages with a finding of their own, which says whether they do what lessons need.
+# Packages that are tried out separately, so that each has a finding of its own.
 TRIED = {"torch", "pygraphviz"}
 # Run in a kernel: everything that a lesson needs, from the first import to a check.
 CHECK = """
@@ -34,7 +34,9 @@ check(softmax)
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was tried. `advice` says what to do if it does not work, or only partly."""
+    """The result of trying one thing. `advice` says what to do if the thing works only partly or not at all;
+    if it works, `advice` may hold a remark.
+    """
 
     name: str
     state: str
@@ -42,12 +44,14 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Try what lessons and their checks need, and return a finding for each."""
+    """Try everything that lessons and their checks need, and return the findings."""
     return [_python(), *_paths(), _torch(), _packages(), _graphs(), _model(), _kernel(), _space()]
 
 
 def installs(package: str, what: str = "it") -> str:
-    """Return the line that installs a package into this Python: on Linux, with PyTorch's build for the CPU."""
+    """Return a sentence with the command that installs a package into this Python. On Linux, the command for
+    PyTorch, or for the course itself in editable mode, gets PyTorch's CPU build.
+    """
     brings_torch = package == "torch" or package.startswith("--editable")
     index = f" --extra-index-url {TORCH_INDEX}" if sys.platform == "linux" and brings_torch else ""
     return f'`"{sys.executable}" -m pip install {package}{index}` installs {what}.'
@@ -61,7 +65,9 @@ def _python() -> Finding:
 
 
 def _paths() -> list[Finding]:
-    """Check on Windows whether the packages' paths fit in the length that it allows by default."""
+    """Check, on Windows only, whether the packages' paths are short enough for the limit that Windows sets by
+    default.
+    """
     if sys.platform != "win32":
         return []
     needed, name = len(sys.prefix) + DEEPEST, "length of paths"
@@ -93,7 +99,9 @@ def _torch() -> Finding:
 
 
 def _packages() -> Finding:
-    """Check that the course's requirements are installed: its lessons import nothing else."""
+    """Check that the course's requirements are installed, except those that are tried out separately. Lessons
+    import nothing else.
+    """
     name = "packages that lessons and commands import"
     try:
         lacking = {name_in(one): one for one in missing() if name_in(one) not in TRIED}
@@ -146,11 +154,11 @@ def _kernel() -> Finding:
 
 
 def _run_in_a_kernel(code: str) -> str:
-    """Return the output of the code in a kernel of this Python."""
+    """Run the code in a kernel of this Python, and return its output."""
     import nbformat
     from nbclient import NotebookClient
 
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # not a kernel of the home folder
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # not a kernel from the home folder
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     with tempfile.TemporaryDirectory() as folder:  # checks store their verdict in the folder where they run
         place = {"metadata": {"path": folder}}
@@ -170,7 +178,9 @@ def _space() -> Finding:
 
 
 def format_findings(title: str, findings: list[Finding], ready: str) -> str:
-    """Return the findings as text, as wide as the terminal; at the end `ready`, if nothing is missing."""
+    """Return the findings as text, wrapped to the width of the terminal. The last line is `ready` if nothing
+    is missing; otherwise it points to the findings above.
+    """
     lines = [
         f"{SIGNS[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings
     ]

@@ -1,12 +1,13 @@
-"""Errors: those of the user, and the reporting of our own.
+"""User errors, and the reporting of errors in the autograder itself.
 
 UserError
-    Bad input, or something that the machine lacks. Its text is one clear sentence that says what is wrong and what to
-    do; a notebook shows only that, the command line prints it and exits with 2.
+    Bad input, or something that the machine lacks. Its text is one clear sentence that says what is wrong and
+    what to do. A notebook shows only this sentence; the command line prints it and exits with status 2.
 OwnFault
-    An error of the autograder that was found in recorded data; its text says where it was raised.
+    An error of the autograder that a record of an answer's call contains; its text says where it was raised.
 place_of, keep_trace
-    Any other exception is an error of the autograder, and never the fault of an answer that is being judged.
+    For reporting any other exception, which is an error of the autograder and never the fault of the answer
+    that is being judged.
 """
 
 import os
@@ -16,36 +17,38 @@ from pathlib import Path
 from textwrap import wrap
 
 OUR_ERROR = "an error of the autograder itself"
-# Characters: JupyterLab breaks lines wider than its window at 200 % in the middle of a word.
+# In characters: at 200 % zoom, JupyterLab breaks lines wider than its window in the middle of a word.
 NARROW = 60
 PACKAGE = Path(__file__).resolve().parent
 
 
 class UserError(Exception):
-    """Bad input, or something that the machine lacks, in one clear sentence."""
+    """Raised for bad input, or for something that the machine lacks; its text is one clear sentence."""
 
     def _render_traceback_(self) -> list[str]:
         return narrow_lines(str(self))
 
 
 def narrow_lines(text: str) -> list[str]:
-    """Return the lines of a text for an error in a notebook, broken between words."""
+    """Return the text as lines narrow enough for an error in a notebook, broken between words."""
     return [part for line in text.splitlines() for part in wrap(line, NARROW, break_long_words=False)]
 
 
 class UnknownName(AttributeError):
-    """A name that a module of ours does not have, in one clear sentence."""
+    """Raised for a name that a module of the course does not have; its text is one clear sentence."""
 
     _render_traceback_ = UserError._render_traceback_
 
 
 class OwnFault(Exception):
-    """An error of the autograder that was found in recorded data; its text says where it was raised."""
+    """Raised for an error of the autograder that a record of an answer's call contains; its text says where
+    the error occurred.
+    """
 
 
 def keep_trace(trace: str) -> str:
-    """Write a traceback into a new temporary file, and return a sentence with its path; empty if none can be
-    written.
+    """Write a traceback to a new temporary file, and return a sentence with the file's path, or an empty text
+    if no file can be written.
     """
     try:
         file, path = tempfile.mkstemp(prefix="autograder-error-", suffix=".txt")
@@ -57,9 +60,9 @@ def keep_trace(trace: str) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the type and the origin of an exception: "KeyError in judge/rules.py, line 12".
+    """Return the type of an exception and where it was raised: "KeyError in judge/rules.py, line 12".
 
-    subtle: the exception's text is left out, because it may contain anything, including a student's text.
+    subtle: the exception's message is left out, because it may contain anything, including a student's text.
     """
     if isinstance(error, OwnFault):
         return str(error)

@@ -1,8 +1,8 @@
-"""Attributes an exception to the learner's code or to ours, by its traceback.
+"""Decides from an exception's traceback whether the learner's code or ours is to blame.
 
-It belongs to the innermost frame of the answer's code or ours; what a library raises belongs to its caller. A
-function of ours that only handles the answer's objects is marked as a `trust_boundary`: an exception that it
-raises is the answer's.
+The innermost frame outside libraries decides, so what a library raises is blamed on its caller. A function of
+ours that only handles the answer's objects is marked as a `trust_boundary`: an exception raised in it is
+blamed on the answer.
 """
 
 import inspect
@@ -39,20 +39,22 @@ T = TypeVar("T")
 
 
 def trust_boundary(function: Function) -> Function:
-    """Mark a function that handles objects of the answer: an exception that it raises is the answer's."""
+    """Mark a function of ours that handles the answer's objects: an exception raised in it is blamed on the
+    answer.
+    """
     _TRUST_BOUNDARIES.add(function.__code__)  # type: ignore[attr-defined]
     return function
 
 
 @lru_cache(1000)
 def is_students(filename: str) -> bool:
-    """Return whether code in a file of that name is the student's, not a library's."""
+    """Return whether the code in a file of this name is the student's, rather than ours or a library's."""
     return not any(part in filename for part in NOT_THE_STUDENTS)
 
 
 def is_own_fault(error: BaseException) -> bool:
-    """Return whether an error that ended a call of an answer comes from our own code. Worked and wrong
-    answers of the course count as answers here.
+    """Return whether our own code is to blame for an error that ended a call of an answer. The course's own
+    worked and wrong answers count as answers here.
     """
     codes = _codes(error)
     theirs = [is_students(code.co_filename) or _is_of_an_exercise(code.co_filename) for code in codes]
@@ -62,7 +64,7 @@ def is_own_fault(error: BaseException) -> bool:
 
 
 def _codes(error: BaseException) -> list[CodeType]:
-    """Return the code objects that the error passed through, the innermost last, without libraries."""
+    """Return the code objects in the error's traceback, innermost last, leaving out those of libraries."""
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     return [code for code in codes if code.co_filename.startswith(OURS) or is_students(code.co_filename)]
 
@@ -73,7 +75,7 @@ def _is_of_an_exercise(filename: str) -> bool:
 
 
 def raise_own_fault(records: "Iterable[Record]") -> None:
-    """Raise OwnFault if an error in one of the records is our own."""
+    """Raise OwnFault if one of the records contains an error of the autograder itself."""
     for record in records:
         for error in (record.get("error", {}), *record["steps"].values()):
             if error.get("ours"):
@@ -81,8 +83,8 @@ def raise_own_fault(records: "Iterable[Record]") -> None:
 
 
 class Broken(Exception):
-    """Raised if something that a learner called failed through a fault of our own. A notebook shows only its
-    text.
+    """Raised if a function that a learner called failed because of an error in the autograder. A notebook
+    shows only the text.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -90,11 +92,12 @@ class Broken(Exception):
 
 
 def entry_point(example: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Wrap a function that learners call: any error becomes a few words without a traceback.
+    """Return a decorator for functions that learners call, which reports errors in a few words, without a
+    traceback.
 
-    For a call that does not fit the signature, the message shows one that does: `example`, or the names that
-    the function takes. A fault of our own is reported as such, with its place, and an interrupted call as
-    interrupted.
+    If a call does not fit the signature, the message shows one that does: `example`, or the function's name
+    with the arguments that it requires. An error of the autograder is reported as such, with its place, and
+    an interrupted call as interrupted. Errors raised by the learner's own code are passed on unchanged.
     """
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
@@ -131,9 +134,10 @@ def _required(signature: inspect.Signature) -> list[str]:
 
 
 def _misfit(signature: inspect.Signature, args: tuple, kwargs: dict[str, object]) -> str:
-    """Return why a call does not fit a signature; an empty text if it does.
+    """Return why a call does not fit a signature, or an empty text if it does.
 
-    Types are checked only where a string is expected: the callee reports a missing function or tensor better.
+    Types are checked only for parameters that take a string. If the wrong object is passed for a function or
+    a tensor, the callee reports it better.
     """
     try:
         bound = signature.bind(*args, **kwargs).arguments

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file atomically: nobody reads half of it, even after a power cut."""
+    """Write a file atomically, so that nobody ever reads half of it, even after a power cut."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as half, half.open("w", encoding="utf-8") as file:
         file.write(text)
@@ -18,7 +18,9 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yield the path of a file that takes the place of `path` at the end, unless the block raises."""
+    """Yield the path of a temporary file, which replaces `path` when the block ends, unless the block raises
+    an error.
+    """
     half = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield half
@@ -28,8 +30,9 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def zip_folder(folder: Path, file: Path, top: str = "", programs: Collection[str] = ()) -> None:
-    """Zip the files of a folder, below `top`, so that equal contents give equal bytes: sorted, all with the same date
-    and the same permissions. Files named in `programs` are executable."""
+    """Zip the files of a folder, placing them below `top` in the archive. Equal contents give equal bytes:
+    files are sorted and have the same date, and only those named in `programs` are executable.
+    """
     with replaced(file) as half, zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = zipfile.ZipInfo(Path(top, path.relative_to(folder)).as_posix(), (2025, 1, 1, 0, 0, 0))
@@ -39,7 +42,7 @@ def zip_folder(folder: Path, file: Path, top: str = "", programs: Collection[str
 
 
 def folder_is_gone() -> bool:
-    """Return whether the folder in which this process runs was deleted."""
+    """Return whether the current folder of this process has been deleted."""
     try:
         os.getcwd()
     except FileNotFoundError:

@@ -10,12 +10,12 @@ NO_FULL_COLLECTION = 2**30  # third gc threshold: generation 2 is never collecte
 
 @contextmanager
 def no_full_collection() -> Iterator[None]:
-    """Skip full garbage collections during the imports. A collection would search everything imported before,
-    such as PyTorch, and find nothing: that takes a third of the time of a notebook's first cell beyond
-    PyTorch's own.
+    """Skip full garbage collections during the block, which imports large libraries. Such a collection would
+    search everything imported before, such as PyTorch, and find nothing to free. That would take a third of
+    the time that a notebook's first cell spends on anything other than importing PyTorch.
 
-    subtle: generations 0 and 1 are still collected; otherwise dead objects fragment the heap, which costs
-    copy-on-write where it is frozen and forked.
+    subtle: generations 0 and 1 are still collected; otherwise dead objects would fragment the heap, and a
+    grader that freezes and forks would have to copy more memory.
     """
     young, middle, old = gc.get_threshold()
     gc.set_threshold(young, middle, NO_FULL_COLLECTION)
@@ -27,11 +27,11 @@ def no_full_collection() -> Iterator[None]:
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
-    """Skip collections for a grader, which then calls gc.freeze(), so that neither this process nor its forks
-    traverse what was imported. `grade` starts and ends a second faster.
+    """Skip full garbage collections during a grader's imports and then call gc.freeze(), so that neither this
+    process nor its forks traverse what was imported. `grade` starts and ends a second faster.
 
-    subtle: jsonschema, which nbformat imports, builds a grammar of international web addresses on import,
-    which takes longer than everything else; nothing here needs it.
+    subtle: nbformat imports jsonschema, which on import builds a grammar of international web addresses. That
+    takes longer than everything else, and nothing here uses it, so the module with the grammar is blocked.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     with no_full_collection():

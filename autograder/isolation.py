@@ -1,7 +1,8 @@
-"""Runs other people's code and leaves this process as it was; the one module with PyTorch's private names.
+"""Runs other people's code and leaves this process as it was; also gives names to private functions of
+PyTorch.
 
-quiet         drops prints and warnings; quiet_libraries those of libraries in C
-undisturbed   restores random streams, modes and settings
+quiet         drops prints and warnings; quiet_libraries drops those of libraries written in C
+undisturbed   restores random number generators, modes and settings
 reproducible  makes a program give the same results each time
 """
 
@@ -26,13 +27,13 @@ from torch.overrides import TorchFunctionMode
 from autograder.faults import trust_boundary
 from autograder.files import folder_is_gone
 
-# subtle: torch.manual_seed does the same, but records a traceback for missing GPUs, at 1 ms a time.
+# subtle: torch.manual_seed does the same, but records a traceback for missing GPUs, which takes 1 ms.
 seed = torch.default_generator.manual_seed
 
-# In its block a subclass of Tensor computes as a plain Tensor does.
+# In this context, a subclass of Tensor computes like a plain Tensor.
 without_subclasses = torch._C.DisableTorchFunctionSubclass
 
-# Inside torch.vmap tensors are batched wrappers without concrete storage.
+# Inside torch.vmap, tensors are batched wrappers without concrete storage.
 is_vmap_wrapper = torch._C._functorch.is_functorch_wrapped_tensor
 unwrapped = torch._C._functorch.get_unwrapped
 
@@ -46,7 +47,7 @@ _set_deterministic = torch._C._set_deterministic_algorithms
 
 
 class _Sink(io.TextIOBase):
-    """Swallows prints, even endless ones."""
+    """A text stream that discards everything, so that even endless prints take no memory."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -57,8 +58,8 @@ class _Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Discard prints and warnings of the block, and answer `input` with an error; in the main thread only,
-    because threads share one screen.
+    """Discard what the block prints and its warnings, and make `input` raise an error. Outside the main
+    thread, do nothing, because all threads share one standard output.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -80,13 +81,13 @@ def quiet() -> Iterator[None]:
 
 @trust_boundary
 def _nobody(prompt: object = "") -> str:
-    """Replace `input` while an answer runs, when there is nobody to ask."""
+    """Raise EOFError: replaces `input` while an answer runs, when nobody is there to type."""
     raise EOFError("input() waits for someone at the keyboard, and nobody answers here")
 
 
 @contextlib.contextmanager
 def _kernel_goes_on() -> Iterator[None]:
-    """Let `exit()` end the call that it is in, as in a script, and not the notebook's kernel."""
+    """Make `exit()` raise SystemExit, as in a script, instead of ending the notebook's kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is None:
@@ -107,7 +108,7 @@ def _end() -> None:
 
 @contextlib.contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Discard what libraries in C write to the standard error of the process."""
+    """Discard what libraries written in C print to the standard error of the process."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -121,8 +122,8 @@ def quiet_libraries() -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Restore random streams, gradient mode, default type and recursion limit; run compiled functions as
-    written.
+    """Restore the random number generators, the gradient mode, the default dtype and the recursion limit
+    after the block. Inside it, functions compiled with torch.compile run as written.
     """
     python_state, numpy_state = random.getstate(), np.random.get_state()
     default_type, recursion_limit = torch.get_default_dtype(), sys.getrecursionlimit()
@@ -158,7 +159,9 @@ def in_a_folder() -> Iterator[None]:
 
 
 def _uncompiled() -> AbstractContextManager:
-    """Run compiled functions as written: no C++ compiler is needed, and their operations are visible."""
+    """Return a context in which compiled functions run as written, so that no C++ compiler is needed and
+    their operations are visible.
+    """
     try:
         # subtle: set_stance imports the compiler (2 s); if nothing has imported it, nothing is compiled.
         return (
@@ -172,8 +175,9 @@ def _uncompiled() -> AbstractContextManager:
 
 @contextlib.contextmanager
 def plain_settings() -> Iterator[None]:
-    """Run the block with PyTorch's initial default type, device and modes, whatever the learner has set for a
-    session, in a folder that exists; one thread at a time, because type and folder are shared by all threads.
+    """Run the block with PyTorch's initial default dtype, device and modes, even if the learner has changed
+    them, and in a folder that exists. Only one thread at a time may run such a block, because all threads
+    share the default dtype and the current folder.
     """
     device = torch.device("cpu") if _makes_elsewhere() else contextlib.nullcontext()
     with ONE_AT_A_TIME, in_a_folder(), device, _plain_modes():
@@ -187,22 +191,24 @@ def plain_settings() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _plain_modes() -> Iterator[None]:
-    """Leave inference mode, autocast, and the detection of anomalies, which records other operations."""
+    """Run the block with gradients on, and with inference mode, autocast and anomaly detection off; with
+    anomaly detection, other operations would be recorded.
+    """
     autocast, anomalies = torch.autocast("cpu", enabled=False), torch.autograd.set_detect_anomaly(False)
     with torch.inference_mode(False), torch.enable_grad(), autocast, anomalies:
         yield
 
 
 def _makes_elsewhere() -> bool:
-    """Return whether tensors are made on a device other than the CPU by default."""
+    """Return whether the default device for new tensors is not the CPU."""
     try:
         return torch.get_default_device().type != "cpu"
-    except (AssertionError, RuntimeError):  # one that this machine does not have
+    except (AssertionError, RuntimeError):  # a device that this machine does not have
         return True
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """A block in which random numbers that are drawn without naming a generator come from the block's own generator."""
+    """A context whose own generator supplies all random numbers that are drawn without naming a generator."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,8 +216,8 @@ class OwnRandomNumbers(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, draws = kwargs or {}, getattr(function, "__name__", "") in RANDOM
-        # subtle: the functions of torch.nn.init pass on a generator, None by default; inside them no mode is
-        # called.
+        # subtle: PyTorch calls no mode inside the functions of torch.nn.init, so the generator that they pass
+        # on (None by default) is set here.
         if kwargs.get("generator", None if draws else "takes none") is None:
             kwargs = kwargs | {"generator": self.generator}
         return function(*args, **kwargs)
@@ -222,14 +228,14 @@ RANDOM = {"uniform_", "normal_", "rand", "randn", "randint", "randperm", "bernou
 
 @contextlib.contextmanager
 def reproducible() -> Iterator[None]:
-    """Fill new memory with NaN, so that a program that forgets to fill it does not find zeros by chance, and
-    make fused attention check its shapes.
+    """Fill new tensors with NaN, so that a program that forgets to fill one does not find zeros there by
+    chance, and turn off flash attention, which does not check its shapes.
     """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     flash = torch._C._get_flash_sdp_enabled()
     try:
         _set_deterministic(True, warn_only=True)
-        # subtle: the flash kernel reads past the end of values that are fewer than the keys.
+        # subtle: if there are fewer values than keys, the flash kernel reads past the end of the values.
         torch._C._set_sdp_use_flash(False)
         yield
     finally:
@@ -238,5 +244,5 @@ def reproducible() -> Iterator[None]:
 
 
 def profiled_in_all_threads() -> profile:
-    """Run PyTorch's profiler, which records the kernels of every thread."""
+    """Return PyTorch's profiler, set to record the kernels of every thread."""
     return profile(experimental_config=_ExperimentalConfig(profile_all_threads=True))

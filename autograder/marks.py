@@ -1,6 +1,7 @@
-"""The marks in a cell's text: ### BEGIN SOLUTION ... ### END SOLUTION and their like.
+"""The marks in a cell's text, such as ### BEGIN SOLUTION ... ### END SOLUTION.
 
-The marks are nbgrader's own. This module finds regions, and replaces or removes marks or whole regions.
+The marks are nbgrader's own. This module finds the regions between them, and replaces or removes marks or
+whole regions.
 """
 
 import re
@@ -14,15 +15,19 @@ ALL = (SOLUTION, HIDDEN_TESTS, MARK_SCHEME)
 
 
 class SourceError(ValueError):
-    """A mistake in a cell of a lesson's source; the text says what is wrong, and the caller adds where."""
+    """Raised for an error in a cell of a lesson's source. The text says what is wrong, and the caller adds
+    where it is.
+    """
 
 
 class MarkError(SourceError):
-    """Raised if marks do not pair."""
+    """Raised if marks do not form pairs, or are not written correctly."""
 
 
 class Region(NamedTuple):
-    """`lines` of a text from `first`, the line of the BEGIN mark, to `last`, that of the END mark."""
+    """A marked region of a text: the indices of the lines with its BEGIN mark (`first`) and its END mark
+    (`last`), and the `lines` between them.
+    """
 
     kind: str
     first: int
@@ -31,7 +36,9 @@ class Region(NamedTuple):
 
 
 def find_regions(text: str) -> list[Region]:
-    """Return the marked regions of a text, in order. Raises MarkError if marks are nested or unpaired."""
+    """Return the marked regions of a text, in order. Raises MarkError if marks are nested, unpaired or not
+    written correctly.
+    """
     lines, regions, opened = text.split("\n"), [], None
     for number, line in enumerate(lines):
         mark = _mark(line)
@@ -53,7 +60,7 @@ def find_regions(text: str) -> list[Region]:
 
 
 def without_regions(text: str, kind: str) -> str:
-    """Return the text without its regions of that kind, marks included."""
+    """Return the text without its regions of this kind and their marks."""
     lines = text.split("\n")
     for region in reversed([region for region in find_regions(text) if region.kind == kind]):
         del lines[region.first : region.last + 1]
@@ -61,7 +68,9 @@ def without_regions(text: str, kind: str) -> str:
 
 
 def replace_marks(text: str, begin: dict[str, list[str]]) -> str:
-    """Return the text with each BEGIN mark replaced by `begin[kind]` lines and each END mark left out."""
+    """Return the text with each BEGIN mark replaced by the lines `begin[kind]`, if there are any, and each
+    END mark removed.
+    """
     lines = text.split("\n")
     for region in reversed(find_regions(text)):
         lines[region.last : region.last + 1] = []
@@ -70,8 +79,8 @@ def replace_marks(text: str, begin: dict[str, list[str]]) -> str:
 
 
 def replace_regions(text: str, stubs: Mapping[str, str]) -> str:
-    """Return the text with each region, marks included, replaced by `stubs[kind]`, which is indented as the
-    mark was. Regions of other kinds are left out.
+    """Return the text with each region and its marks replaced by `stubs[kind]`, indented like the BEGIN mark.
+    Regions of kinds that are not in `stubs` are removed.
     """
     lines = text.split("\n")
     for region in reversed(find_regions(text)):

@@ -1,8 +1,8 @@
-"""Escapes names and texts of students for a terminal and a page.
+"""Makes students' names and texts safe to show in a terminal or on a page.
 
-A student chooses the name of a folder and the text of an error. On a terminal an escape sequence could move
-the cursor and overwrite a line, and a line break could forge one; on both, a bidi override could reverse
-text.
+Students choose the names of folders and the texts of errors. In a terminal, an escape sequence could move the
+cursor and overwrite a line, and a line break could forge one. In a terminal as well as on a page, a
+bidirectional override could reverse text.
 """
 
 import unicodedata
@@ -22,5 +22,5 @@ def _is_visible(char: str) -> bool:
 
 
 def printable_lines(text: str) -> str:
-    """Return each line of the text as `printable` does, keeping the line breaks."""
+    """Return the text with each line escaped by `printable`, keeping the line breaks."""
     return "\n".join(printable(line) for line in text.split("\n"))

@@ -10,8 +10,8 @@ COURSE = "attention-by-hand"
 
 
 def declared(extra: str = "") -> dict[str, str]:
-    """Return the course's requirements by the plain names of their packages; with those of an extra, if one is
-    named. Raises PackageNotFoundError if the course is not installed in this Python.
+    """Return the course's requirements by the normalised names of their packages, including those of `extra`
+    if it is given. Raises PackageNotFoundError if the course is not installed in this Python.
     """
     of_extra = rf"extra == .{extra}\b"
     asked = [
@@ -21,12 +21,16 @@ def declared(extra: str = "") -> dict[str, str]:
 
 
 def missing() -> list[str]:
-    """Return the requirements for every system that are not installed, whatever their versions."""
+    """Return the requirements that are not installed in any version. Those that apply only to some systems
+    are not checked.
+    """
     return [one for name, one in declared().items() if ";" not in one and not _is_installed(name)]
 
 
 def with_needs(packages: set[str]) -> set[str]:
-    """Return plain names of installed packages, and of all that these require, directly or not."""
+    """Return the names `packages` of installed packages, and the names of all installed packages that they
+    require, directly or not. All names are normalised.
+    """
     found: set[str] = set()
     further = set(packages)
     while further:
@@ -37,18 +41,18 @@ def with_needs(packages: set[str]) -> set[str]:
 
 
 def plain(name: str) -> str:
-    """Return the normalised name of a package, however it is spelled."""
+    """Return a package's name in its normalised spelling: in lower case, with hyphens."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def name_in(requirement: str) -> str:
-    """Return the plain name of the package that a requirement is for."""
+    """Return the normalised name of the package in a requirement such as "numpy>=2"."""
     return plain(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
 
 
 def _is_installed(package: str) -> bool:
     try:
         version(package)
-    except PackageNotFoundError:  # for instance one of another system
+    except PackageNotFoundError:  # for instance a package for another system
         return False
     return True

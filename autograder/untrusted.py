@@ -1,15 +1,15 @@
-"""Checks data that came from a file, from another process or from a student, and makes records of it.
+"""Checks data from a file, from another process or from a student, and builds records from it.
 
 A check is called with a value. It returns the value, or the record that the value describes, and raises
-Unreadable if it does not have the agreed form. Types are exact: True is not a number, and a subclass does not
-pass for its base class.
+Unreadable if the value does not have the agreed form. Types must match exactly: True is not a number, and an
+instance of a subclass is not accepted in place of its base class.
 
     flag, number, whole, text, matching        plain values
     list_of, tuple_of, row, or_none, fields    values that consist of others
     checked, typed                             records, by the annotations of a dataclass
 
-This is our own code because libraries such as cattrs convert where this refuses (3 to "3"), and do not limit
-sizes.
+This is our own code because libraries such as cattrs convert values that must be refused here (3 to "3"), and
+do not limit sizes.
 """
 
 import re
@@ -25,7 +25,7 @@ Check = Callable[[Any], Any]
 
 
 class Unreadable(ValueError):
-    """Raised if data do not have the agreed form. The text says which data."""
+    """Raised if data do not have the agreed form. The text names the form."""
 
 
 def require(holds: bool, form: str = "data of the agreed form") -> None:
@@ -35,19 +35,21 @@ def require(holds: bool, form: str = "data of the agreed form") -> None:
 
 
 def without_surrogates(text: str) -> str:
-    """Return the text as a file can hold it: JSON and file names may hold lone surrogates, halves of a
-    character, which become question marks.
+    """Return the text with a question mark for each lone surrogate (half of a character). JSON and file names
+    may contain lone surrogates, but a file in UTF-8 cannot.
     """
     return text.encode(errors="replace").decode()
 
 
 def as_text(value: object, most: int) -> str:
-    """Return the text, cut to `most` characters and without surrogates; empty for anything else."""
+    """Return the text, cut to `most` characters and without surrogates, or an empty text if `value` is not a
+    string.
+    """
     return without_surrogates(value[:most]) if isinstance(value, str) else ""
 
 
 def such_that(holds: Callable[[Any], bool], form: str = "data of the agreed form") -> Check:
-    """Return a check for values that satisfy the condition."""
+    """Return a check for values for which `holds` is true; `form` describes them in the error."""
 
     def check(value: Any) -> Any:
         require(holds(value), form)
@@ -73,12 +75,14 @@ def whole(least: int, most: int) -> Check:
 
 
 def text(most: int) -> Check:
-    """Return a check for texts, cut to `most` characters and without surrogates."""
+    """Return a check for texts, which it returns without surrogates and cut to `most` characters."""
     return lambda value: as_text(exactly(str)(value), most)
 
 
 def matching(pattern: str, most: int) -> Check:
-    """Return a check for ASCII texts of at most `most` characters that the pattern matches as a whole."""
+    """Return a check for texts of at most `most` characters that match the whole pattern, under the flag
+    re.ASCII.
+    """
     found = re.compile(pattern, re.ASCII)
     return such_that(
         lambda value: type(value) is str and len(value) <= most and found.fullmatch(value) is not None,
@@ -87,7 +91,7 @@ def matching(pattern: str, most: int) -> Check:
 
 
 def list_of(check: Check, most: int | None = None) -> Check:
-    """Return a check for lists of at most `most` items."""
+    """Return a check for lists of at most `most` items, each of which passes `check`."""
 
     def checked_list(value: Any) -> list:
         require(type(value) is list and (most is None or len(value) <= most), "a list, or too long")
@@ -97,13 +101,13 @@ def list_of(check: Check, most: int | None = None) -> Check:
 
 
 def tuple_of(check: Check, most: int | None = None) -> Check:
-    """Return a check for tuples, read from lists."""
+    """Return a check that accepts the same lists as `list_of`, and returns a tuple."""
     items = list_of(check, most)
     return lambda value: tuple(items(value))
 
 
 def row(*checks: Check) -> Check:
-    """Return a check for tuples with one item for each of the checks, read from lists."""
+    """Return a check that takes a list with one item for each of `checks`, and returns a tuple."""
 
     def checked_row(value: Any) -> tuple:
         require(type(value) is list and len(value) == len(checks), f"a list of {len(checks)} items")
@@ -113,7 +117,7 @@ def row(*checks: Check) -> Check:
 
 
 def or_none(check: Check) -> Check:
-    """Return a check for None, or what the given check accepts."""
+    """Return a check for None, or for whatever `check` accepts."""
     return lambda value: None if value is None else check(value)
 
 
@@ -124,8 +128,8 @@ def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
 
 
 def checked(kind: type[T], value: Any) -> T:
-    """Return the record that `dataclasses.asdict` was given, after a round trip through JSON; also a list,
-    dict or tuple of such records.
+    """Return the record of the class `kind` from `value`, which is the result of `dataclasses.asdict` after a
+    round trip through JSON. `kind` may also be a list, dict or tuple of such classes.
     """
     annotation: Any = kind
     made: T = typed(annotation)(value)
@@ -134,8 +138,8 @@ def checked(kind: type[T], value: Any) -> T:
 
 @lru_cache
 def typed(kind: Any) -> Check:
-    """Return a check for values of an annotation: a dataclass by its fields, list, dict, tuple, `X | None`, a
-    plain type.
+    """Return a check for values of the annotated type `kind`: a dataclass (by its fields), a list, dict or
+    tuple, `X | None`, or a plain type.
     """
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
@@ -154,7 +158,7 @@ def typed(kind: Any) -> Check:
 
 
 def _dict(key: Check, item: Check) -> Check:
-    """Return a check for dicts. In JSON every key is a text."""
+    """Return a check for dicts. Every key comes from JSON as a text, which `key` checks or converts."""
 
     def checked_dict(value: Any) -> dict:
         require(type(value) is dict, "a dict")

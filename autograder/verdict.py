@@ -16,7 +16,7 @@ def as_written(points: float) -> str:
 
 @dataclass(frozen=True)
 class Aspect:
-    """One named share of an exercise's points."""
+    """One named part of an exercise, with the points that the answer gets for it and their maximum."""
 
     name: str
     points: float
@@ -25,7 +25,9 @@ class Aspect:
 
 @dataclass(frozen=True)
 class Picture:
-    """Two matrices to show side by side, and the index of the worst entry."""
+    """The expected and the actual matrix, to be shown side by side, and the index of the entry that is
+    furthest off.
+    """
 
     expected: list[list[float]]
     actual: list[list[float]]
@@ -35,8 +37,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state of an answer, its points by aspect, and at most three lines of text. `hidden` means that the
-    hidden check found what the visible one does not.
+    """The state of an answer, its points by aspect, and at most three lines of text. `hidden` is True if only
+    the hidden check found the fault.
     """
 
     exercise: str

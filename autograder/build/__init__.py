@@ -1,12 +1,13 @@
-"""Turns lesson sources into notebooks. `make.build` is the one entry; read the modules in this order:
+"""Turns lesson sources into notebooks. `make.build` is the entry point; read the modules in this order:
 
 lesson.py     a lesson's files, and the kind of each cell of its source
-pictures.py   pictures, put into the notebook
-notebooks.py  the teacher's, the students' and the readers' notebook, without running anything
+minutes.py    the table of exercises in a lesson's first cell, and how long the lesson takes
+pictures.py   puts pictures into the notebook
+notebooks.py  makes the notebooks for teachers, students and readers, without running anything
 execute.py    runs a notebook and keeps the outputs that are the same on every run
-outputs.py    whether two runs of a cell gave the same output
-stale.py      what an executed notebook depends on, and whether it is out of date
+outputs.py    decides whether two runs of a cell gave the same output
+stale.py      decides whether an executed notebook is out of date
 make.py       makes what is out of date
 readme.py     the README's table of lessons, CONTRIBUTING's table of rules
-asked/        the requirements for an exercise and a lesson, and the proof that they are met
+asked/        the requirements for exercises and lessons, and the proof that they are met
 """

@@ -1,8 +1,8 @@
 """Runs a lesson's notebook and keeps the outputs that are the same on every run.
 
-Not stored: everything on stderr, live widgets (their static picture stays), and the times of a `timing` cell
-(the committed picture is stored instead). A cell that fails, or that shows a memory address, is an error of
-the lesson.
+The following is not stored: everything on stderr, live widgets (their static picture is), and the times of a
+`timing` cell (the committed picture is stored instead). If a cell fails or shows a memory address, that is an
+error in the lesson.
 """
 
 import os
@@ -30,7 +30,9 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
-    """Put outputs into `notebook`, whose cells are those of `cells`. Raises UserError if a cell fails."""
+    """Run `notebook`, whose cells were made from `cells`, and put the outputs into it. Raises UserError if a
+    cell fails or shows a memory address, or if no kernel can be started.
+    """
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     with tempfile.TemporaryDirectory() as folder:
@@ -55,8 +57,8 @@ def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
 
 
 def put_beside(lesson: Lesson, cells: list[Cell], folder: Path) -> None:
-    """Copy the worked notebooks that the lesson's `mine` reads into `folder`, with every exercise remembered
-    as right.
+    """Copy the worked notebooks that the lesson reads with `mine` into `folder`, and store there that all
+    their exercises are right.
     """
     asked = [find(name) for cell in cells for name in MINE.findall(cell.text) if cell.is_code]
     for name in {exercise.lesson for exercise in asked} - {lesson.name}:
@@ -84,8 +86,8 @@ def _client(notebook, folder: str):
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return an environment that is the same on every machine: fixed hashes, no user profile, and figures
-    inline.
+    """Return environment variables that make runs the same on every machine: fixed hashes, no user profile,
+    and inline figures.
     """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     new = {
@@ -121,8 +123,8 @@ def timing_output(lesson: Lesson, cell: Cell) -> list:
 
 
 def _picture(path: Path):
-    """Return a picture of the course as a notebook shows it, with the description from its file as
-    alternative text.
+    """Return a picture of the course as the output of a cell. Its alternative text is the description stored
+    in its file.
     """
     from PIL import Image
 
@@ -140,7 +142,7 @@ def _texts(outputs: list) -> list[str]:
 
 
 def _failure(lesson: Lesson, cells: list[Cell], notebook, error: Exception) -> UserError:
-    """Return an error that names the cell that failed: the last one that was started."""
+    """Return an error that names the cell that failed, which is the last one that was started."""
     started = [
         number
         for number, made in enumerate(notebook.cells, start=1)

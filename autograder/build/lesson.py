@@ -8,8 +8,8 @@ A cell's title says what the cell is (see CONTRIBUTING.md):
     explore                                  an explorer; the stored output is its static picture
     (no title)                               an ordinary cell
 
-The answer cell of an exercise is followed by its check, graded automatically. Nobody writes the check: it is
-generated here, as is the table of exercises in the first cell.
+The answer cell of an exercise is followed by its check, which is graded automatically. The check is not
+written by hand but generated here, as is the table of exercises in the first cell.
 """
 
 import re
@@ -80,7 +80,9 @@ def lesson_names(root: Path = ROOT) -> list[str]:
 
 
 def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
-    """Return the lessons of these names, all of them if None. Raises UserError for an unknown one."""
+    """Return the lessons with these names, or all lessons if `names` is None. Raises UserError for an unknown
+    name.
+    """
     known = lesson_names(root)
     for name in names or []:
         if name not in known:
@@ -89,9 +91,9 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 
 def read_cells(lesson: Lesson) -> list[Cell]:
-    """Return the cells of the lesson's source, each with its kind, and the generated checks. The first cell
-    says how many minutes the lesson takes, and lists its exercises. Raises UserError, naming lesson and cell,
-    if a title or a mark is wrong.
+    """Return the cells of the lesson's source, each with its kind, and the checks, which are generated. The
+    first cell says how many minutes the lesson takes, and lists its exercises. Raises UserError, naming the
+    lesson and the cell, if a title or a mark is wrong.
     """
     import jupytext
 
@@ -113,13 +115,13 @@ def read_cells(lesson: Lesson) -> list[Cell]:
 
 
 def complain(lesson: Lesson, cell: str, problem: str) -> UserError:
-    """Return an error in a source, in the form that all such messages share."""
+    """Return an error about a cell of a lesson's source, in the form that all such errors share."""
     return UserError(f"lesson {lesson.name}, {cell}: {problem}.")
 
 
 @contextmanager
 def naming(lesson: Lesson, cell: str) -> Iterator[None]:
-    """Turn a SourceError of the block into an error for the user that names lesson and cell."""
+    """Turn a SourceError raised in the block into a UserError that names the lesson and the cell."""
     try:
         yield
     except SourceError as error:
@@ -139,7 +141,7 @@ def _read_cell(lesson: Lesson, raw, title: str, number: int) -> Cell:
 
 
 def _check_of(answer: Cell) -> Cell:
-    """Return the check of an exercise's answer."""
+    """Return the check cell for an exercise's answer cell."""
     text = check_text(answer.name.partition(".")[2])
     return Cell("check", True, text, _grade_id("check", answer.name), answer.name, answer.points)
 
@@ -188,7 +190,7 @@ def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
 
 
 def check_text(name: str) -> str:
-    """Return the text of the check cell for an object of that name."""
+    """Return the text of the check cell for the function or class of that name."""
     return "\n".join(
         [f"check({name})", "### BEGIN HIDDEN TESTS", f"check({name}, hidden=True)", "### END HIDDEN TESTS"]
     )

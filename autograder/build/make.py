@@ -16,12 +16,12 @@ EDITED = ": its outputs are not those that `build` wrote; `build` runs the lesso
 def build(
     names: list[str] | None, check: bool = False, progress: bool = True, root: Path = ROOT
 ) -> list[str]:
-    """Make the notebooks of these lessons (if None: of all, and the tables in README and CONTRIBUTING).
-    Return the files that were written.
+    """Make the notebooks of the lessons `names`, and return the files that were written. If `names` is None,
+    make the notebooks of all lessons, and update the tables in README and CONTRIBUTING.
 
-    Only what is out of date is run or written; a student notebook that somebody worked in is left alone. With
-    `check` nothing is run or written: the files that would be are returned. Raises UserError for an unknown
-    lesson, a source with a mistake, or a cell that fails.
+    Only what is out of date is run or written; a student notebook that somebody has worked in is left alone.
+    With `check`, nothing is run or written, and the files that would be written are returned. Raises
+    UserError for an unknown lesson, a source with an error, or a cell that fails.
     """
     from tqdm import tqdm
 
@@ -37,7 +37,9 @@ def build(
 
 
 def _pages(root: Path, check: bool) -> list[str]:
-    """Bring the tables in README and CONTRIBUTING up to date; return the names of the pages that were not."""
+    """Bring the tables in README and CONTRIBUTING up to date, and return the names of the pages that were out
+    of date. With `check`, write nothing.
+    """
     from autograder.build.readme import PAGES
 
     changed = []
@@ -51,8 +53,8 @@ def _pages(root: Path, check: bool) -> list[str]:
 
 
 def _stale_files(lesson: Lesson) -> list[str]:
-    """Return the notebooks of the lesson that differ from what `build` would write, as far as can be known
-    without running it; one whose outputs were edited is marked.
+    """Return the notebooks of the lesson that differ from what `build` would write, as far as that can be
+    known without running the lesson. A notebook whose outputs were edited is marked.
     """
     from autograder.build.notebooks import as_text
     from autograder.build.stale import is_edited, with_stored_outputs
@@ -115,7 +117,7 @@ def student_text(lesson: Lesson) -> str:
 
 def executed_notebook(lesson: Lesson) -> "NotebookNode":
     """Run the lesson and return its executed notebook. A cell that gives the same output again keeps its
-    stored one, unless stored outputs were edited. Raises UserError if a cell fails.
+    stored output, unless the stored outputs were edited. Raises UserError if a cell fails.
     """
     from autograder.build.execute import execute
     from autograder.build.lesson import read_cells

@@ -1,6 +1,7 @@
-"""Writes a lesson's first cell: the points of its exercises, and how long the lesson takes.
+"""Completes a lesson's first cell, with the points of its exercises and the time that the lesson takes.
 
-The minutes are one number, computed from the lesson, for its text, the README and the book.
+The minutes are computed from the lesson's source, so that the lesson, the README and the book show the same
+number.
 """
 
 import re
@@ -38,7 +39,7 @@ def minutes_of(cells: "list[Cell]") -> int:
 
 
 def with_exercises(text: str, cells: "list[Cell]") -> str:
-    """Return a lesson's first cell with its minutes in the place of N, followed by the table of its
+    """Return a lesson's first cell with the lesson's minutes in place of N, followed by the table of its
     exercises.
     """
     rows = [HEAD, "|---|---|---|"]
@@ -48,8 +49,9 @@ def with_exercises(text: str, cells: "list[Cell]") -> str:
 
 
 def with_points(text: str, points: dict[str, float]) -> str:
-    """Return a lesson's first cell with changed points in its table of exercises, by the titles of the
-    rows."""
+    """Return a lesson's first cell with the points in its table of exercises replaced; `points` maps the
+    titles of rows to the new points.
+    """
 
     def row(found: re.Match) -> str:
         known = points.get(found["title"])

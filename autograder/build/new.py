@@ -1,5 +1,5 @@
-"""`python -m autograder new TOPIC.NAME`: the files of a new exercise, small but complete, for its author to
-change.
+"""`python -m autograder new TOPIC.NAME`: writes the files of a new exercise, small but complete, for its
+author to change.
 """
 
 import re
@@ -311,8 +311,8 @@ progress()
 
 def new_exercise(exercise_id: str, root: Path) -> list[Path]:
     """Write the stubs of an exercise under the folder `root`: its file, its answers and its cells in the
-    lesson (and the topic and the lesson, if they are new). `root` is the repository, or a folder of an
-    instructor's own lessons. Return the files that were written or changed.
+    lesson; if the topic or the lesson is new, create it as well. `root` is the repository, or the folder of
+    an instructor's own lessons. Return the files that were written or changed.
 
     Raises UserError if the id is not valid, or is taken.
     """
@@ -343,7 +343,9 @@ def new_exercise(exercise_id: str, root: Path) -> list[Path]:
 
 
 def _with_cells(source: Path, words: dict[str, str]) -> str:
-    """Return the lesson's source with the exercise's cells, before its closing sections."""
+    """Return the lesson's source with the exercise's cells before the closing sections; if there is no lesson
+    yet, make a new one.
+    """
     cells = _filled(CELLS, words)
     if not source.exists():
         return _filled(LESSON, words | {"cells": cells})
@@ -357,13 +359,15 @@ def _sections(source: Path) -> int:
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
-    """Return the template with its words filled in; some of these are templates themselves."""
+    """Return the template with its placeholders filled in from `words`, some of which contain placeholders
+    themselves.
+    """
     return Template(Template(template).substitute(words)).substitute(words)
 
 
 def _lesson_of(topic: str, root: Path) -> str:
-    """Return the lesson of a topic. A new topic's lesson has the next free number, in an instructor's own
-    folder at least FIRST_OF_ONES_OWN.
+    """Return the name of a topic's lesson. The lesson of a new topic gets the next free number; in an
+    instructor's own folder this is at least FIRST_OF_ONES_OWN.
     """
     lessons = {exercise.topic: exercise.lesson for exercise in all_exercises()}
     known = [*lessons.values(), *(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))]

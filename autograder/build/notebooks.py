@@ -1,8 +1,8 @@
 """Makes notebooks from the cells of a lesson, without running anything.
 
-    teacher_notebook   all marks and nbgrader's metadata: the `source` of an nbgrader course
-    student_notebook   the students' version, exactly as nbgrader makes it from the teacher's; learners need no nbgrader
-    reading_notebook   the self-learners' version once it is executed: answers in place, no marks
+    teacher_notebook   has all marks and nbgrader's metadata; it belongs in the `source` of an nbgrader course
+    student_notebook   is exactly what nbgrader makes from the teacher's; learners need no nbgrader for it
+    reading_notebook   has the answers in place and no marks; when executed, it is what self-learners read
 
 The same cells always give the same bytes.
 """
@@ -47,7 +47,7 @@ def teacher_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def student_notebook(lesson: Lesson) -> NotebookNode:
-    """Return the lesson without answers, hidden tests, marking schemes and outputs."""
+    """Return the lesson without answers, hidden tests, marking schemes or outputs."""
     notebook = teacher_notebook(lesson)
     for cell in notebook.cells:
         is_code = cell.cell_type == "code"
@@ -58,7 +58,9 @@ def student_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def _lock(cell: NotebookNode) -> None:
-    """Keep a cell from being deleted, and a check from being edited; nbgrader detects changes by a checksum."""
+    """Keep a cell from being deleted and a check from being edited, and add the checksum by which nbgrader
+    detects changes.
+    """
     given = cell.metadata["nbgrader"]
     cell.metadata["deletable"] = False
     if given["locked"]:

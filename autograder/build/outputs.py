@@ -1,13 +1,13 @@
 """Decides whether two runs of a lesson gave the same output, as far as a reader can see.
 
-Words must be the same, and numbers must agree as closely as two processors do: kernels for different
-instruction sets add in different orders, and what is printed is rounded. A number may differ by one unit of
-its last printed digit, by a share of CLOSE, or by NOISE. The pixels of a picture are not compared: its
-description says what it shows.
+Words and whole numbers must be the same. Other numbers must agree as closely as they do on two processors,
+since kernels for different instruction sets add in different orders, and printed numbers are rounded: they
+may differ by one unit of the last printed digit plus the share CLOSE of the number, or by NOISE. The pixels
+of pictures are not compared, because a picture's description says what it shows.
 
-Training amplifies rounding differences: on another processor every digit may end up different, and a trained
-model may write a different text. So in the output of a cell that shows something trained, only the words of
-the cell's own code are compared.
+Training amplifies rounding differences: on another processor every digit may be different, and a trained
+model may write a different text. So in the output of a cell that shows something trained, only those words
+are compared that also occur in the cell's code.
 """
 
 import ast
@@ -21,17 +21,17 @@ from autograder.build.lesson import Cell
 
 # Float32 keeps seven digits, and the lessons' longest sums lose three of them.
 CLOSE = 1e-3
-# The difference of two equal numbers of size 1 is printed as 3e-08 with one kernel, as 0 with another.
+# The difference between two equal numbers of size 1 is printed as 3e-08 with one kernel, as 0 with another.
 NOISE = 1e-6
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-# Tables are laid out by the widths of their numbers, and rules drawn as long as their lines.
+# White space and rules, which depend on the widths of the numbers in a table.
 LAYOUT = re.compile(r"\s+|[-─━=]{3,}")
 TRAINS = re.compile(r"\btrain\(|\.backward\(|\.step\(\)")
 WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
-    """Replace the outputs of each cell of `fresh` by the stored outputs, if the new run gave the same."""
+    """Replace the outputs of a cell of `fresh` by the stored ones wherever the new run gave the same."""
     known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"} if stored else {}
     for cell in fresh.cells:
         old = known.get(cell.id)
@@ -40,7 +40,7 @@ def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
 
 
 def differences(cells: Iterable[Cell], stored: NotebookNode, fresh: NotebookNode) -> list[str]:
-    """Return a sentence on each cell of a lesson whose output in a new run differs from the stored one."""
+    """Return a sentence about each cell of a lesson whose output in a new run differs from the stored one."""
     cells, found = list(cells), []
     loose = trained(cells)
     for number, (cell, old, new) in enumerate(zip(cells, stored.cells, fresh.cells, strict=True), start=1):
@@ -64,8 +64,8 @@ def difference(stored: NotebookNode, fresh: NotebookNode) -> str:
 
 
 def trained(cells: Iterable[Cell]) -> set[str]:
-    """Return the ids of the cells that train, and of those that use what such a cell binds; checks are
-    excluded.
+    """Return the ids of the cells that train, and of those that use a name bound by such a cell; checks are
+    left out.
     """
     found, names = set(), set[str]()
     for cell in cells:
@@ -90,7 +90,9 @@ def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """Describe words from the cell's code that occur in only one of its two outputs; empty if there are none."""
+    """Return which words from the cell's code occur in only one of its two outputs, or an empty text if there
+    are none.
+    """
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}
     old, new = (own & {*WORD.findall(text_of(one))} for one in (stored, fresh))
@@ -112,7 +114,7 @@ def _close(one: str, other: str) -> bool:
 
 
 def _last_digit(text: str) -> float:
-    """Return the unit of the last printed digit; 0 for a whole number, which must be exact."""
+    """Return the unit of a number's last printed digit, or 0 for a whole number, which must be exact."""
     digits, _, exponent = text.lstrip("-−").partition("e")
     decimals = len(digits.partition(".")[2])
     return 10.0 ** (int(exponent or 0) - decimals) if decimals or exponent else 0.0

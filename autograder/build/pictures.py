@@ -1,6 +1,6 @@
-"""Puts the pictures of a lesson into the notebook itself, so that it is one file.
+"""Puts the pictures of a lesson into the notebook itself, so that the notebook is a single file.
 
-subtle: JupyterLab does not show an SVG that is an attachment (PNG, JPEG, GIF, BMP and WebP only), so the PNG
+subtle: JupyterLab does not show an SVG that is an attachment (only PNG, JPEG, GIF, BMP and WebP), so the PNG
 that images/make_images.py draws for each SVG is embedded instead.
 """
 
@@ -15,7 +15,9 @@ FOLDER = "../images/"
 
 
 def embed(text: str, images: Path) -> tuple[str, dict]:
-    """Return the markdown text with its pictures as attachments, and the attachments. Raises SourceError."""
+    """Return the markdown text with its pictures turned into attachments, and a dict of these attachments.
+    Raises SourceError if a picture is missing or has no alternative text.
+    """
     attachments = {}
 
     def attach(match: re.Match) -> str:
@@ -27,7 +29,7 @@ def embed(text: str, images: Path) -> tuple[str, dict]:
 
 
 def pictures_of(text: str) -> list[str]:
-    """Return the names, without ending, of the pictures that a markdown text shows."""
+    """Return the names, without extension, of the pictures that a markdown text shows."""
     return [Path(match["path"]).stem for match in PICTURE.finditer(text)]
 
 

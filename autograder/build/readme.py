@@ -1,5 +1,5 @@
-"""Writes the generated parts of pages: the README's table of lessons and its badges, CONTRIBUTING's table of
-rules.
+"""Writes the generated parts of pages: the README's table of lessons and its badges, and CONTRIBUTING's table
+of rules.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ def readme_with_lessons(readme: str, root: Path) -> str:
 
 
 def contributing_with_rules(contributing: str, root: Path) -> str:
-    """Return the guide's text with its table of rules for exercises and lessons up to date."""
+    """Return the text of CONTRIBUTING with its table of rules for exercises and lessons up to date."""
     from autograder.build.asked.table import table_of_rules
 
     return _between(contributing, RULES, table_of_rules())
@@ -28,7 +28,9 @@ PAGES = {"README.md": readme_with_lessons, "CONTRIBUTING.md": contributing_with_
 
 
 def _between(text: str, marks: tuple[str, str], inside: str) -> str:
-    """Return the text with the lines between two marks replaced by `inside`; unchanged if it has no marks."""
+    """Return the text with the lines between two marks replaced by `inside`, or unchanged if it does not have
+    the marks.
+    """
     begin, end = marks
     before, found, rest = text.partition(begin)
     if not found:

@@ -1,7 +1,8 @@
 """The public address of the course, from which badges and install commands are made.
 
-It is `Repository` under `[project.urls]` in pyproject.toml. As long as there is none, no dead links are made:
-the README has no badges, and the opening of a lesson asks for the course's zip on Colab.
+It is the entry `Repository` under `[project.urls]` in pyproject.toml. As long as there is none, the README
+has no badges, and the opening of a lesson asks readers on Colab to upload the course's zip, so that no link
+is dead.
 """
 
 import re
@@ -11,15 +12,15 @@ from pathlib import Path
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 COLAB_PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
 FIRST = "notebooks/01_attention_from_loops.ipynb"
-# How the command for Colab begins in a lesson's opening while the address is unknown. The rest of the command names
-# the packages that the lesson imports and Colab lacks; installed with its dependencies, the course would replace
-# Colab's own IPython and kernel, which Colab warns against.
+# INSTALL begins the command for Colab in a lesson's opening; BY_HAND begins it while the address is unknown.
+# The rest of the command names the packages that the lesson imports and Colab lacks. If the course were
+# installed with its dependencies, it would replace Colab's own IPython and kernel, which Colab warns against.
 INSTALL = "run `%pip install --no-deps {}"
 BY_HAND = f"upload the course's zip and {INSTALL.format('attention*.zip')}"
 
 
 def repository(root: Path) -> str:
-    """Return the address of the course's repository; empty if it has none yet."""
+    """Return the address of the course's repository, or an empty text if it has none yet."""
     try:
         settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     except FileNotFoundError:  # an installed package
@@ -28,7 +29,7 @@ def repository(root: Path) -> str:
 
 
 def with_address(text: str, address: str) -> str:
-    """Return a cell's text with the install command for the address, if there is one."""
+    """Return a cell's text; if there is an address, the install command in it uses this address."""
     return text.replace(BY_HAND, INSTALL.format(f"git+{address}")) if address else text
 
 
@@ -46,7 +47,7 @@ def colab_badge(address: str, notebook: str) -> str:
 
 
 def in_colab(address: str, notebook: str, branch: str = "main") -> str:
-    """Return the address of a notebook in Colab, for a repository on GitHub."""
+    """Return the address that opens a notebook of a GitHub repository in Colab."""
     return address.replace("github.com", "colab.research.google.com/github", 1) + f"/blob/{branch}/{notebook}"
 
 

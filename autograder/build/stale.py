@@ -1,10 +1,10 @@
 """Decides whether a notebook is out of date, and whether its lesson must be run again.
 
-An executed notebook consists of its lesson's cells, which are compared byte by byte, and outputs. Outputs
-stay valid until a code cell changes, or code that the cells call. `built.json`, in the notebooks' folder,
-holds two digests for each notebook: one of the code that a run depends on, and one of the outputs as written,
-which reveals a later edit. Only running the lesson proves that it still prints these outputs (build.outputs
-says what counts as the same).
+An executed notebook consists of its lesson's cells, which are compared byte by byte, and of outputs. Outputs
+stay valid until a code cell, or code that the cells call, changes. `built.json`, in the same folder, holds
+two digests for each notebook: one of the code that a run depends on, and one of the outputs as `build` wrote
+them, by which later edits are detected. Only running the lesson proves that it still prints these outputs
+(build.outputs decides which outputs count as the same).
 """
 
 import hashlib
@@ -25,7 +25,7 @@ KEY = "attention_by_hand"
 
 
 def with_stored_outputs(lesson: Lesson) -> NotebookNode | None:
-    """Return the lesson's notebook with the stored outputs; None if they belong to different code, or were
+    """Return the lesson's notebook with the stored outputs, or None if these belong to different code or were
     edited.
     """
     stored, fresh = stored_notebook(lesson), reading_notebook(lesson)
@@ -51,8 +51,8 @@ def stored_notebook(lesson: Lesson) -> NotebookNode | None:
 
 
 def is_run(lesson: Lesson) -> bool:
-    """Return whether the stored outputs come from the lesson's code, and the code that it calls, as they are
-    now.
+    """Return whether the stored outputs were made by the current code of the lesson and of everything that it
+    calls.
     """
     return _record(lesson).get("code") == _digest(lesson)
 
@@ -64,8 +64,8 @@ def is_edited(lesson: Lesson) -> bool:
 
 
 def record(lesson: Lesson, notebook: NotebookNode, was_run: bool) -> None:
-    """Record in built.json a digest of the executed notebook's outputs and, if the lesson was run for them, a
-    digest of its code.
+    """Record in built.json a digest of the executed notebook's outputs and, if the lesson was run to make
+    them, a digest of its code.
     """
     entry = _record(lesson) | {"outputs": outputs_digest(notebook)}
     if was_run:
@@ -82,7 +82,7 @@ def outputs_digest(notebook: NotebookNode) -> str:
 
 
 def sign_text(notebook: NotebookNode) -> NotebookNode:
-    """Return the notebook with a digest of its own text in it."""
+    """Return the notebook with a digest of its text in its metadata."""
     notebook.metadata[KEY] = {"text": hashlib.sha256(as_text(notebook).encode()).hexdigest()}
     return notebook
 
@@ -111,7 +111,7 @@ def _digest(lesson: Lesson) -> str:
             try:
                 total.update(code(cell.text))
                 roots |= of_package(imported(cell.text))
-            except SyntaxError:  # a command of IPython's
+            except SyntaxError:  # an IPython command
                 total.update(cell.text.encode())
     total.update(digest(closure(roots), code_only=True).encode())
     return total.hexdigest()

@@ -1,10 +1,11 @@
 """The zip for students of a graded course, written by `bundle`.
 
-records    the visible checks of an exercise as recorded data
-kept       records of earlier bundles, as long as nothing that they depend on has changed
+records    writes the visible checks of an exercise as recorded data
+kept       a cache of records of earlier bundles, for as long as nothing that they depend on has changed
 recording  records all exercises, several at a time
 contents   the lessons in the zip: the repository's, or those of a course
-make       the contents of the zip, and the zip
+needed     the modules and packages that the notebooks need
+make       puts the contents of the zip together, and writes it
 student/   files that only the zip contains: README, Makefile, packaging
 """
 

@@ -1,7 +1,8 @@
 """The lessons of a student bundle.
 
-The repository's lessons are made from their sources, so that text that somebody wrote into a notebook of the
-clone stays out. A course's lessons are what it releases, byte for byte, with the points that it gives.
+The repository's lessons are made from their sources, so that the bundle contains nothing that somebody wrote
+into the notebooks of the clone. The lessons of a course are the notebooks that it has released, byte for
+byte, and their exercises are worth the points that the course gives.
 """
 
 from dataclasses import dataclass, replace
@@ -24,8 +25,8 @@ class Contents:
 
 
 def contents_of(course: Path | None) -> Contents:
-    """Return the contents of the bundle of a course, or of all lessons if None. Raises UserError if `course`
-    is not a course, or one of its lessons is not released.
+    """Return the contents of a course's bundle or, if `course` is None, of the bundle with all lessons.
+    Raises UserError if `course` is not a course, or if one of its lessons is not released.
     """
     return _of_repository() if course is None else _of_course(course.absolute())
 

@@ -1,8 +1,8 @@
-"""Recorded files of earlier bundles, in a cache folder of the user.
+"""Keeps recorded files of earlier bundles, in a cache folder of the user.
 
 The name of a cached file is a digest of everything that it depends on: the source of every module of this
 package that recording its exercise imports (autograder.dependencies), and the versions of Python and of all
-packages. So a file that would come out differently has a different name. Files that have not been used for a
+packages. So a file that would come out differently gets a different name. Files that have not been used for a
 month are deleted.
 """
 
@@ -52,7 +52,7 @@ def keep(name: str, file: Path) -> None:
 
 
 def forget_old() -> None:
-    """Delete files that have not been used for a month."""
+    """Delete cached files that have not been used for a month."""
     with suppress(OSError):
         for file in kept_in().iterdir():
             if file.stat().st_mtime < time.time() - MONTH:

@@ -1,6 +1,7 @@
-"""Makes the student bundle: its contents and the zip.
+"""Makes the student bundle: puts its contents together and writes the zip.
 
-Only what the notebooks need (needed.py), and the notebooks and exercises of contents.py, go into it.
+It contains the notebooks and exercises that contents.py selects, and of everything else only what the
+notebooks need (needed.py).
 """
 
 import json
@@ -22,16 +23,18 @@ from autograder.requirements import COURSE
 
 PACKAGE = Path(__file__).resolve().parents[1]
 STUDENTS = (
-    "+students"  # suffix of the version: shows in pip which of the two packages of this name is installed
+    "+students"  # suffix of the version; it shows in pip which of the two packages of this name is installed
 )
 
 
 def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
-    """Write the zip and print its contents. Takes some minutes: every known mistake is run once. Records of
-    an earlier bundle are reused if they would come out the same. The zip holds all lessons of the repository,
-    or those that the course in the folder `course` releases.
+    """Write the zip, print a summary of it, and return its path. This takes some minutes, because every known
+    mistake is run once; records of an earlier bundle are reused if nothing that they depend on has changed.
+    The zip holds all lessons of the repository or, if `course` is the folder of a course, the lessons that
+    the course has released.
 
-    Raises UserError if the file exists or cannot be written, or `course` is not a course.
+    Raises UserError if the file exists or cannot be written, if `course` is not a course, or if one of its
+    lessons is not released.
     """
     file = Path(file).absolute()
     contents = contents_of(course)
@@ -51,12 +54,12 @@ def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Pat
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """End the process as Ctrl-C does, so that temporary files are removed."""
+    """Raise SystemExit, so that temporary files are removed, as after Ctrl-C."""
     raise SystemExit(128 + number)
 
 
 def fill(folder: Path, progress: bool = True, contents: Contents | None = None) -> list[str]:
-    """Put the contents of the zip into a folder; return the lessons' names."""
+    """Put the contents of the zip into a folder, and return the names of the lessons."""
     contents = contents or contents_of(None)
     (folder / "notebooks").mkdir()
     for name, text in contents.notebooks.items():
@@ -77,7 +80,7 @@ def _copy_code(folder: Path, modules: Collection[str]) -> None:
 
 
 def _write_texts(folder: Path, packages: list[str]) -> None:
-    """Write licence, README, Makefile and the files that pip needs."""
+    """Write the licence, the README, the Makefile and the files that pip needs."""
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     known = {
         "VERSION": version(COURSE).partition("+")[0] + STUDENTS,

@@ -22,33 +22,36 @@ ONLY_IN_A_CLONE = (f"{PACKAGE}.build", f"{PACKAGE}.bundle", f"{PACKAGE}.grading"
 
 
 def imports_of(notebook: str) -> set[str]:
-    """Return the names of all modules that the code cells of a notebook, given as its file's text, import."""
+    """Return the names of all modules that the code cells of a notebook import; `notebook` is the text of its
+    file.
+    """
     names: set[str] = set()
     for cell in nbformat.reads(notebook, as_version=4).cells:
         if cell.cell_type == "code":
-            with suppress(SyntaxError):  # a command of IPython's
+            with suppress(SyntaxError):  # an IPython command
                 names |= imported(cell.source)
     return names
 
 
 def modules_for(notebooks: Iterable[str]) -> frozenset[str]:
-    """Return the package's modules that notebooks and the command line need, without exercises, which hold
-    the answers.
+    """Return the modules of this package that the notebooks and the command line need, without exercises,
+    which contain the answers.
     """
     used = set().union(*map(imports_of, notebooks))
     return closure({*ENTRIES, *of_package(used)}, without=ONLY_IN_A_CLONE) - exercise_modules()
 
 
 def files_of(modules: Collection[str]) -> list[Path]:
-    """Return the files of modules, with the data files in a package's folder."""
+    """Return the files of these modules and, if a module is a package, also the data files in its folder."""
     files = list(filter(None, map(file_of, modules)))
     data = [path for file in files if file.name == "__init__.py" for path in _data_in(file.parent)]
     return sorted({*files, *data})
 
 
 def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str]:
-    """Return what pip must install for notebooks and modules: the course's own requirements for the packages
-    that they import and for those that these need, and any other package in the version of this environment.
+    """Return the requirements that pip must install for the notebooks and modules. A package that the course
+    declares is listed as declared if it is imported, or needed by a package that is. Any other imported
+    package is listed in the version installed here.
     """
     texts = [file.read_bytes() for file in filter(None, map(file_of, modules))]
     names = set().union(*map(imports_of, notebooks), *map(imported, texts))
@@ -62,7 +65,7 @@ def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str
 
 
 def _data_in(folder: Path) -> list[Path]:
-    """Return the data files in a folder, including those in subfolders that are not packages."""
+    """Return the data files in a package's folder, including those in subfolders that are not packages."""
     if folder == ROOT:
         return []
     data = []

@@ -1,5 +1,5 @@
-"""Records the visible checks of exercises as data: several at a time, and only those that no earlier bundle
-has recorded.
+"""Records the visible checks of exercises as data, several exercises at a time. What an earlier bundle has
+recorded is not recorded again.
 """
 
 import os
@@ -26,7 +26,7 @@ Handler = Callable[[int, FrameType | None], Any]
 
 @dataclass(frozen=True)
 class _Task:
-    """One file to be written: its exercise, and its name in the cache."""
+    """A file to write: its path, the id of its exercise, and its name in the cache."""
 
     file: Path
     exercise_id: str
@@ -34,7 +34,7 @@ class _Task:
 
 
 def record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> None:
-    """Write the visible checks as data into a new folder."""
+    """Write the visible checks of the exercises as data into a new folder."""
     folder.mkdir()
     write_exercises(folder, exercises)
     kept.forget_old()
@@ -44,7 +44,9 @@ def record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> Non
 
 
 def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
-    """Return a task for each exercise, those that take longest first."""
+    """Return a task for each exercise, starting with those that take longest because they have the most
+    mistakes.
+    """
     names = kept.Names()
     return [
         _Task(folder / f"{one.id}.safetensors", one.id, names.of(one.id))
@@ -53,7 +55,7 @@ def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
 
 
 def _write(tasks: list[_Task], progress: bool) -> None:
-    """Write and cache the files, in one process for each core, up to eight."""
+    """Write and cache the files in parallel, with one process per core but at most eight."""
     context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
     receiver, sender = context.Pipe(duplex=False)
     with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
@@ -73,8 +75,8 @@ def _write(tasks: list[_Task], progress: bool) -> None:
 
 
 def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _Task]:
-    """Submit all tasks to the pool, and return each by its future."""
-    # subtle: workers inherit the mask. Ctrl-C reaches them as well, but this process ends them.
+    """Submit all tasks to the pool, and return them keyed by their futures."""
+    # subtle: workers inherit the mask, so they ignore Ctrl-C, which reaches them too; this process ends them.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return {pool.submit(write_exercise, task.file.parent, task.exercise_id): task for task in tasks}
@@ -84,10 +86,10 @@ def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _T
 
 @contextmanager
 def _delayed(*numbers: signal.Signals) -> Iterator[None]:
-    """Delay signals that arrive during the block until it ends.
+    """Delay these signals until the block ends.
 
-    A signal mask is not enough: another thread of the process may take the signal, and Python acts in the main
-    thread.
+    A signal mask is not enough, because another thread of the process may receive the signal, and Python then
+    runs the handler in the main thread.
     """
     received: list[int] = []
     try:
@@ -100,7 +102,7 @@ def _delayed(*numbers: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
-    """Handle the signals by this handler during the block; outside the main thread, where that is impossible,
+    """Handle the signals with `handler` during the block. Outside the main thread, where that is impossible,
     change nothing.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -115,7 +117,9 @@ def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
 
 
 def _start(receiver: Connection) -> None:
-    """Prepare a worker, which ends as soon as its parent ends or closes the sending end of the pipe."""
+    """Prepare a worker: let PyTorch use one thread, and end the worker as soon as its parent ends or closes
+    the sending end of the pipe.
+    """
     import torch
 
     torch.set_num_threads(1)

@@ -1,8 +1,8 @@
 """Writes the visible checks of an exercise as recorded data, which `autograder.schema.recorded` reads.
 
-Every wrong answer with which the judge compares a student's is probed here once, and only its records are
-stored. Its gradients are stored as sketches (autograder.judge.sketch), because only sketches are compared;
-the reference's gradients are stored whole.
+Every known mistake, with which the judge compares a student's answer, is run here once, and only the records
+of these runs are stored. The gradients of mistakes are stored as sketches (autograder.judge.sketch), because
+only sketches are compared; the reference's gradients are stored in full.
 """
 
 import json
@@ -41,7 +41,7 @@ def _further(exercise: Exercise) -> dict[str, Any]:
 
 
 def write_exercise(folder: Path, exercise_id: str) -> None:
-    """Write the visible cases with the expected records, and the records of each known mistake."""
+    """Write a file with the visible cases, the expected records, and the records of each known mistake."""
     expected, writer = _expected(exercise_id), Writer(SPECS)
     mistakes = [_run(writer, *expected.run(number)) for number in range(len(expected.exercise.mistakes))]
     right = [_record(writer, record) for record in expected.right]

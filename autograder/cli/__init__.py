@@ -1,8 +1,8 @@
 """The command line: `python -m autograder COMMAND`.
 
-Every command exits with 0 if all is well, 1 if an answer is wrong or a notebook is stale, 2 for bad input,
-with one line on stderr. The modules learn, teach and write hold the commands; a student bundle has only the
-first.
+Every command exits with 0 if all is well, with 1 if it finds something wrong (such as a wrong answer or a
+stale notebook), and with 2 for bad input, with one line on stderr. The commands are in the modules learn,
+teach and write; a student bundle contains only learn.
 """
 
 import argparse
@@ -104,10 +104,11 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _lacks(error: Exception) -> str:
-    """Return a sentence that says which package is missing and how to install it, or that PyTorch does not load;
-    empty if the error has another cause.
+    """Return a sentence that says which package is missing and how to install it, or that PyTorch does not
+    load; return an empty text if the error has another cause.
 
-    subtle: a PyTorch that does not load raises OSError; on Windows a Microsoft DLL may be missing.
+    subtle: if PyTorch is installed but does not load, importing it raises OSError, for instance on Windows
+    when a Microsoft DLL is missing.
     """
     origins = [Path(frame.filename).parts[-2:] for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, OSError) and ("torch", "__init__.py") in origins:
@@ -128,7 +129,9 @@ def _lacks(error: Exception) -> str:
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
-    """Return the parsed arguments; `more` holds what a command with `takes_more` passes on."""
+    """Return the parsed arguments. `more` holds unknown ones, which a command with `takes_more` passes on;
+    any other command refuses them.
+    """
     parser = _parser()
     arguments, more = parser.parse_known_args(argv)
     if more and not getattr(arguments, "takes_more", False):
@@ -157,7 +160,7 @@ def _parser() -> _Parser:
 def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], int | None], text: str
 ) -> argparse.ArgumentParser:
-    """Add a command that calls `run(arguments)`."""
+    """Add a command that calls `run(arguments)`, and return its parser."""
     command = commands.add_parser(name, help=text, description=text)
     command.set_defaults(command=run, parser=command)
     return command

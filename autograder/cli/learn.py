@@ -52,7 +52,9 @@ def add_to(commands: Any) -> None:
 
 
 def check(arguments: Namespace) -> None:
-    """Watch a file. (Judging files once is for teachers, and not part of the students' bundle.)"""
+    """Judge the answers in a file each time it is saved. (Judging files once is a command for teachers, which
+    is not part of the students' bundle.)
+    """
     from autograder.notebook.watch import watch
 
     if arguments.watch is None:
@@ -86,8 +88,8 @@ def _exercises(arguments: Namespace) -> None:
 
 
 def _mistakes(exercise: Any) -> dict[str, dict[str, str]]:
-    """Return the known mistakes by the id that `check --json` prints, with a short title (none in the
-    students' bundle).
+    """Return the titles of an exercise's known mistakes, by the ids that `check --json` prints. In the
+    students' bundle the titles are empty.
     """
     return {"mistakes": {mistake.id: mistake.title for mistake in exercise.mistakes}}
 

@@ -222,7 +222,9 @@ def _add_gradescope(commands: Any) -> None:
 
 
 def _needs_fork(what: str, instead: str) -> None:
-    """Raise UserError on Windows, where no sandbox can be made."""
+    """Raise UserError on Windows, which cannot fork processes: `what` needs forks, and `instead` says what to
+    do there.
+    """
     if not hasattr(os, "fork"):
         raise UserError(f"{what} needs Linux or macOS; {instead}")
 
@@ -268,7 +270,9 @@ def _check(arguments: Namespace) -> int | None:
 
 
 def _refuse_other_orders(arguments: Namespace) -> None:
-    """Raise UserError, with the right call, if the exercise or a file is missing, or a file comes first."""
+    """Raise UserError, with the right call in its text, if the exercise or the files are missing, or if a
+    file comes first.
+    """
     from autograder.exercises import nearest
 
     words = [arguments.exercise, *arguments.files] if arguments.exercise else []
@@ -395,7 +399,7 @@ def _print_row(file: str, verdict: Any) -> None:
 
 
 def _to_fit(text: str) -> str:
-    """Return the text, wrapped between words in a terminal."""
+    """Return the text, wrapped to the width of the terminal if the output goes to one."""
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns

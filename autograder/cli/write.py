@@ -61,7 +61,9 @@ def _build(arguments: Namespace) -> int:
 
 
 def _faults_in(folder: Path) -> list[str]:
-    """Prove the exercises in an author's own folder, and print what is wrong with them."""
+    """Test the exercises in an author's own folder against their answers and mistakes; print and return what
+    is wrong.
+    """
     from autograder.build.asked import faults_in_folder
 
     faults = faults_in_folder(folder)

@@ -1,9 +1,9 @@
 """`python -m autograder lab`: JupyterLab on a learner's own copy of the notebooks.
 
-folder    the copy: made, brought up to date, and never overwritten where the learner has worked in it
-start     the page that it opens with: what is done and what is next
-settings/ for this JupyterLab only: no news from the network, nbgrader's panels, which are for teachers, hidden, and
-          a side bar that shows every file name in full; other uses of Jupyter on this machine keep their settings
+folder     makes the copy and brings it up to date, but never overwrites the learner's work
+start      writes the page that JupyterLab opens with: what is done and what comes next
+settings/  settings for this JupyterLab only: no news from the network, nbgrader's panels for teachers hidden,
+           and full file names in the side bar. Other uses of Jupyter on this machine keep their settings
 """
 
 import os
@@ -18,7 +18,7 @@ SETTINGS = Path(__file__).parent / "settings"
 
 
 def files(folder: Path | None) -> None:
-    """Make the folder with a Python file for each lesson, and print how they are judged.
+    """Make the folder with a Python file for each lesson, and print how to have answers judged.
 
     Raises UserError if the folder cannot be made.
     """
@@ -32,9 +32,11 @@ def files(folder: Path | None) -> None:
 
 
 def lab(folder: Path | None, arguments: list[str]) -> None:
-    """Open JupyterLab on the folder; `arguments` are passed on to it. Returns when JupyterLab is stopped.
+    """Open JupyterLab on the folder; `arguments` are passed on to JupyterLab. Returns when JupyterLab is
+    stopped.
 
-    It opens the first lesson; once something is begun, the start page, which leads to the next one.
+    JupyterLab opens with the first lesson or, once the learner has begun an exercise, with the start page,
+    which links to what comes next.
 
     Raises UserError if JupyterLab is not installed, or the folder cannot be made.
     """
@@ -51,7 +53,7 @@ def lab(folder: Path | None, arguments: list[str]) -> None:
     print(f"Your notebooks are in {folder}. To stop JupyterLab, press Ctrl-C here.", flush=True)
     before = os.environ.get("JUPYTER_CONFIG_PATH")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, (str(SETTINGS), before)))
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this Python, not one of the home folder's
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this Python, not one from the home folder
     ours = {
         "ServerApp.root_dir": folder,
         "LabApp.default_url": f"/lab/tree/{first}",

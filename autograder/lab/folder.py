@@ -1,7 +1,7 @@
 """A learner's own folder: notebooks to work in, and worked lessons to read.
 
-The digests of the notebooks handed out are stored in it. Only a notebook whose cells are unchanged is brought
-up to date; one that the learner has changed is left alone.
+The folder stores a digest of each notebook that was handed out. A notebook is brought up to date only if its
+cells are unchanged; one that the learner has changed is left alone.
 """
 
 import contextlib
@@ -23,12 +23,13 @@ PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 
 
 def made(folder: Path | None, as_files: bool = False) -> Path:
-    """Return the folder with all notebooks in it (default: `attention-by-hand` in the current folder; for a
-    bundle, its own).
+    """Make the learner's folder or bring it up to date, and return it. The default is `attention-by-hand` in
+    the current folder; in an unpacked bundle it is the bundle's own folder, which is returned as it is.
 
-    With `as_files`, there is a Python file instead of each notebook to work in.
+    With `as_files`, a Python file for each lesson takes the place of the notebook to work in, even in a
+    bundle.
 
-    Raises UserError if it cannot be made.
+    Raises UserError if the folder cannot be made, or if there are no notebooks.
     """
     if folder is None and _is_bundle():
         if not as_files:
@@ -75,8 +76,9 @@ def _bring_up_to_date(folder: Path, as_files: bool) -> None:
 
 
 def _files() -> Iterator[tuple[str, str]]:
-    """Yield the name and text of every notebook, and of the verdicts remembered next to it: those of the clone
-    or the bundle, in which people may have begun to work. In an installed package the notebooks are built.
+    """Yield the name and text of every notebook, and of the verdicts stored next to it. In a clone or a
+    bundle these are existing files, in which somebody may have begun to work; in an installed package, the
+    notebooks are built.
     """
     if (HOME / "notebooks").is_dir():
         for kind in ("notebooks/*.ipynb", f"notebooks/{MEMORY}/*.json", "solutions/*.ipynb"):
@@ -94,8 +96,8 @@ def _files() -> Iterator[tuple[str, str]]:
 
 
 def as_percent(text: str) -> str:
-    """Return the text of a notebook as Python in the percent format, which editors show as cells; pictures
-    are left out.
+    """Return the text of a notebook as Python in the percent format, which editors show as cells. Pictures
+    are replaced by their descriptions.
     """
     parts = []
     for cell in json.loads(text)["cells"]:
@@ -109,7 +111,9 @@ def as_percent(text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Return a digest of the text of a notebook's cells; JupyterLab changes the rest just by opening it."""
+    """Return a digest of the text of a notebook's cells, because JupyterLab changes the rest just by opening
+    it; for any other text, a digest of all of it.
+    """
     with contextlib.suppress(ValueError, LookupError, TypeError):
         text = json.dumps(
             [[cell["cell_type"], "".join(cell["source"])] for cell in json.loads(text)["cells"]]

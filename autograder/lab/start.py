@@ -13,7 +13,9 @@ NAME = "start.md"
 
 
 def write_start_page(folder: Path) -> bool:
-    """Write the page for the notebooks of a folder as they are now; return whether any of them is begun."""
+    """Write the page for the current state of the notebooks in a folder, and return whether any exercise has
+    been begun.
+    """
     parts = parts_of_folder(folder / "notebooks")
     write_whole(folder / NAME, text_of(parts))
     return any(standing.state != NOT_STARTED for part in parts for standing in part.standings)

@@ -1,10 +1,11 @@
-"""The parts of an exercise: cases, mistakes, rules, hints. Data classes, and no exercise.
+"""The parts of an exercise: cases, mistakes, rules, hints. These are data classes; no exercise is defined
+here.
 
-    case        one question for an answer; `standard` makes the cases that many exercises share
-    draw        seeded inputs of cases
+    case        a question that is put to an answer; `standard` makes the cases that many exercises share
+    draw        seeded random inputs of cases
     mistake     wrong answers as edits of a worked one, with a tutor's words
     invariants  conditions on the results of several cases
-    exercise    all of it together
+    exercise    an exercise, which holds all of these
     packed      cases as bytes, for the process in which an answer runs
     recorded    exercises as data without answers, for students of a graded course
 

@@ -1,11 +1,12 @@
-"""A case: one question for an answer, and how its result is judged. Data only.
+"""A case: a question that is put to an answer, and how its result is judged. Data only.
 
 Most cases are one call with tensors and numbers:
 
     Case("more keys than queries", (q, k, v))
 
-An argument may also be a `Module`, an `Optimizer` of one, a `Seed` (a torch.Generator), or a `Given` function
-or class of the course's own. A case may call several times, keep the results and pass them to later calls:
+An argument may also be a `Module`, an `Optimizer` for one, a `Seed` (for a torch.Generator), or a `Given`
+function or class of the course. A case may also make several calls, keep their results and pass them to later
+calls:
 
     Case("one token at a time", kwargs={"x": x[:, :3], "y": x[:, 3:]}, script=(
         Call(args=(Kept("x"),), keep="first"),
@@ -14,8 +15,8 @@ or class of the course's own. A case may call several times, keep the results an
 
 A `Match` says how a result is compared (see autograder.values.compare).
 
-A case has three parts: what is `Called`, what is `Asked`, and what only the judge knows (`Judged`). The first
-two are the `Question` that goes to the answer's process.
+A case has three parts: the call (`Called`), what is checked besides its result (`Asked`), and what only the
+judge knows (`Judged`). The first two form the `Question` that is sent to the answer's process.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,10 +34,10 @@ SIDE_EFFECTS = "no side effects"
 DTYPES = "float64"
 FULLY_MASKED = "queries that may attend to nothing"
 REFUSALS = "inputs to refuse"
-CALLS_OF = "calls of "  # prefix of the keys under which the calls of a given function or a part are returned
+CALLS_OF = "calls of "  # prefix of the keys under which the recorded calls of a function or part are returned
 
-# Relative to the float32 tolerance (1e-4): rounding in a short float64 sum is far below 1e-9, in float32
-# above.
+# A factor that lowers the float32 tolerance (1e-4) to 1e-9: the rounding error of a short sum is far smaller
+# than that in float64, and larger in float32.
 IN_DOUBLE = 1e-5
 
 
@@ -53,8 +54,8 @@ class Module:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """An optimiser of torch.optim over the parameters of the argument `of` (its name, or its position as
-    text).
+    """An optimiser of torch.optim over the parameters of the argument `of` (given by its name, or by its
+    position as text).
     """
 
     kind: str
@@ -64,14 +65,16 @@ class Optimizer:
 
 @dataclass(frozen=True)
 class Seed:
-    """A torch.Generator that starts from this number."""
+    """A torch.Generator as data: the number with which it is seeded."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Given:
-    """A function of the course: `name` in `code`, which runs in the answer's process and can use `values`."""
+    """A function or class that the course passes to the answer. It is called `name` in `code`, which runs in
+    the answer's process and can use `values`.
+    """
 
     name: str
     code: str
@@ -80,8 +83,8 @@ class Given:
 
 @dataclass(frozen=True)
 class Kept:
-    """A reference in a script: the name of an argument of the case, or of the result that a call kept; with
-    `item`, to one item of it.
+    """A reference in a script, by name, to an argument of the case or to a result that a call kept. With
+    `item`, it refers to one item of that argument or result.
     """
 
     name: str
@@ -90,10 +93,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class Call:
-    """A call in a script: of the answer (of a class exercise: of the module), or of a kept result.
+    """A call in a script. `to` names what is called: the answer (in a class exercise, the module), an
+    argument of the case, or a kept result.
 
-    A kept result is part of the case's result unless `shown` is False, as for a module, which cannot be
-    compared.
+    The call's result is kept under the name `keep`. A kept result is part of the case's result unless `shown`
+    is False, as it is for a module, which cannot be compared.
     """
 
     args: tuple[Any, ...] = ()
@@ -105,14 +109,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Called:
-    """The call.
+    """The part of a case that says what is called.
 
-    args       tensors, numbers, None, Module; for a class exercise the arguments of `forward`
-    kwargs     the same by keyword
-    init       arguments of the constructor (class exercises); a mapping is given by keyword
-    weights    values of the module's parameters by name (class exercises)
+    args       positional arguments: tensors, numbers, None, Module; in a class exercise, those of `forward`
+    kwargs     arguments by keyword
+    init       arguments of the constructor (class exercises); a mapping is passed by keyword
+    weights    values of the module's parameters, by name (class exercises)
     script     several calls instead of one; the result is a dict of the results that they keep
-    fresh      build a new instance instead of loading other weights into the last one
+    fresh      whether to build a new instance instead of loading the weights into an existing one (class
+               exercises)
     """
 
     args: tuple[Any, ...] = ()
@@ -126,21 +131,25 @@ class Called:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The checks of the calls, besides the result.
+    """The part of a case that says what is checked besides the result.
 
     gradients         whether gradients are compared
-    repeats           whether a second call is made, and for a module one in evaluation mode and under no_grad
-    changes           names (or positions, as texts) of the arguments that the answer must change: their new values are
-                      part of the result, a dict with "return" and these
-    calls             names of given functions and of parts of the module ("experts.0"): the arguments of their calls
-                      are part of the result, as "calls of NAME"
-    result_mask       name of an argument, a mask over the first axes of the result: where it is False, the result is
-                      not compared
-    modes             whether the modules among the arguments must keep their mode (training or evaluation)
+    repeats           whether the call is made a second time, and for a module once more in evaluation mode
+                      under no_grad
+    changes           names (or positions, as texts) of the arguments that the answer must change: the result
+                      is then a dict of "return" and the new values of these arguments
+    calls             names of functions passed to the answer and of parts of the module ("experts.0"): the
+                      arguments of their calls are part of the result, as "calls of NAME"
+    result_mask       name of an argument, a mask over the first axes of the result: where it is False, the
+                      result is not compared
+    modes             whether even the modules named in `changes` must keep their mode (training or
+                      evaluation); all other modules must keep it anyway
     exact_state_dict  whether the module's state dict must hold `weights` and nothing else
-    new               make two modules instead, and judge the parameters that they start with (class exercises)
-    slow              whether a right answer may take long: the case is drawn once, its operations are not recorded,
-                      and an answer that runs out of time here is still called on the other cases
+    new               whether to make two new modules instead of a call, and judge their initial parameters
+                      (class exercises)
+    slow              whether a right answer may take long: a hidden check then includes the case only once,
+                      its operations are not recorded, and an answer that runs out of time here is still
+                      called on the other cases
     """
 
     gradients: bool = True
@@ -156,12 +165,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Question(Asked, Called):
-    """The part of a case that an answer's process receives, and how closely it is observed there.
+    """The part of a case that the answer's process receives, with how closely the answer is observed there.
 
     observe    whether the operations used are observed closely, for the rules of form
     record     whether operations are recorded at all (set by a check, which records them in some cases only)
-    suspects   beginnings of the names of operations that a rule forbids: if one was used, the probe finds out whether
-               the result comes from it (a check fills this in)
+    suspects   prefixes of the names of operations that a rule forbids: if one of them was used, the probe
+               finds out whether the result depends on it (set by a check)
     program    whether operations are recorded so that they can be run again (autograder.probe.program; set by
                a check)
     elsewhere  whether the call is made on another device as well (autograder.probe.elsewhere; set by a check)
@@ -181,18 +190,18 @@ class Question(Asked, Called):
 
     @property
     def has_usage(self) -> bool:
-        """True if the operations used are part of its record."""
+        """True if the operations that the answer uses are recorded."""
         return self.record and not self.slow and not self.new
 
 
 @dataclass(frozen=True)
 class Work:
-    """A limit on the entries that the kernels of a call read and make in all.
+    """A limit on the work of a call: the number of entries that its kernels read and make in total.
 
-    limit   the number of entries at which it is too much
-    beyond  the family of another case whose work is subtracted first, `times` times: the rest is what grows faster than
-            the input
-    pieces  only kernels that make at least so many entries count; a power of two
+    limit   the number of entries at or above which the work is too much
+    beyond  the family of another case, whose work is first subtracted `times` times, so that only the part
+            that grows faster than the input is left
+    pieces  a power of two: only kernels that make at least this many entries count
     """
 
     limit: int
@@ -206,16 +215,20 @@ class Work:
 class Judged:
     """The part of a case that only the judge knows.
 
-    family     a few words, also shown to the learner: "more keys than queries"
-    aspect     the aspect whose points a wrong value here costs
-    needs      names of what a right result here needs beyond the simplest case (`Exercise.needs`)
-    expect     how the result is compared; for a result that is a dict, how each item is
-    scale      how large the rounding error of a right float32 answer may be, relative to unit-size inputs
+    family     a short description, also shown to the learner: "more keys than queries"
+    aspect     the aspect that loses its points if the value is wrong here
+    needs      names of the requirements that this case has but the simplest case does not; they are keys of
+               `Exercise.needs`
+    expect     how the result is compared; if the result is a dict, how each of its items is compared
+    scale      factor for the tolerance: the rounding error of a right float32 answer may be this many times
+               larger than for unit-size inputs
     raises     name of the exception that the answer must raise
-    entries    the number of entries at which an intermediate tensor is too large, in a case that is observed closely
-    work       a limit on all that is read and made, in a case that is observed closely
-    float64    derive the standard float64 case from this case instead of the first. Mark a case whose sizes are powers
-               of four: their square roots are exact in float32, so a scale from `torch.tensor(d)` passes
+    entries    the number of entries at or above which an intermediate tensor is too large; counts only with
+               `observe`
+    work       a limit on the entries read and made; counts only with `observe`
+    float64    whether the standard float64 case is derived from this case instead of the first. Mark a case
+               whose sizes are powers of four: their square roots are exact in float32, so that an answer that
+               computes its scale from `torch.tensor(d)` passes
     """
 
     family: str
@@ -237,20 +250,20 @@ class Judged:
 
 @dataclass(frozen=True)
 class Case(Question, Judged):
-    """One case, written in one row: `Case(family, args, kwargs, ...)` with the fields above by name."""
+    """One case, written in one line: `Case(family, args, kwargs, ...)`, with the other fields by name."""
 
 
 SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match, Work)
 
 
 def named_arguments(case: Question) -> dict[str, Any]:
-    """Return the arguments by the names that `Kept` has for them: a position, or the keyword."""
+    """Return the arguments by the names that `Kept` uses for them: the position as text, or the keyword."""
     return {str(place): arg for place, arg in enumerate(case.args)} | dict(case.kwargs)
 
 
 def float_type(case: Question) -> torch.dtype:
-    """Return the type of the float inputs: of the first argument that is a tensor of floats, else of the
-    first such tensor within an argument or among the weights.
+    """Return the dtype of the float inputs: that of the first argument that is a float tensor, or else of the
+    first float tensor within an argument or among the weights; float32 if there is none.
     """
     tensors = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, torch.Tensor)]
     found = next(_floats([tensors, case.args, case.kwargs, case.weights]), None)
@@ -262,7 +275,7 @@ def _floats(value: object) -> Iterator[torch.Tensor]:
 
 
 def tensors_in(value: object) -> Iterator[torch.Tensor]:
-    """Yield the tensors within an argument, including those of modules."""
+    """Yield the tensors within an argument, including the weights of modules."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, Module):

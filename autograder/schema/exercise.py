@@ -1,11 +1,11 @@
 """An exercise. Data only: nothing here calls an answer or compares anything.
 
-An exercise asks for one function or one class. It knows
+An exercise asks for one function or one class. It has
 
 - a `reference`, written with PyTorch's own functions, which is run in float64;
-- `cases`, the questions for an answer;
+- `cases`, the questions that are put to an answer;
 - `mistakes`, wrong answers that people give, each with a tutor's observation and question;
-- `rules` of form, `hints`, and how its points are split over named `aspects`.
+- `rules` of form, `hints`, and `aspects`, over which its points are split.
 """
 
 import inspect
@@ -31,10 +31,14 @@ PROCEDURES = ("function", "class")  # kinds of exercises
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of form. `loops` is "required", "forbidden" or None; `forbidden` names groups of operations in
-    `autograder.judge.rules`. If a matrix product is forbidden, one operation may make at most a row of any of
-    the axes `rows`. `large` and `work` are the words and the question for a tensor that exceeds the `entries`
-    of a case, and for work that exceeds the `work` of a case.
+    """Rules of form.
+
+    loops      "required", "forbidden" or None
+    forbidden  names of groups of operations in `autograder.judge.rules`
+    rows       letters of axes, for exercises that forbid a matrix product: an operation that multiplies and
+               sums may make at most as many entries as the longest of these axes has
+    large      the words and the question for a tensor that exceeds the `entries` of a case
+    work       the words and the question for work that exceeds the `work` of a case
     """
 
     loops: str | None = None
@@ -49,7 +53,7 @@ class Invariant:
     """A condition on the outputs of several cases.
 
     `kind` names its test in `autograder.judge.invariants`; `families` are the cases whose outputs it
-    compares. The learner reads `observation` and `question` when it does not hold.
+    compares. If the condition does not hold, the learner reads `observation` and `question`.
     """
 
     kind: str
@@ -60,16 +64,18 @@ class Invariant:
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """One exercise of the course (see above).
+    """One exercise of the course (see the top of this file).
 
     number    its position in the lesson, from 1
-    worked    a plain right answer, of which the mistakes are edits; its name is the exercise's
-    shapes    the axes of every tensor argument and of the result ("return") in the course's letters, for messages
-    standard  kinds of cases derived from the exercise's own: in "float64", with columns in memory order ("transposed",
-              which every exercise with tensors gets), with arguments by keyword ("by name"), and of a "new" module,
-              whose parameters must be random
-    needs     requirement -> (observation, question), shown when only cases with that requirement (`Case.needs`) fail;
-              under "" for an answer that is wrong in all cases that need nothing
+    worked    a simple right answer with the exercise's name; most mistakes are edits of it
+    shapes    the axes of every tensor argument and of the result ("return") in the course's letters, for
+              messages
+    standard  kinds of cases to derive from the exercise's own: in "float64"; with tensors stored column by
+              column ("transposed", added automatically where it applies); with arguments by keyword ("by
+              name"); and of a "new" module, whose parameters must be random
+    needs     requirement -> (observation, question), shown when only cases with that requirement
+              (`Case.needs`) fail. The pair under "" is for an answer that fails in all cases without a
+              requirement
     id, lesson  follow from the path of the exercise's file
     """
 
@@ -101,8 +107,10 @@ class Exercise:
             object.__setattr__(self, "mistakes", completed(self.worked, self.mistakes))
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """Return the cases of a seed: the exercise's own, the standard ones, two calls in a row, and those in which
-        a given function or model raises. Raises UserError if they do not fit `needs` and `aspects`.
+        """Return the cases with the inputs that `draw` yields: the exercise's own, the standard ones, the
+        case of two successive calls, and those in which a function or model passed to the answer raises.
+        Raises UserError if the cases contradict the rest of the exercise, for instance its `needs` or
+        `aspects`.
         """
         own_cases = list(self.cases(draw))
         kinds = kinds_of(own_cases, self.standard)
@@ -130,6 +138,6 @@ class Exercise:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the arguments."""
+        """The names of the reference's arguments; for a class, those of `forward`."""
         function = getattr(self.reference, "forward", self.reference)
         return tuple(name for name in inspect.signature(function).parameters if name != "self")

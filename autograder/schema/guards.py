@@ -1,4 +1,4 @@
-"""Refuses an author's slips with one sentence, when the exercise is loaded or its cases are drawn."""
+"""Reports mistakes in an author's exercise, in one sentence each, when it is loaded or its cases drawn."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,8 +16,8 @@ WORDS = re.compile(r"[a-z][A-Za-z0-9' ,-]*")
 
 
 def refuse_names_of_code(exercise: "Exercise") -> None:
-    """Raise UserError if an aspect or a need is named like a piece of code, which happens if a constant is
-    bound twice.
+    """Raise UserError if the name of an aspect or a need is a piece of code, as happens if the constant that
+    holds the name is assigned again by mistake.
     """
     code = {text for mistake in exercise.mistakes for text in mistake.edits}
     for kind, names in (("aspect", exercise.aspects), ("need", exercise.needs)):
@@ -29,8 +29,9 @@ def refuse_names_of_code(exercise: "Exercise") -> None:
 
 
 def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases: Iterable[Case]) -> None:
-    """Raise UserError if one of the author's own cases is of an aspect without points, or if an aspect has no
-    case. Gradients and side effects are checked in cases of every aspect.
+    """Raise UserError if one of the author's own cases belongs to an aspect that has no points, or if an
+    aspect has no case. Gradients and side effects need no cases of their own, because they are checked in the
+    cases of every aspect.
     """
     for name in sorted({case.aspect for case in own_cases} - exercise.aspects.keys()):
         raise UserError(
@@ -44,7 +45,9 @@ def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases:
 
 
 def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterable[Case]) -> None:
-    """Raise UserError unless the needs that have words are exactly the needs that the cases name."""
+    """Raise UserError unless `needs` has sentences for exactly those needs that the cases name (and perhaps
+    for "").
+    """
     needed = {need for case in cases for need in case.needs}
     for name in sorted(needs.keys() - needed - {""}):
         raise UserError(
@@ -57,13 +60,13 @@ def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterab
 
 
 def refuse_what_judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> None:
-    """Raise UserError for a case, a rule or a limit that no answer could fail."""
+    """Raise UserError for a case, a rule or a limit that could never make an answer fail."""
     for sentence in _judges_nothing(exercise, own_cases):
         raise UserError(f"{exercise.id}: {sentence}")
 
 
 def _judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> Iterator[str]:
-    # Parameters of one axis may be zeros or ones, as those of a norm or a bias are.
+    # Parameters with one axis may be all zeros or all ones, as those of a norm or a bias are.
     weights = own_cases[0].weights.values()
     if "new" in exercise.standard and not any(weight.dim() > 1 and weight.numel() > 1 for weight in weights):
         yield (
@@ -80,7 +83,7 @@ def _judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> Iterator
 
 
 def refuse_other_families(exercise: "Exercise", cases: Sequence[Case]) -> None:
-    """Raise UserError if an invariant, or a case's `work`, names a case that does not exist."""
+    """Raise UserError if an invariant, or the `work` of a case, names a case that does not exist."""
     families = {case.family for case in cases}
     named = [name for invariant in exercise.invariants for name in invariant.families]
     named += [case.work.beyond for case in cases if case.work and case.work.beyond]

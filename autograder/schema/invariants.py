@@ -1,14 +1,16 @@
-"""Conditions on the outputs of several cases, with a message for answers that have no known mistake.
+"""Conditions on the outputs of several cases, each with a message for answers that match no known mistake.
 
-Their arguments are families of cases, for instance two that differ in one sample or in one token. The tests
-are in `autograder.judge.invariants`.
+The arguments `first`, `second` and `family` name families of cases, for instance two that differ in one
+sample or in one token. The tests are in `autograder.judge.invariants`.
 """
 
 from autograder.schema.exercise import Invariant
 
 
 def samples_apart(first: str, second: str) -> Invariant:
-    """Require that two cases that differ in all samples but the first agree in the first."""
+    """Require that two cases whose inputs differ in all samples but the first have the same output for the
+    first sample.
+    """
     return Invariant(
         "samples apart",
         (first, second),
@@ -18,8 +20,9 @@ def samples_apart(first: str, second: str) -> Invariant:
 
 
 def past_only(first: str, second: str) -> Invariant:
-    """Require that two cases under a causal mask that differ in the last token agree in all tokens before
-    it."""
+    """Require that two cases under a causal mask, whose inputs differ only in the last token, have the same
+    outputs for all earlier tokens.
+    """
     return Invariant(
         "past only",
         (first, second),
@@ -29,7 +32,7 @@ def past_only(first: str, second: str) -> Invariant:
 
 
 def shares_sum_to_one(family: str) -> Invariant:
-    """Require that every output is 1 in a case whose values are all 1."""
+    """Require that every output is 1 in a case in which every value is 1."""
     return Invariant(
         "shares sum to one",
         (family,),
@@ -39,10 +42,10 @@ def shares_sum_to_one(family: str) -> Invariant:
 
 
 def doubles(first: str, second: str, observation: str, question: str) -> Invariant:
-    """Require that the number returned in the second case is twice that of the first."""
+    """Require that the number returned in the second case is twice the number returned in the first."""
     return Invariant("doubles", (first, second), observation, question)
 
 
 def one_factor(observation: str, question: str) -> Invariant:
-    """Require that the large numbers returned are not all off by the same factor."""
+    """Require that the returned numbers, or at least the large ones, are not all off by the same factor."""
     return Invariant("one factor", (), observation, question)

@@ -1,16 +1,16 @@
 """Mistakes: wrong answers that run, and a tutor's words about each.
 
-A mistake is one or a few edits of the exercise's worked answer:
+A mistake is usually one or a few edits of the exercise's worked answer:
 
     edit("MQA-83 a sum instead of a mean", {"mean(dim=1)": "sum(dim=1)"},
          "Your heads are too large by the number of heads in a group.",
          "What is the mean of two equal heads?"),
 
-The id in front of the title is for mistakes that several exercises share. Without one, the id follows from
-the exercise and the title (`own_id`). An edit that fits several worked answers is written once, in a table
-from which each exercise takes its mistakes with `fitting`. A mistake that is not an edit is a whole answer:
-`wrong`. A mistake without words takes those of the last one with its id in this exercise, or else of the
-first one in the course.
+Mistakes that several exercises share have an id in front of the title. Without one, the id follows from the
+exercise and the title (`own_id`). Edits that fit several worked answers are written once, in a table from
+which each exercise takes those that fit (`fitting`). A mistake that is not an edit is given as a whole answer
+(`wrong`). A mistake without words takes the words of the last mistake before it with the same id in this
+exercise, or else of the first one in the course.
 """
 
 import hashlib
@@ -31,9 +31,10 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong answer with a short title, one observation and one question of a tutor.
+    """A wrong answer with a short title, and one observation and one question that a tutor would put.
 
-    `edits` maps texts of the worked answer to their replacements; `given` is a whole answer instead.
+    `edits` maps pieces of the worked answer's source to their replacements; if `given` is set, it is the
+    whole answer.
     """
 
     id: str
@@ -54,15 +55,15 @@ class Mistake:
 
 
 def edit(name: str, edits: Mapping[str, str], observation: str = "", question: str = "") -> Mistake:
-    """Return a mistake as edits of the worked answer; `name` is a short title, with an id before it if words
-    are shared.
+    """Return a mistake that consists of edits of the worked answer. `name` is a short title, preceded by an
+    id if several exercises share the words.
     """
     mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, edits)
 
 
 def wrong(name: str, answer: Callable, observation: str = "", question: str = "") -> Mistake:
-    """Return a mistake with a whole answer."""
+    """Return a mistake that is given as a whole answer; `name` is as in `edit`."""
     mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, given=answer)
 
@@ -73,14 +74,16 @@ def _id_and_title(name: str) -> tuple[str, str]:
 
 
 def own_id(exercise_id: str, title: str) -> str:
-    """Return the id of a mistake that no other exercise shares, such as "mqa.pool_kv_heads-1f3a9c". The title
-    itself stays out of it, because it is nearly an answer, and students read ids.
+    """Return the id of a mistake that no other exercise shares, such as "mqa.pool_kv_heads-1f3a9c". It does
+    not contain the title, because students read ids, and the title nearly gives the answer away.
     """
     return f"{exercise_id}-{hashlib.sha256(title.encode()).hexdigest()[:6]}"
 
 
 def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] = ()) -> tuple[Mistake, ...]:
-    """Return the mistakes of a shared table whose edits all apply to this worked answer."""
+    """Return the mistakes of a shared table that fit this worked answer: those whose edits all apply to it,
+    and those that are whole answers. Mistakes with an id in `without` are left out.
+    """
     source = source_of(worked)
     return tuple(
         one
@@ -90,8 +93,8 @@ def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] =
 
 
 def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
-    """Return the mistakes with their worked answer. Raises UserError if it does not contain a text to be
-    edited.
+    """Return the mistakes with `worked` as the answer that they edit. Raises UserError if it does not contain
+    a text that is to be edited.
     """
     for one in mistakes:
         missing = [old for old in one.edits if old not in source_of(worked)]
@@ -104,8 +107,9 @@ def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, .
 
 
 def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
-    """Return the mistakes of an exercise, each with words: those without take the words of the last one here
-    with their id, or else those in `known`. Raises UserError if there are none.
+    """Return the mistakes of an exercise, each with words. A mistake without words takes those of the last
+    mistake before it with the same id or, if there is none, of the one in `known`. Raises UserError if there
+    is neither.
     """
     by_id, completed = dict(known), []
     for mistake in mistakes:
@@ -125,21 +129,21 @@ def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tup
 
 @cache
 def source_of(worked: Callable) -> str:
-    """Return the text of a worked answer."""
+    """Return the source of a worked answer."""
     return inspect.getsource(worked)
 
 
 def edited(worked: Callable, *edits: Mapping[str, str]) -> Callable:
-    """Return the worked answer with these edits of its text."""
+    """Return the worked answer with these edits of its source."""
     names = dict(vars(sys.modules[worked.__module__]))
     exec(compile(edited_source(worked, *edits), os.path.join(FOLDER, "<mistake>"), "exec"), names)
     return names[worked.__name__]
 
 
 def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
-    """Return the text of a worked answer with these edits, each applied to every occurrence.
+    """Return the source of a worked answer with these edits, each applied to every occurrence of its text.
 
-    All texts are searched for in the original, so that no edit changes the replacement of another.
+    All texts are searched for in the original source, so that no edit changes what another has inserted.
     """
     source = source_of(worked)
     for start, end, new in sorted((span for one in edits for span in _spans(source, one)), reverse=True):
@@ -148,6 +152,6 @@ def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
 
 
 def _spans(source: str, edits: Mapping[str, str]) -> list[tuple[int, int, str]]:
-    """Return (start, end, replacement) of every piece of text that the edits change."""
+    """Return (start, end, replacement) for every piece of text that the edits change."""
     places = ((match, new) for old, new in edits.items() for match in re.finditer(re.escape(old), source))
     return [(match.start(), match.end(), new) for match, new in places]

@@ -8,11 +8,11 @@ from autograder.values.pack import pack, unpack
 
 
 def pack_cases(cases: Sequence[Case]) -> bytes:
-    """Return cases as bytes, without what only the judge knows."""
+    """Return the cases as bytes, without the fields that only the judge may know."""
     asked = [field.name for field in fields(Question)]
     return pack([{name: getattr(case, name) for name in asked} for case in cases], SPECS)
 
 
 def unpack_cases(data: bytes) -> list[Question]:
-    """Return the questions of the cases that `pack_cases` was given."""
+    """Return the questions of the cases from which `pack_cases` made these bytes."""
     return [Question(**given) for given in unpack(data, SPECS)]

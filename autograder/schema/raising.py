@@ -1,9 +1,10 @@
-"""Cases in which a function or a model that the answer is given raises an error: it must reach the caller.
+"""Cases in which a function or model that is passed to the answer raises an error, which must reach the
+caller.
 
-A function raises in its first call in one case, and in its second call in another, when half a result is there.
-A model raises in its first call alone, because several inputs may be given to it in one batch. Layers do not
-raise: an answer may read their weights instead of calling them. Nothing raises twice, so that an answer that
-leaves out what fails comes to its end.
+A function raises in its first call in one case and in its second call in another, when part of the result
+exists already. A model raises only in its first call, because the answer may pass it several inputs in one
+batch. Layers do not raise, because an answer may read their weights instead of calling them. A function or
+model raises only once in a case, so that an answer that catches the error and goes on still comes to an end.
 """
 
 from collections.abc import Collection, Iterator
@@ -23,7 +24,7 @@ from autograder.schema.case import (
 )
 from autograder.schema.twice import is_plain
 
-ANY_ERROR = "Exception"  # an answer may put an error of its own in place of the given one
+ANY_ERROR = "Exception"  # an answer may replace the error with one of its own
 MODELS = ("model", "policy", "reference")
 IN_CALL = {1: "raises an error", 2: "raises an error in its second call"}
 
@@ -49,8 +50,8 @@ class Raising{name}({name}):
 
 
 def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Collection[str]) -> Iterator[Case]:
-    """Yield the cases in which a given function or model raises, each made from the first ordinary case that gives
-    it.
+    """Yield the cases in which a function or model passed to the answer raises. Each is made from the first
+    ordinary case that passes this function or model.
     """
     aspect = next((one for one in (SIDE_EFFECTS, REFUSALS) if one in aspects), VALUES)
     for name in parameters:
@@ -66,7 +67,9 @@ def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Colle
 
 
 def _with_raising(case: Case, key: str, call: int) -> Case:
-    """Return the case with the argument `key` replaced by a function or model that raises in its call number `call`."""
+    """Return the case with the argument `key` replaced by a function or model that raises in call number
+    `call`.
+    """
     plain: dict[str, Any] = dict.fromkeys(("gradients", "observe", "repeats", "modes", "float64"), False)
     args = tuple(_raising(arg, call) if str(i) == key else arg for i, arg in enumerate(case.args))
     kwargs = {name: _raising(arg, call) if name == key else arg for name, arg in case.kwargs.items()}
@@ -82,25 +85,25 @@ def _with_raising(case: Case, key: str, call: int) -> Case:
 
 
 def is_raising(case: Case) -> bool:
-    """Return whether a case expects the error that a given function or model raises."""
+    """Return whether the case expects an error that a function or model passed to the answer raises."""
     return case.raises == ANY_ERROR
 
 
 def _key(case: Case, name: str, parameters: tuple[str, ...]) -> str:
-    """Return the name under which the case holds an argument: its own, or its position."""
+    """Return the name under which the case holds an argument: its keyword, or its position as text."""
     return name if name in case.kwargs else str(parameters.index(name))
 
 
 def _until_the_answer(case: Case) -> tuple[Call, ...]:
-    """Return the script up to the first call of the answer: a later call could fail because of what the answer
-    returned.
+    """Return the script up to the first call of the answer, because a later call could fail due to what the
+    answer returned.
     """
     last = next((place for place, call in enumerate(case.script) if call.to == "answer"), -1)
     return case.script[: last + 1]
 
 
 def _is_called(case: Case, name: str, parameters: tuple[str, ...]) -> bool:
-    """Return whether the case gives the answer a function, or a model, under this name."""
+    """Return whether the case passes a function or a model to the answer under this name."""
     key = _key(case, name, parameters)
     value = named_arguments(case).get(key)
     is_model = isinstance(value, Module) and bool(value.code) and name in MODELS

@@ -1,12 +1,12 @@
-"""Exercises as recorded data, for the checks of students of a graded course.
+"""Exercises as recorded data, for the checks that students of a graded course run.
 
-The folder `autograder/exercises/recorded` exists in the student bundle only (`python -m autograder bundle` writes it,
-see autograder.bundle.records) and replaces the exercises:
+The folder `autograder/exercises/recorded` exists in the student bundle only (`python -m autograder bundle`
+writes it, see autograder.bundle.records) and replaces the exercises:
 
     exercises.json          the exercises: points, hints, rules, and the words of each mistake
     ID.safetensors          the visible cases, the expected results, and the results of each known mistake
 
-It contains no answer and no code of a mistake: only inputs, outputs and a tutor's words.
+It contains neither an answer nor the code of a mistake, only inputs, outputs and a tutor's words.
 """
 
 import json
@@ -25,7 +25,7 @@ from autograder.values.store import Stored
 
 @dataclass(frozen=True)
 class Recorded:
-    """The file of one exercise, read on demand."""
+    """The recorded data of one exercise, read from their file on demand."""
 
     folder: Path
     id: str
@@ -36,7 +36,7 @@ class Recorded:
         return Stored(self.folder / f"{self.id}.safetensors", SPECS)
 
     def cases(self, draw: Draw) -> list[Case]:
-        """Return the visible cases. Raises UserError for others, which are not recorded."""
+        """Return the visible cases. Raises UserError if `draw` is for other cases, which are not recorded."""
         if draw.hidden or draw.seed != PUBLIC_SEED:
             raise UserError("only the visible cases are recorded here; others need the course's repository.")
         return [Case(**fields) for fields in self.file.value["cases"]]

@@ -1,8 +1,9 @@
-"""Cases that many exercises share, derived from their own ones: float64, columns in memory order, arguments
-by keyword, and the parameters of new modules.
+"""Standard cases, which are derived from an exercise's own cases: float64 inputs, tensors stored column by
+column, arguments by keyword, and the parameters of new modules.
 
-The float64 case is derived from the one marked with `float64`, if there is one. FROM_TABLES means float64
-inputs with the float32 tolerance, for answers that may compute float32 tables in advance.
+The float64 case is derived from the case marked with `float64`, or else from the first. FROM_TABLES means
+float64 inputs with the float32 tolerance, for exercises whose answers may compute tables in float32 in
+advance.
 """
 
 import inspect
@@ -28,7 +29,7 @@ from autograder.schema.twice import TWICE, is_plain
 from autograder.values.compare import RANDOM
 
 MOST_CALLS_ELSEWHERE = 3
-BEYOND_SINGLE = 1.0 + 2.0**-26  # exceeds 1 by a quarter of float32's last digit at most: rounding removes it
+BEYOND_SINGLE = 1.0 + 2.0**-26  # adds at most a quarter of float32's last digit, which rounding removes
 TRANSPOSED = "columns in memory order"
 FROM_TABLES = "float64 from tables of float32"
 
@@ -39,8 +40,8 @@ def standard_cases(
     parameters: tuple[str, ...] = (),
     reference: Callable | None = None,
 ) -> list[Case]:
-    """Return the cases of these kinds. "by name" needs the names of the arguments and, for a class, the
-    reference.
+    """Return a standard case of each of these kinds. For "by name", `parameters` are the names of the
+    arguments; in a class exercise, the names for the constructor come from `reference`.
     """
     marked = next((case for case in cases if case.float64), cases[0])
     first, double, most = (
@@ -57,8 +58,9 @@ def standard_cases(
 
 
 def kinds_of(cases: list[Case], kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """Return these kinds, with "transposed" added if it applies and none of the exercise's own `cases` has a
-    tensor that is not contiguous."""
+    """Return `kinds`, with "transposed" added if it applies and the exercise's own `cases` contain only
+    contiguous tensors.
+    """
     if "transposed" in kinds or any(map(_gives_not_contiguous, cases)):
         return kinds
     return (*kinds, "transposed") if _gives_not_contiguous(_transposed(_of_most_arguments(cases))) else kinds
@@ -69,24 +71,27 @@ def _gives_not_contiguous(case: Case) -> bool:
 
 
 def _of_most_arguments(cases: list[Case]) -> Case:
-    """Return the first case with the most arguments among the cases of one call whose values count; if there
-    are none, the first case.
+    """Return the case with the most arguments (the first, if several have as many) among the ordinary cases
+    with a single call; if there are none, return the first case.
     """
     plain = [case for case in cases if case.aspect == VALUES and is_plain(case) and not case.script]
     return max(plain, key=lambda case: len(case.args) + len(case.kwargs), default=cases[0])
 
 
 def as_exact_as_float64(case: Case) -> Case:
-    """Return the case; if it earns the point for float64, compared as closely as float64 allows."""
+    """Return the case, with its tolerance lowered to what float64 allows if it has float64 inputs and counts
+    for the float64 aspect.
+    """
     exact = case.aspect == DTYPES and float_type(case) == torch.float64
     return replace(case, scale=case.scale * IN_DOUBLE) if exact else case
 
 
 def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """Return the cases, with some of them also run on another device: one for each choice of tensor
-    arguments.
+    """Return the cases, with some of them marked to be run on another device as well: the first case for each
+    set of arguments that are passed, up to MOST_CALLS_ELSEWHERE cases.
 
-    If all cases are in float32, none is: an answer may then keep its buffers on the CPU.
+    If the cases use float32 but never float64, none is marked, because an answer may then keep its buffers on
+    the CPU.
     """
     types = {tensor.dtype for case in cases for tensor in tensors_in((case.args, case.kwargs, case.weights))}
     if torch.float32 in types and torch.float64 not in types:
@@ -128,8 +133,9 @@ def _double(value: Any) -> Any:
 
 
 def _beyond_single(value: torch.Tensor) -> torch.Tensor:
-    """Return numbers that float32 cannot hold, so that a step in float32 shows even where entries are only
-    moved. Whole numbers, such as those of a mask, and rows that sum to one stay as they are.
+    """Return the numbers changed so slightly that float32 cannot hold them. An answer that computes in
+    float32 is then detected even if it only moves entries. Whole numbers, such as those of a mask, and rows
+    that sum to one are not changed.
     """
     whole = bool((value == value.round()).all())
     shares = value.dim() > 0 and bool((value.sum(dim=-1) == 1.0).all())
@@ -138,13 +144,15 @@ def _beyond_single(value: torch.Tensor) -> torch.Tensor:
 
 def _transposed(first: Case) -> Case:
     args, kwargs = (_not_contiguous(given) for given in (first.args, dict(first.kwargs)))
-    # A step that fails only on some layouts, such as `view`, costs one aspect: the numbers are right
-    # otherwise.
+    # An answer with a step that fails only on some layouts, such as `view`, loses only one aspect, because
+    # its numbers are otherwise right.
     return replace(first, family=TRANSPOSED, args=args, kwargs=kwargs, gradients=False, aspect=SIDE_EFFECTS)
 
 
 def _not_contiguous(value: Any) -> Any:
-    """Return the value, its tensors with columns in memory order, or else with gaps between their entries."""
+    """Return the value with its tensors stored column by column or, where this changes nothing, with gaps
+    between their entries in memory.
+    """
     if isinstance(value, torch.Tensor) and value.dim() > 0 and value.numel() > 1:
         columns = value.mT.contiguous().mT if value.dim() > 1 else value
         return torch.stack((value, value), dim=-1)[..., 0] if columns.is_contiguous() else columns

@@ -1,8 +1,9 @@
-"""The case of two calls in a row, whose results are both read after the second call.
+"""The case of two successive calls, whose results are both read after the second call.
 
-A later call must neither change an earlier result nor return it for other arguments. Where the exercise draws
-its sizes, both calls have the same sizes, so that memory kept from the first would fit the second. Where
-modules are given, a third call passes the first ones again, with other weights.
+A later call must neither change an earlier result nor return it for different arguments. If the exercise
+draws its sizes, both calls have the same sizes, so that a buffer kept from the first call would fit the
+second. If modules are among the arguments, a third call passes those of the first call again, with changed
+weights.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,9 +33,9 @@ CALLS = FIRST, SECOND = "first", "second"
 
 
 def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """Return a case of two calls that one instance can answer with different arguments, in a list; an empty list if
-    there are no such calls. The first choice is the first case and its counterpart of the same sizes in `again`;
-    the next are the two plain cases that are most alike in size.
+    """Return a list of one case, in which one instance answers two calls with different arguments, or an
+    empty list if no two cases can be combined. The first choice is the first case with its counterpart of the
+    same sizes in `again`; after that, the plain cases that are most alike in size are tried.
     """
     pairs = chain(zip(cases[:1], again, strict=False), _most_alike_first(cases))
     pair = next((pair for pair in pairs if _can_follow(*pair)), None)
@@ -53,8 +54,8 @@ def _can_follow(first: Case, second: Case) -> bool:
 
 
 def _alike(pair: tuple[Case, Case]) -> list[bool]:
-    """Return, for each argument, whether its size is the same in both cases: a sort key, in which the first
-    arguments matter most.
+    """Return a sort key for a pair of cases: for each argument, whether it has the same size in both. The
+    first arguments matter most.
     """
     sizes = ([_size(arg) for arg in (*case.args, *case.kwargs.values())] for case in pair)
     return [one == other for one, other in zip(*sizes, strict=False)]
@@ -71,7 +72,7 @@ def _size(arg: object) -> object:
 
 
 def is_plain(case: Case) -> bool:
-    """Return whether the case is an ordinary one that judges values."""
+    """Return whether the case is an ordinary one, which judges values."""
     return case.aspect == VALUES and not (
         case.slow or case.raises or case.new or case.result_mask or case.entries
     )
@@ -104,7 +105,9 @@ LATER = "third"
 
 
 def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
-    """Add a call with the same modules as the first one, after their weights have changed."""
+    """Add a third call to `joined`, which repeats the first one after the weights of its modules have
+    changed.
+    """
     modules = tuple(name for name, value in first.kwargs.items() if isinstance(value, Module))
     if modules and not set(modules) & set(first.changes):
         change = Call(tuple(map(Kept, modules)), to="changed")
@@ -115,7 +118,9 @@ def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
 
 
 def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:
-    """Return the case as a part of a longer script, with names that say which call they belong to."""
+    """Return the case as part of a longer script, with its arguments and results renamed after the call that
+    they belong to.
+    """
     positional = dict(zip(map(str, range(len(case.args))), parameters, strict=False))
     given = named_arguments(case)
     names = {name: f"{which}_{positional.get(name, name)}" for name in given} | {"return": which}
@@ -146,7 +151,7 @@ def _renamed_call(call: Call, name_of: Callable[[str], str]) -> Call:
 
 
 def _matches(case: Case, shown: list[str]) -> Mapping[str, Match]:
-    """Return how each result is compared."""
+    """Return how each kept result is compared, by name."""
     return dict.fromkeys(shown, case.expect) if isinstance(case.expect, Match) else case.expect
 
 
@@ -156,5 +161,7 @@ def _one_call(case: Case) -> Call:
 
 
 def argument_of(name: str) -> str:
-    """Return the argument that a name refers to, even in the case of two calls."""
+    """Return the name of an argument without the prefix that it has in the case of two calls: "x" for
+    "first_x".
+    """
     return next((name.removeprefix(f"{which}_") for which in CALLS if name.startswith(f"{which}_")), name)

@@ -1,12 +1,13 @@
-"""Values: one form for inputs and outputs of a call, and one way each to compare, send and store them.
+"""Values: one form for the inputs and outputs of calls, and modules that compare, send and store values of
+this form.
 
-    encode   a result as plain data; whether data from elsewhere has that form
-    compare  whether two encoded values agree, and where they differ
-    pack     plain data with tensors as bytes, for another process
-    store    the same in a file, each tensor once
+    encode   turns a result into plain data; checks that data from elsewhere have that form
+    compare  decides whether two encoded values agree, and where they differ
+    pack     turns plain data with tensors into bytes, for another process
+    store    writes plain data to a file, each tensor once
 
-A value of unknown type, too large or nested too deeply has the kind "other", which equals nothing, not even
-itself.
+A value that has an unknown type, is too large or is nested too deeply gets the kind "other", which equals
+nothing, not even itself.
 """
 
 from typing import Any

@@ -1,12 +1,13 @@
-"""Compares two encoded values (see autograder.values.encode): whether they agree, and where they differ.
+"""Decides whether two encoded values (see autograder.values.encode) agree, and finds where they differ.
 
-Tensors and floats are compared with a tolerance, everything else exactly, and types exactly: True is not 1,
-and 1 is not 1.0. A case asks for another comparison with a `Match`.
+Tensors and floats are compared with a tolerance, everything else exactly. Types must be the same: True is not
+1, and 1 is not 1.0. A case can ask for a different comparison with a `Match`.
 
-The tolerance: a right float32 answer differs from the float64 reference by rounding alone: about 1e-6 for
-unit-size inputs and the short sums of the cases, and for large scores by the rounding of the scores (1e-7 of
-their size, which the cases keep small by exact inputs). The smallest wrong answer that must be rejected is
-the tanh form of GELU, about 5e-4 off. 1e-4 lies well above the first and below the second.
+Why the tolerance is 1e-4: a right float32 answer differs from the float64 reference only by rounding. With
+unit-size inputs and the short sums of the cases, the rounding error is about 1e-6. With large scores it is
+about 1e-7 of their size; the cases keep it small by using inputs that are exact in float32. The smallest
+error that must be rejected is that of the tanh form of GELU, about 5e-4. 1e-4 lies well above the rounding
+errors and below the error of GELU.
 """
 
 import math
@@ -32,13 +33,16 @@ WAYS = ("close", "exact", "same set", "same rows", "one of", "random", "same")
 
 @dataclass(frozen=True)
 class Match:
-    """A way to compare a result.
+    """A way to compare a result, with a factor `scale` for the tolerance. `how` is one of these:
 
-    how    "close" (with the tolerance, times `scale`), "exact", "same set" (the items of a list, or the rows of a
-           tensor, in any order), "same rows" (the rows of every tensor in a list, in any order and with any axes in
-           front), "one of" (the reference gives a list of right results), "random" (the parameters of two new modules:
-           of sane size, no two alike), or "same" (compares two student-side values, without a reference: any class of
-           tensor, a tolerance that follows the largest entry, errors by type)
+    "close"      equal within the tolerance
+    "exact"      equal
+    "same set"   the items of a list, or the rows of a tensor, are the same in any order
+    "same rows"  the rows of each tensor in a list are the same in any order, with any axes in front
+    "one of"     the reference gives a list of right results, and the answer must give one of them
+    "random"     the parameters of two new modules have reasonable sizes, and no two of them are alike
+    "same"       two values from students' code, neither of them a reference, are the same: tensors may be of
+                 any class, the tolerance follows the largest entry, and errors are compared by type
     """
 
     how: str = "close"
@@ -60,12 +64,12 @@ def close(scale: float) -> Match:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place in which two values differ.
+    """The first place where two values differ.
 
-    what    "kind", "class", "length", "keys", "shape", "kind of number", "value", "not finite", "dtype", "any";
-            "constant", "alike", "size" (of random parameters)
-    path    the indices and keys that lead to it through lists and dicts
-    index   the entry of a tensor that is off the furthest
+    what    "kind", "class", "length", "keys", "shape", "kind of number", "value", "not finite", "dtype",
+            "any"; "constant", "alike", "size" (of random parameters)
+    path    the indices and keys that lead to this place through lists and dicts
+    index   the index of the tensor entry that is furthest off
     """
 
     what: str
@@ -83,9 +87,9 @@ def difference(
     float_type: torch.dtype | None = None,
     path: tuple = (),
 ) -> Difference | None:
-    """Return the first Difference, from the outside to the numbers, or None if the values agree.
+    """Return the first Difference, looking at kinds and shapes before numbers, or None if the values agree.
 
-    With `float_type`, tensors of floats must have this type, whatever the type of the expected one (a
+    With `float_type`, float tensors must have this dtype, whatever the dtype of the expected value (a
     reference runs in float64).
     """
     if match.how in SPECIAL:
@@ -123,7 +127,7 @@ def _random(
     expected: Encoded, actual: Encoded, match: Match, float_type: torch.dtype | None, path: tuple
 ) -> Difference | None:
     """Check that the weights of two modules (dicts by name) are random numbers: none constant, no two alike,
-    none far from the sizes with which a layer can learn.
+    and none much smaller or larger than a layer needs in order to learn.
     """
     if difference(_shapes_of(expected), _shapes_of(actual)) is not None:
         return difference(expected, actual, CLOSE, float_type, path)
@@ -184,7 +188,7 @@ SPECIAL = {"one of": _one_of, "same set": _same_set, "random": _random}
 
 
 def _rows(tensor: Encoded) -> Encoded:
-    """Return the tensor as a matrix of its rows; a single axis becomes one row."""
+    """Return the tensor as a matrix of its rows; a tensor with one axis becomes a single row."""
     data = tensor["data"]
     if data.dim() == 1:
         return tensor | {"data": data[None]}
@@ -217,7 +221,7 @@ def _dicts(
 
 
 def typed(key: object) -> Hashable:
-    """Return a dict's key with its types, so that 1, 1.0 and True are three keys."""
+    """Return a dict's key together with its type, so that 1, 1.0 and True are three different keys."""
     return (tuple, *map(typed, key)) if isinstance(key, tuple) else (type(key), key)
 
 
@@ -262,21 +266,22 @@ def _unequal(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
 
 
 def kind_of_number(numbers: torch.Tensor) -> str:
-    """Return the kind of a number: complex, bool, float or int."""
+    """Return the kind of numbers in a tensor: complex, bool, float or int."""
     if numbers.is_complex():
         return "complex"
     return "bool" if numbers.dtype is torch.bool else "float" if numbers.is_floating_point() else "int"
 
 
 def worst(far: torch.Tensor) -> tuple[int, ...]:
-    """Return the index of the entry that is off the furthest."""
-    # NumPy, because PyTorch's function imports SymPy, which takes as long as the whole rest of a check.
+    """Return the index of the entry that is furthest off."""
+    # NumPy, because PyTorch's function imports SymPy, which takes as long as all the rest of a check.
     return tuple(int(i) for i in np.unravel_index(int(far.argmax()), far.shape))
 
 
 def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
-    """Return how far each entry is beyond the tolerance, in float64: <= 0 is close enough; inf if one number is NaN
-    or infinite and the other is not the same (two NaN agree).
+    """Return by how much the error of each entry exceeds the tolerance, in float64: <= 0 means close enough.
+    Where one number is NaN or infinite and the other differs from it, the result is inf; two NaNs count as
+    equal.
     """
     double = torch.complex128 if expected.is_complex() or actual.is_complex() else torch.float64
     expected, actual = expected.to(double), actual.to(double)
@@ -288,5 +293,5 @@ def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> 
 
 
 def is_close(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> bool:
-    """Return whether two tensors of the same shape agree everywhere."""
+    """Return whether two tensors have the same shape and agree everywhere."""
     return expected.shape == actual.shape and bool((excess(expected, actual, scale) <= 0).all())

@@ -1,14 +1,15 @@
-"""A result of a call as plain data: a dict with a "kind" and the value.
+"""Turns the result of a call into plain data: a dict with a "kind" and the value.
 
     {"kind": "tensor", "class": name of its type, "device": "cpu", "data": a plain copy of its numbers}
     {"kind": "None"}
-    {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": it}
-    {"kind": "list" | "tuple", "items": encoded values}, or for many integers {"kind", "ints": one int64 tensor}
+    {"kind": "bool" | "int" | "float" | "str" | "bytes", "value": the value}
+    {"kind": "list" | "tuple", "items": encoded values}, or with "ints": an int64 tensor, for many integers
     {"kind": "dict", "keys": plain keys, "items": encoded values}
-    {"kind": "other", "class": why it cannot be encoded}
+    {"kind": "other", "class": its type, or why it cannot be encoded}
 
-No type of the answer's own survives: a subclass of Tensor becomes its class's name and its raw numbers, a
-subclass of list or dict a plain list or dict. Nothing is truncated, because the rest could be right.
+No type that the answer defines survives: a subclass of Tensor becomes the name of its class and its raw
+numbers, and a subclass of list or dict becomes a plain list or dict. Values that are too large are not
+truncated, because the part that is left might look right.
 """
 
 from typing import Any
@@ -119,7 +120,7 @@ def _is_key(key: Any, depth: int = 0) -> bool:
 
 def _encode_tensor(value: torch.Tensor) -> Encoded:
     name = class_name(type(value))
-    # subtle: a subclass may lie in every method; as a plain tensor it cannot.
+    # subtle: any method of a subclass may return something false; the methods of a plain tensor do not.
     with without_subclasses(), torch.no_grad():
         plain = torch.Tensor.detach(value)
         if plain.layout is not torch.strided or plain.is_quantized or plain.device.type == "meta":
@@ -138,7 +139,7 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def class_name(kind: type) -> str:
-    """Return the name of a type, cut to LONGEST_NAME."""
+    """Return the name of a type, cut to LONGEST_NAME characters."""
     return str(getattr(kind, "__qualname__", "?"))[:LONGEST_NAME]
 
 
@@ -146,7 +147,9 @@ MOST_AXES = 64
 
 
 def check(value: Any, depth: int = 0) -> None:
-    """Raise Unreadable unless `encode` could have returned `value`, which came from elsewhere."""
+    """Raise Unreadable unless `value`, which came from another process, has a form that `encode` could have
+    returned.
+    """
     kind = value.get("kind") if type(value) is dict else None
     fields = set(value) - {"kind"} if type(value) is dict else set()
     if kind in ("list", "tuple") and fields == {"ints"}:

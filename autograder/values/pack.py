@@ -1,8 +1,8 @@
-"""Plain data as bytes, for another process; never pickle.
+"""Turns plain data into bytes for another process; never with pickle.
 
-A message is a safetensors file: the tensors under numbered names, and the rest as one JSON text in its
-metadata. Reading it builds lists, dicts, numbers, text and tensors only and never runs code, whoever wrote
-it.
+A message is a safetensors file: it holds the tensors under numbered names, and the rest as one JSON text in
+its metadata. No matter who wrote the message, reading it builds only plain data, tensors and the specs that
+the caller names, and never runs code.
 """
 
 import json
@@ -34,7 +34,9 @@ def pack(value: Any, specs: tuple[type[Any], ...] = ()) -> bytes:
 
 
 def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
-    """Return the value that `pack` was given. Raises BadMessage."""
+    """Return the value that `pack` turned into these bytes. Raises BadMessage if they are damaged or too
+    large.
+    """
     if len(data) > LARGEST_MESSAGE:
         raise BadMessage(f"a message of {len(data)} bytes is larger than allowed")
     try:

@@ -1,6 +1,6 @@
 """Separates plain data into JSON and tensors, for messages and files.
 
-a tensor         {"tensor": the result of `place`}, and its strides if it does not lie in memory row by row
+a tensor         {"tensor": the result of `place`}, and its strides if it is not contiguous
 list             a list
 tuple            {"tuple": [...]}
 dict             {"map": {...}} if all keys are texts, else {"dict": [keys, items]}
@@ -17,8 +17,8 @@ import torch
 
 
 def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[Any], ...] = ()) -> Any:
-    """Return `value` as JSON; `place` stores a tensor and returns its key. Raises TypeError if `value` is not
-    plain data.
+    """Return `value` as data that can be written as JSON; `place` stores a tensor and returns a key for it.
+    Raises TypeError if `value` is not plain data.
     """
     if isinstance(value, torch.Tensor):
         return {"tensor": place(value)} | _strides(value)
@@ -45,9 +45,9 @@ def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[
 
 
 def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[Any], ...] = ()) -> Any:
-    """Return the value that `flatten` was given; `take` returns the tensor of a key.
+    """Return the value that `flatten` turned into `data`; `take` returns the tensor for a key.
 
-    Builds only the types listed above, whoever wrote the data, and specs only of the given classes.
+    No matter who wrote the data, only the types listed above are built, and only specs of the given classes.
     """
     if isinstance(data, list):
         return [restore(item, take, specs) for item in data]
@@ -74,12 +74,16 @@ def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[An
 
 
 def _strides(tensor: torch.Tensor) -> dict[str, list[int]]:
-    """Return the tensor's strides, unless it is contiguous."""
+    """Return {"strides": ...} for a tensor that is neither contiguous nor expanded, and an empty dict for any
+    other.
+    """
     return {} if tensor.is_contiguous() or 0 in tensor.stride() else {"strides": list(tensor.stride())}
 
 
 def with_strides(numbers: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    """Return a copy of `numbers` with these strides (a transposed input stays transposed)."""
+    """Return a copy of `numbers` with these strides, so that a transposed input stays transposed. If one of
+    them is 0, the strides are ignored.
+    """
     if 0 in strides:
         return numbers.clone()
     return torch.empty_strided(numbers.shape, strides, dtype=numbers.dtype).copy_(numbers)

@@ -1,8 +1,8 @@
-"""Plain data with tensors in one safetensors file, which is read without running code.
+"""Stores plain data with tensors in one safetensors file, which can be read without running code.
 
-All tensors of one type are stored in one long row, equal ones once, so that [type, start, shape] identifies a
-tensor; the rest is JSON in the file's header. Besides the value a file holds a table of numbered parts: data
-that a thousand records share is written once, and read on demand.
+All tensors of one dtype are stored in one long row, and equal ones only once; [dtype, start, shape]
+identifies a tensor. The rest is JSON in the file's header. Besides the value, a file holds a table of
+numbered parts, so that data that many records share are written only once, and are read on demand.
 """
 
 import json
@@ -17,8 +17,8 @@ from autograder.values.plain import flatten, restore
 
 
 class Writer:
-    """Collects parts, and writes them with a value. `specs` are the classes that they may hold besides plain
-    data.
+    """Collects parts, and writes them to a file together with a value. `specs` are the classes that these may
+    contain besides plain data.
     """
 
     def __init__(self, specs: tuple[type[Any], ...] = ()) -> None:
@@ -29,7 +29,7 @@ class Writer:
         self._parts: dict[str, int] = {}
 
     def part(self, value: Any) -> int:
-        """Return the number of a part; equal parts have one number."""
+        """Add a part, and return its number; equal parts have the same number."""
         return self._parts.setdefault(_as_json(flatten(value, self._place, self._specs)), len(self._parts))
 
     def write(self, path: Path, value: Any) -> None:
@@ -66,7 +66,7 @@ class Stored:
         self._read: dict[int, Any] = {}
 
     def part(self, number: int) -> Any:
-        """Return a part; the same object each time."""
+        """Return the part with this number, as the same object each time."""
         if number not in self._read:
             self._read[number] = self._restored(self._parts[number])
         return self._read[number]

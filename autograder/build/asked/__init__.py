@@ -1,14 +1,15 @@
-"""The requirements for the course's exercises and lessons, and the proof that one meets them.
+"""The requirements for the course's exercises and lessons, and the proof that an exercise or a lesson meets
+them.
 
-rule.py       a rule: a requirement, and a sentence for whatever breaks it
+rule.py       a rule: a requirement in words, and the check that yields a sentence for each violation
 subject.py    an exercise or a lesson as the rules see it: its files, its notebook, its verdicts
 exercises.py  the rules for an exercise
-answers.py    the rules that run its answers and mistakes; an instructor's own exercises are proved by these
+answers.py    the rules that run its answers and mistakes, which also apply to an instructor's own exercises
 lessons.py    the rules for a lesson
-table.py      all of them as a table, for CONTRIBUTING.md
+table.py      a table of all rules, for CONTRIBUTING.md
 
-`python -m autograder prove NAME` prints a sentence for each violation; the course's tests require that there is
-none.
+`python -m autograder prove NAME` prints a sentence for each violation; the course's tests require that there
+are none.
 """
 
 from difflib import get_close_matches
@@ -27,7 +28,7 @@ __all__ = ["faults_in_folder", "faults_of_exercise", "faults_of_lesson", "prove"
 
 
 def prove(name: str, root: Path = ROOT) -> list[str]:
-    """Return what is wrong with an exercise, or with a lesson and all its exercises, a sentence each.
+    """Return a sentence for each fault of an exercise, or of a lesson and all its exercises.
 
     Raises UserError if neither has that name, or if a source cannot be read.
     """
@@ -47,7 +48,7 @@ def prove(name: str, root: Path = ROOT) -> list[str]:
 
 
 def faults_of_lesson(lesson: Lesson) -> list[str]:
-    """Return what is wrong with the text and the cells of a lesson, without its exercises."""
+    """Return what is wrong with the text and the cells of a lesson, leaving out its exercises."""
     return faults_by(LESSON_RULES, LessonSubject(lesson))
 
 

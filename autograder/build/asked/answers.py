@@ -1,6 +1,7 @@
 """Rules for an exercise's answers: right ones pass, wrong ones do not, and messages say why.
 
-Here the visible cases are tried. `make trial` tries the hidden ones as well, on many seeds.
+Answers are tried on the visible cases, and worked answers also on hidden ones. `make trial` tries all answers
+on hidden cases as well, with many seeds.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from autograder.judge import cases_of, judge
 from autograder.probe import probe
 from autograder.verdict import Verdict
 
-NAMED_AT_LEAST = 0.9  # share of WRONG, the answers that by design match no known mistake, to be explained
+NAMED_AT_LEAST = 0.9  # share of the answers in WRONG (they match no known mistake) to be explained
 LINES, WIDTH = 3, 320
 SEEDS = (("public", False), ("0", True))
 
@@ -64,7 +65,7 @@ def _messages(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def says_what_is_wrong(verdict: Verdict) -> bool:
-    """Return whether the message explains the fault rather than only naming an entry that differs."""
+    """Return whether the message explains the fault, rather than only naming an entry that differs."""
     return verdict.mistake is not None or "Work this one" not in verdict.message
 
 

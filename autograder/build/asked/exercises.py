@@ -1,4 +1,4 @@
-"""Rules for an exercise that can be checked from its files."""
+"""Rules for an exercise that can be checked from its files, without running an answer."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from autograder.build.asked.subject import ExerciseSubject, hidden_lines, shown_
 from autograder.build.lesson import Cell
 
 MISTAKES, HINTS, RIGHT, LINES = 6, 3, 4, 15
-# Lines that the lessons' own experiments need as well, and that give no answer away.
+# Lines that the lessons' own experiments need as well, and that do not give an answer away.
 EVERYDAY = {"with torch.no_grad():", "loss.backward()", "optimizer.zero_grad()", "optimizer.step()", "break"}
 EVERYDAY |= {
     "for _ in range(n_new):",
@@ -40,7 +40,9 @@ def _hints(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def _steps(line: str) -> list[str]:
-    """Return a line and the value that it assigns or returns, except texts as short as a mere name."""
+    """Return a line and the value that it assigns or returns, leaving out texts that are hardly longer than a
+    name.
+    """
     parts = (line, line.partition(" = ")[2], line.removeprefix("return "))
     return [part for part in parts if len(part) > 12]
 

@@ -17,8 +17,8 @@ IMPORTS = (
     "from torch import nn",
     "from autograder import check, compare, draw, explore, figures, hint, progress",
 )
-WITH_MINE = IMPORTS[-1].replace("hint", "hint, mine")  # in lessons that build on answers of others
-STANDARD = ("collections", "itertools", "re")  # allowed modules of Python, besides math
+WITH_MINE = IMPORTS[-1].replace("hint", "hint, mine")  # in lessons that build on answers from other lessons
+STANDARD = ("collections", "itertools", "re")  # modules of the standard library that are allowed besides math
 OF_THE_LESSON = ("experiment", "lessons", "real_model", "sentence")
 CLOSING = ["On your own", "In practice", "Read more"]
 ALT, WIDTH, IMPORTED, SAMPLES = 60, 100, 8, 3
@@ -32,7 +32,8 @@ IDEA = {
     "**What goes wrong.**": r"\*\*What goes wrong\.\*\*",
     "**See it run.**": r"\*\*See it run\.\*\*",
 }
-# Pairs of parts, the first before the second. A trap that is shown by running it comes before the rest of the run.
+# Pairs of parts by their position in IDEA: the first must come before the second. "What goes wrong" and "See
+# it run" may come in either order.
 ORDER = ((0, 1), (0, 3), (3, 4), (4, 5), (1, 4), (4, 6))
 
 LESSON_RULES: list[Rule[LessonSubject]] = []

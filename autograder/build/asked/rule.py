@@ -1,4 +1,4 @@
-"""A rule: a requirement for an exercise or a lesson, in words, and the check of it."""
+"""A rule: a requirement for an exercise or a lesson in words, and the function that checks it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Rule(Generic[S]):
 
 
 def adds_to(rules: list[Rule[S]], asks: str) -> Callable[[Check[S]], Check[S]]:
-    """Register the decorated function as a rule."""
+    """Return a decorator that adds a check to `rules`; the words `asks` say what the check requires."""
 
     def add(check: Check[S]) -> Check[S]:
         rules.append(Rule(asks, check))
@@ -35,5 +35,5 @@ def adds_to(rules: list[Rule[S]], asks: str) -> Callable[[Check[S]], Check[S]]:
 
 
 def faults_by(rules: Iterable[Rule[S]], subject: S) -> list[str]:
-    """Return the sentences of all rules that the subject breaks, each after the rule's name."""
+    """Return a sentence for each violation of the rules by the subject, after the subject's name."""
     return [f"{subject.name}: {fault}" for rule in rules for fault in rule.check(subject)]

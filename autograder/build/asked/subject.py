@@ -1,4 +1,4 @@
-"""An exercise or a lesson as the rules see it. Every part is made once, when a rule asks for it."""
+"""An exercise or a lesson as the rules see it. Each part is computed once, when a rule first asks for it."""
 
 import linecache
 import re
@@ -52,18 +52,18 @@ class LessonSubject:
 
     @cached_property
     def prose(self) -> str:
-        """The text, including model answers and marking schemes, without the marks around them."""
+        """The lesson's text, including model answers and marking schemes, without the marks around them."""
         text = "\n\n".join(cell.text for cell in self.cells if not cell.is_code)
         return re.sub(r"^### (BEGIN|END) .*$", "", text, flags=re.M)
 
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
-        """(level, text) of every heading."""
+        """The level and the text of every heading."""
         return [(len(marks), text) for marks, text in HEADING.findall(self.prose)]
 
     @cached_property
     def sections(self) -> dict[str, str]:
-        """Each second-level heading -> everything below it, code included."""
+        """A dict from each second-level heading to everything below it, including code."""
         parts = re.split(r"^## (.+)$", "\n\n".join(cell.text for cell in self.cells), flags=re.M)
         return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -91,7 +91,7 @@ class ExerciseSubject:
 
     @cached_property
     def cell(self) -> Cell | None:
-        """The cell of the answer; None if the lesson has none."""
+        """The cell of the answer, or None if the lesson has no such cell."""
         cells = self.lesson.of_kind("exercise")
         return next((cell for cell in cells if cell.name == self.exercise.id), None)
 
@@ -134,7 +134,7 @@ class ExerciseSubject:
 
 
 def hidden_lines(cell: Cell) -> list[str]:
-    """Return the lines that students do not get, without indentation."""
+    """Return the lines of a cell that students do not get, without indentation."""
     return [line.strip() for region in find_regions(cell.text) for line in region.lines]
 
 
@@ -147,15 +147,16 @@ def shown_lines(cell: Cell) -> set[str]:
 
 
 def answers_folder(root: Path) -> Path:
-    """Return the folder of answers: below tests/ for the course, otherwise next to the exercises."""
+    """Return the folder of answers: in tests/ for the course itself, otherwise next to the exercises."""
     return root / "tests/answers" if root == ROOT else root / "answers"
 
 
 def answers_to(exercise: Exercise, folder: Path) -> dict[str, dict[str, Callable]]:
-    """Return RIGHT and WRONG answers to an exercise by name, from the folder's TOPIC/NAME.py; none if there
-    is no such file.
+    """Return the RIGHT and the WRONG answers to an exercise, by name, from TOPIC/NAME.py in `folder`. Both
+    are empty if there is no such file.
 
-    An answer is a function or class, the text of one, or a dict of edits of the exercise's worked answer.
+    An answer in that file is a function or class, the source of one, or a dict of edits of the exercise's
+    worked answer.
     """
     file = folder / exercise.topic / f"{exercise.name}.py"
     sys.path.insert(0, str(folder.parent))  # such files may import their neighbours
@@ -178,7 +179,9 @@ def _answer(exercise: Exercise, given: dict | str | Callable) -> Callable:
 
 
 def answer_in(text: str, name: str) -> Callable:
-    """Run `text` as a file whose lines tracebacks can show, and return its object called `name`."""
+    """Execute `text` so that tracebacks can show its lines, and return the object called `name` that it
+    defines.
+    """
     linecache.cache["answer.py"] = (len(text), None, text.splitlines(keepends=True), "answer.py")
     names: dict[str, Any] = {"__name__": "answer"}
     exec(compile(text, "answer.py", "exec"), names)

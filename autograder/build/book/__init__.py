@@ -1,4 +1,4 @@
-"""Builds the reading edition. `write_sources` is the one entry; read the modules in this order:
+"""Builds the reading edition. `write_sources` is the entry point; read the modules in this order:
 
 lessons.py    a lesson as a notebook for readers: answers folded, hints step by step, stored outputs
 card.py       the boxes around an exercise and a written question
@@ -7,9 +7,9 @@ downloads.py  the wheel, and the exercise notebooks, which install it
 overview.py   the grid of lesson cards, the contents, the sources
 judged.py     how each exercise is judged: aspects, rules, inputs
 mistakes.py   the mistakes that people make
-html.py       formulas and folds (an extension of Sphinx)
+html.py       a Sphinx extension for formulas and folded cells
 
-The book's hand-written pages, and the settings, are in the folder `book`.
+The book's hand-written pages and its settings are in the folder `book`.
 """
 
 from pathlib import Path
@@ -18,12 +18,12 @@ from autograder.build.lesson import ROOT, find_lessons
 
 
 def write_sources(folder: Path, repository: str = "", branch: str = "main", root: Path = ROOT) -> list[Path]:
-    """Write all generated sources of the book into `folder` and return their paths; files that no lesson
-    makes any more are removed. A file whose text stays the same is left alone, so that a second build is
-    quick.
+    """Write all generated sources of the book into `folder`, and return the paths of the texts among them.
+    Files that are no longer generated are removed. A file whose text has not changed is left alone, so that a
+    second build is quick.
 
-    `repository` is the web address of the course, for the links to Colab and Binder; if empty, there are
-    none.
+    `repository` is the web address of the course, for the links to Colab and Binder. If it is empty, there
+    are no such links.
     """
     from autograder.build.book.downloads import download_parts, write_card_picture
     from autograder.build.book.judged import judged_parts

@@ -10,7 +10,7 @@ DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
 
 
 def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
-    """Return the links that open the exercise notebook."""
+    """Return the links that download the exercise notebook, or open it in Colab or Binder."""
     links = [f"{{download}}`Download the exercise notebook <../downloads/{lesson.name}.ipynb>`"]
     if github := GITHUB.fullmatch(repository):
         path = f"notebooks/{lesson.name}.ipynb"
@@ -22,7 +22,9 @@ def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
 
 
 def exercise_card(exercise: Exercise) -> str:
-    """Return points, minutes, difficulty, and the shapes with links to the glossary."""
+    """Return the box with an exercise's points, minutes, difficulty and shapes. The shapes link to the
+    glossary.
+    """
     facts = f"{exercise.points} points · {exercise.minutes} minutes · {DIFFICULTY[exercise.difficulty]}"
     taken = [f"`{name}` {linked_shape(axes)}" for name, axes in exercise.shapes.items() if name != "return"]
     gives = linked_shape(exercise.shapes["return"]) if "return" in exercise.shapes else ""
@@ -32,7 +34,7 @@ def exercise_card(exercise: Exercise) -> str:
 
 
 def hints(exercise: Exercise) -> str:
-    """Return the hints as folds, each nested inside the one before."""
+    """Return the hints as folded boxes, each nested inside the one before."""
     count, text = len(exercise.hints), ""
     for number in range(count, 0, -1):
         fence = ":" * (3 + count - number)
@@ -43,7 +45,7 @@ def hints(exercise: Exercise) -> str:
 
 
 def written_question(cell: Cell) -> str:
-    """Return the question, with its model answer and its marking folded."""
+    """Return the question, followed by its model answer and its marking scheme, both folded."""
     question = without_regions(without_regions(cell.text, SOLUTION), MARK_SCHEME).rstrip()
     found = {region.kind: "\n".join(region.lines).strip() for region in find_regions(cell.text)}
     return "\n\n".join(

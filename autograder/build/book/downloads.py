@@ -69,7 +69,7 @@ course where it is missing, {where}.
 
 
 def wheel_name(root: Path) -> str:
-    """Return the file name of the course's wheel; empty if there is no source to make one from."""
+    """Return the file name of the course's wheel, or an empty text if there is no source to make one from."""
     if not (root / "setup.py").is_file():
         return ""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -77,7 +77,9 @@ def wheel_name(root: Path) -> str:
 
 
 def write_wheel(folder: Path, root: Path) -> None:
-    """Build the course's wheel from a copy, so that the source stays clean; without the network."""
+    """Build the course's wheel, without the network, from a copy of the source, so that the source folder
+    stays clean.
+    """
     with tempfile.TemporaryDirectory() as copy:
         for part in PARTS:
             if (root / part).is_dir():
@@ -91,7 +93,7 @@ def write_wheel(folder: Path, root: Path) -> None:
 
 
 def write_card_picture(picture: Path, target: Path) -> None:
-    """Write a small copy of a picture, for a card of the first page."""
+    """Write a small copy of a picture, for a card on the first page."""
     with Image.open(picture) as found:
         height = round(found.height * CARD_WIDTH / found.width)
         small = found.convert("RGB").resize((CARD_WIDTH, height), Image.Resampling.LANCZOS)
@@ -100,8 +102,8 @@ def write_card_picture(picture: Path, target: Path) -> None:
 
 
 def download_parts(lessons: list[Lesson], address: str, branch: str, root: Path) -> dict[str, str]:
-    """Return the notebooks to download, and the parts of pages that link to them and to the wheel, by file
-    name.
+    """Return, by file name, the notebooks to download, and the parts of pages that link to the wheel and to
+    lesson 1.
     """
     wheel = wheel_name(root)
     notebooks = {
@@ -125,7 +127,7 @@ def download_parts(lessons: list[Lesson], address: str, branch: str, root: Path)
 
 
 def with_install_cell(notebook: NotebookNode, wheel: str, address: str) -> NotebookNode:
-    """Return the notebook with a first code cell that installs the course if it is missing."""
+    """Return the notebook with an additional first code cell, which installs the course if it is missing."""
     source = f"git+{address}" if address else wheel
     text = INSTALL_CELL.format(colab=INSTALL.format(source), source=source)
     codes = (number for number, cell in enumerate(notebook.cells) if cell.cell_type == "code")

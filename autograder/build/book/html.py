@@ -1,7 +1,7 @@
-"""An extension of Sphinx that writes the book's formulas and folded cells.
+"""A Sphinx extension that writes the book's formulas and folded cells.
 
-Formulas become MathML, which browsers draw themselves, without a script or the network. A folded cell is a
-plain <details>, whose summary screen readers read.
+Formulas become MathML, which browsers render themselves, without a script or the network. A folded cell
+becomes a plain <details> element, whose summary screen readers can read.
 """
 
 import re
@@ -16,7 +16,7 @@ PUNCTUATION = re.compile(r"[.,;:!?)]+")
 
 
 def setup(app) -> dict:
-    """Register the renderer `mathml` for conf.py's html_math_renderer, and the folds."""
+    """Register the math renderer `mathml`, which conf.py selects with html_math_renderer, and the folds."""
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _write_folds)
     app.connect("doctree-resolved", _take_punctuation)
@@ -24,7 +24,9 @@ def setup(app) -> dict:
 
 
 def _write_folds(app) -> None:
-    """Register our folds. subtle: MyST-NB registers its own, whichever extension comes first."""
+    """Register our folds. subtle: this happens after all extensions are set up, because MyST-NB registers its
+    own folds, whichever extension comes first.
+    """
     app.add_node(HideCodeCellNode, override=True, html=(_open_fold, _close_fold))
 
 
@@ -69,7 +71,7 @@ def _visit_block(translator, node) -> None:
 
 
 def _is_whole(source: str) -> bool:
-    """Return whether a piece of a formula can stand alone, so that a narrow page may move it to the next
+    """Return whether a piece of a formula can stand alone, so that on a narrow page it may move to the next
     line.
     """
     pairs = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
@@ -77,9 +79,10 @@ def _is_whole(source: str) -> bool:
 
 
 def _written(node, block: bool, source: str = "") -> str:
-    """Return the formula as MathML; if that fails, its source and a warning, which stops the build.
+    """Return the formula as MathML. If that fails, return its source and log a warning, which stops the
+    build.
 
-    subtle: latex2mathml leaves unknown commands as they are.
+    subtle: latex2mathml leaves unknown commands as they are, so a backslash in its result is a failure too.
     """
     from sphinx.util import logging
 

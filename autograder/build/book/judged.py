@@ -1,4 +1,4 @@
-"""Describes how each exercise is judged: what its points are given for, its rules of form, the inputs on
+"""Describes how each exercise is judged: what its points are given for, its rules of form, and the inputs on
 which it is tried.
 """
 

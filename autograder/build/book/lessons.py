@@ -1,8 +1,8 @@
 """A lesson as a notebook for readers.
 
-Text and code come from the lesson's source, outputs from the executed notebook. An exercise becomes its stub,
-its hints and a folded cell with answer and check; a written question has its model answer and its marking
-folded; long code is folded, its output is not.
+Text and code come from the lesson's source, outputs from the executed notebook. An exercise is shown as its
+stub, its hints, and a folded cell with the answer and the check. The model answer and the marking scheme of a
+written question are folded. Long code is folded, but its output is not.
 """
 
 import ast
@@ -36,7 +36,7 @@ def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:
 
 
 class _Reader:
-    """Shows the cells of one lesson."""
+    """Turns the cells of one lesson into the cells that the book shows."""
 
     def __init__(self, lesson: Lesson, repository: str):
         self.cells = read_cells(lesson)
@@ -46,7 +46,7 @@ class _Reader:
         self.outputs, self.images, self.repository = _stored_outputs(lesson), lesson.images, repository
 
     def shown(self, cell: Cell) -> list:
-        """Return what the book shows for a cell: none, one or several cells."""
+        """Return the cells that the book shows for a cell of the lesson: none, one or several."""
         if cell.kind == "exercise":
             return self._exercise(cell)
         if cell.kind == "check" or cell.text.strip() == LIVE_ONLY:
@@ -88,7 +88,9 @@ def _merged(settings: dict, more: dict) -> dict:
 
 
 def _stored_outputs(lesson: Lesson) -> dict:
-    """Return outputs of the executed notebook by cell id; none if it was not executed yet."""
+    """Return the outputs of the executed notebook by cell id, or an empty dict if the lesson has not been
+    executed yet.
+    """
     if not lesson.executed.is_file():
         return {}
     notebook = nbformat.reads(lesson.executed.read_text(encoding="utf-8"), as_version=4)
@@ -96,8 +98,8 @@ def _stored_outputs(lesson: Lesson) -> dict:
 
 
 def _still(code: str) -> str:
-    """Return the note below a still picture in the book, which names the values that a reader can change in the
-    notebook.
+    """Return the note below a still picture in the book. It names the values that a reader can change in the
+    exercise notebook.
     """
     calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     call = next(call for call in calls if getattr(call.func, "id", "") == "explore")

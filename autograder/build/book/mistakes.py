@@ -1,7 +1,8 @@
 """The mistakes that people make, one page per lesson.
 
 For each mistake the page shows its effect on the numbers and the question to ask, but not the mistake itself,
-which would nearly give the answer away. A mistake that several exercises share is listed with the first.
+which would nearly give the answer away. A mistake that several exercises share is listed under the first of
+them.
 """
 
 from autograder.build.book.overview import short_name
@@ -41,8 +42,8 @@ def _page(lesson: Lesson, made_in: dict) -> str:
 
 
 def _rows(exercise: Exercise, made_in: dict) -> tuple[str, list[Exercise]]:
-    """Return (the rows of the mistakes that no earlier exercise has listed, the exercises that have listed
-    the rest).
+    """Return the table rows of the mistakes that no earlier exercise has listed, and the exercises that have
+    listed the others.
     """
     rows, others = [], []
     for mistake in {_words(mistake): mistake for mistake in exercise.mistakes}.values():
@@ -56,12 +57,14 @@ def _rows(exercise: Exercise, made_in: dict) -> tuple[str, list[Exercise]]:
 
 
 def _words(mistake: Mistake) -> str:
-    """Return the text that identifies a mistake's row in the tables."""
+    """Return the text that identifies a mistake in the tables."""
     return f"{mistake.observation}\n{mistake.question}"
 
 
 def _more(exercises: list[Exercise]) -> str:
-    """Name the exercises if they are few, else count them, since their list would fill the page."""
+    """Return the names of the exercises if they are few, or else their number and their lessons, since a list
+    would fill the page.
+    """
     if len(exercises) <= FEW:
         return ", ".join(f"`{one.name}`" for one in exercises)
     first, *_, last = sorted(int(one.lesson.partition("_")[0]) for one in exercises)

@@ -1,7 +1,8 @@
 """Pictures and stored outputs of a cell, as the book shows them.
 
-A picture gets its alternative text and its width. Because it has a width, Sphinx links it to its own file, so
-that it can be enlarged on a phone. A graph is shown as SVG, with the same graph in words folded below.
+A picture gets its alternative text and its width. Because it has a width, Sphinx makes it a link to the
+picture's own file, so that it can be enlarged on a phone. A graph is shown as SVG, with the same graph in
+words folded below.
 """
 
 import io
@@ -24,7 +25,9 @@ PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
 
 
 def with_pictures(text: str, images: Path) -> str:
-    """Return the markdown text with its pictures' paths in the book, each as wide as it was drawn."""
+    """Return the markdown text with the paths that its pictures have in the book, each picture as wide as it
+    was drawn.
+    """
 
     def placed(match: re.Match) -> str:
         name = match["path"].removeprefix(FOLDER)
@@ -36,7 +39,7 @@ def with_pictures(text: str, images: Path) -> str:
 
 
 def shown(outputs: list) -> tuple[list, dict]:
-    """Return (the outputs to show, MyST-NB's settings for their picture)."""
+    """Return the outputs to show, and MyST-NB's settings for the picture among them."""
     kept, settings = [], {}
     for output in outputs:
         data = output.get("data", {})
@@ -54,13 +57,13 @@ def shown(outputs: list) -> tuple[list, dict]:
 
 
 def has_columns(outputs: list) -> bool:
-    """Return whether a text is printed in columns, which would be lost if its lines were wrapped."""
+    """Return whether any output has text in columns, which would be lost if its lines were wrapped."""
     texts = ("".join(output.get("text", "")) for output in outputs)
     return any(len(COLUMNS.findall(text)) > 1 for text in texts)
 
 
 def said_by_check(outputs: list) -> list:
-    """Return the tick that a check displays, without the points that it returns."""
+    """Return what a check displays (the tick), without the points that it returns."""
     return [output for output in outputs if output.output_type == "display_data"]
 
 
@@ -86,7 +89,7 @@ def _settings(output, made, kind: str) -> dict:
 
 
 def _description(png: str) -> str:
-    """Return the description that is stored in the PNG itself."""
+    """Return the description that is stored in a PNG, which is given as base64."""
     from PIL import Image
 
     with Image.open(io.BytesIO(b64decode(png))) as image:

@@ -9,7 +9,7 @@ from autograder.build.pictures import FOLDER, PICTURE
 from autograder.exercises import exercises_of, format_lesson
 
 READ_MORE = "## Read more"
-# The picture of a lesson's card, where another suits it better than its first one.
+# The pictures on the cards of those lessons whose first picture is not the best choice.
 CARD_PICTURES = {"05_multi_query_attention": "kv_sharing.svg", "06_decoder_layer": "decoder_flow.svg"}
 SHOWN = re.compile(r":img-top: made/pictures/(.*)\.png")
 ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
@@ -25,7 +25,9 @@ def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
 
 
 def short_name(lesson: Lesson) -> str:
-    """Return "03_masking" as "3 Masking", "05_multi_query_attention" as "5 Multi-query attention"."""
+    """Return a lesson's name for readers: "3 Masking" for "03_masking", "5 Multi-query attention" for
+    "05_multi_query_attention".
+    """
     number, _, words = format_lesson(lesson.name).partition(" ")
     return f"{int(number)} {words[0].upper()}{words[1:]}"
 
@@ -43,13 +45,13 @@ def _ladder(lessons: list[Lesson]) -> str:
 
 
 def card_pictures(lessons: list[Lesson]) -> list[Path]:
-    """Return the pictures that have small copies on the cards."""
+    """Return the paths of the pictures of which the cards show small copies."""
     names = SHOWN.findall(_ladder(lessons))
     return [lessons[0].images / f"{name}.png" for name in names]
 
 
 def _card(lesson: Lesson) -> str:
-    """Return the card of a lesson: its picture, its question, the exercises, and how long it takes."""
+    """Return the card of a lesson: its picture, its question, its exercises, and how long it takes."""
     exercises = exercises_of(lesson.name)
     cells = read_cells(lesson)
     text, minutes = "\n".join(cell.text for cell in cells if not cell.is_code), minutes_of(cells)
@@ -72,8 +74,8 @@ def _card(lesson: Lesson) -> str:
 
 
 def _picture(text: str, wanted: str | None) -> list[str]:
-    """Return the options of a card that shows the picture `wanted` of a text, or else the text's first picture;
-    none if the text has no picture.
+    """Return a card's options for showing the picture `wanted` of a text or, if the text does not have it,
+    the text's first picture. The list is empty if the text has no picture.
     """
     found = {match["path"].removeprefix(FOLDER): match for match in reversed(list(PICTURE.finditer(text)))}
     if not found:

@@ -1,4 +1,6 @@
-"""Texts of the exercises in markdown: plain text unchanged, shapes with letters that link to the glossary."""
+"""Turns texts of the exercises into markdown: plain text looks unchanged, and letters in shapes link to the
+glossary.
+"""
 
 import re
 from functools import cache
@@ -25,7 +27,9 @@ def letters_of(axes: str) -> list[str]:
 
 
 def linked_shape(axes: str) -> str:
-    """Return "B N" as (B, N) in markdown, each letter a link to its entry."""
+    """Return a shape such as "B N" as (B, N) in markdown, with each letter linked to its entry in the
+    glossary.
+    """
     return "(" + ", ".join(LETTER.sub(_linked, axis.replace("*", " · ")) for axis in axes.split()) + ")"
 
 
@@ -35,6 +39,8 @@ def _linked(match: re.Match) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """Return a hint's or a mistake's text as markdown: text in backticks is code, nothing else is markup."""
+    """Return the text of a hint or a mistake as markdown in which text in backticks is code and nothing else
+    is markup.
+    """
     parts = CODE.split(" ".join(text.split()))
     return "".join(part if number % 2 else MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))
