@@ -912,7 +912,8 @@ round. A head that attends to the token before is not just a toy, either. Such h
 models. See *induction heads* below.)
 
 The single head has to put both tokens into one average. How can it still tell which of them was where? A
-mixture of *a* and *c* looks the same whether *a* or *c* was first, unless the values say where they come from.
+mixture of *a* and *c* in equal parts looks the same whether *a* or *c* was first, unless the values say where they
+come from.
 So take the positions out of the values in the trained models, and see what they still report:
 """
 
