@@ -377,7 +377,8 @@ print("query of saw with saw:", 2 * (-1) + (-1) * 2)
 
 # %% [markdown]
 r"""
-*Saw* now scores *dog* and *cat* with 5 and itself with -4. It has learned what to look for (well, we told it).
+*Saw* now scores *dog* and *cat* with 5 and itself with -4, before scaling. It has learned what to look for (well, we
+told it).
 
 **The formula.**
 
@@ -498,8 +499,8 @@ $$\operatorname{SelfAttention}(x) = \operatorname{attention}(q, k, v)$$
 - the scale inside `attention` is $\sqrt{d_{\text{out}}}$, the width in which queries and keys meet
 
 At first the parameters are random, but not large. Remember what lesson 01 says about large scores. Normal
-random numbers divided by $\sqrt{d_{\text{in}}}$ keep the size of what goes in. They must not be zero, either.
-What would the gradient of a query be if all keys were zero?
+random numbers divided by $\sqrt{d_{\text{in}}}$ keep the size of what goes in. They must not all be zero,
+either. What would the gradient of a query be if all keys were zero?
 
 <details><summary>The answer</summary>
 
@@ -549,8 +550,8 @@ class SelfAttention(nn.Module):
 r"""
 **What goes wrong.**
 
-- *A plain tensor instead of a parameter.* The output is right and nothing is ever learned, because no optimiser
-  will find it. Print `list(module.parameters())`.
+- *A plain tensor instead of a parameter.* The output is right, and the tensor is never learned, because no
+  optimiser will find it. Print `list(module.parameters())`.
 - *One matrix used twice.* If queries and keys share theirs, the scores are symmetric: what a token looks for and
   how it is found are no longer two different things.
 - *The scale of $d_{\text{in}}$.* Queries and keys meet in $d_{\text{out}}$ features.
@@ -747,7 +748,8 @@ and $W_{\text{value}}$ decides *what* it gets there.
 
 ## 5. What was there before?
 
-**The question.** How did networks read sentences before 2017, and what does attention do that they could not?
+**The question.** How did networks read sentences before the Transformer, and what does attention do that they could
+not?
 
 Mostly, they were **recurrent**. (Some were convolutional: each layer of ByteNet and ConvS2S sees a few neighbours,
 and stacked layers reach farther.) A recurrent network (RNN) reads one token after the other and keeps a **state**,
@@ -838,18 +840,18 @@ figures.curves(drawn, lengths, title=title, xlabel="tokens N", ylabel="share", l
 # %% [markdown]
 r"""
 In the RNN as PyTorch makes it, the first of 20 tokens gets about a millionth of the gradient that the last but one
-gets. From a token with so small a gradient it can hardly learn. But how fast it fades depends on the start. With
-an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step (it
-**explodes**); with the gate open about a fifth is left. Chains have to be made with care, and the LSTM was
-invented for that, though as PyTorch makes it the gradient fades even more than with the orthogonal matrix
-(Hochreiter and Schmidhuber 1997; its forget gate came later, Gers et al. 2000). In self-attention the share stays
-near 1, because *any two tokens are one step apart*, and without positions all other tokens are treated alike,
-whatever the weights. (More tokens do leave less for each of them, since all share the weights, but for the first
-no less than for its neighbour.)
+gets. Next to the gradient of the near tokens, so small a one hardly counts. But how fast it fades depends on the
+start. With an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step
+(it **explodes**); with the gate open about a fifth is left. Chains have to be made with care, and the LSTM was
+invented for that (Hochreiter and Schmidhuber 1997; its forget gate came later, Gers et al. 2000), though as PyTorch
+makes it the gradient fades even more than with the orthogonal matrix. In self-attention the share stays near 1,
+because *any two tokens are one step apart*, and without positions all other tokens are treated alike, whatever the
+weights. (More tokens do leave less for each of them, since all share the weights, but for the first no less than for
+its neighbour.)
 
 The chain has its merits, too. It knows the order of the tokens without being told, and it needs one state,
 however long the text is. It also pays another price, which shows on a GPU. Step $i$ has to wait for step
-$i - 1$. Side by side, for $N$ tokens of width $D$, with all products counted, those with the parameters too:
+$i - 1$. Side by side, for $N$ tokens of width $D$, with all matrix products counted, those with the parameters too:
 
 | for N tokens | recurrent network | self-attention |
 |---|---|---|
@@ -1184,7 +1186,8 @@ r"""
 - Dao et al.: *FlashAttention*, 2022, [arXiv:2205.14135](https://arxiv.org/abs/2205.14135). The second
   task, for real hardware.
 - The models named under "In practice": Radford et al., *Language Models are Unsupervised Multitask
-  Learners*, 2019; Touvron et al. 2023, [arXiv:2307.09288](https://arxiv.org/abs/2307.09288).
+  Learners*, 2019; Touvron et al. 2023, [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2). The sizes
+  of the 7B model are in table 2 of the first Llama's paper, [arXiv:2302.13971](https://arxiv.org/abs/2302.13971).
 
 **Next:** in lesson 03 some tokens may not be attended to: masks.
 """

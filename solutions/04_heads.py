@@ -125,11 +125,11 @@ for head, (thing, pet) in enumerate(apart):
 
 # %% [markdown]
 r"""
-The whole point of heads is **several softmaxes**, so that several things can be fetched without being
-mixed.
+What heads add is **several softmaxes**, so that several things can be fetched without being mixed.
 
-What does it cost? No parameters, and no multiplications either, because the columns are the same, split in two.
-But each head has its own attention matrix. $H$ heads need $H$ matrices of $N$ times $N$ weights:
+What does it cost? No parameters, and no multiplications in the matrix products either, because the columns are the
+same, split in two. But each head has its own softmax, and its own attention matrix. $H$ heads need $H$ matrices of
+$N$ times $N$ weights:
 """
 
 # %%
@@ -141,7 +141,7 @@ print(f"{n_heads * table:,.0f} MiB with {n_heads}")
 # %% [markdown]
 r"""
 In one layer of a model with 32 heads, that makes 1,024 MiB instead of 32 MiB for a text of 4096 tokens.
-FlashAttention therefore never holds these matrices as a whole; it computes them block by block (lesson 15).
+FlashAttention never holds these matrices as a whole; it computes them block by block (lesson 15).
 
 **The formula** of one head, as PyTorch would write it:
 
@@ -456,7 +456,8 @@ r"""
 - *No `out_proj`, or one for each head.* There is one, after the merge.
 - *Heads in a Python list.* `[nn.Linear(...), ...]` hides them from `parameters()`; `nn.ModuleList` does
   not.
-- *Features left over.* 10 features and 4 heads: `10 // 4` is 2, and two features disappear without a warning.
+- *Features left over.* 10 features and 4 heads: `10 // 4` is 2, and 4 times 2 is not 10. Nothing complains before
+  the first call, and then `reshape` does, about a shape.
 
 **See it run.** First comes the previous rung, one head with the identity inside, which gives the numbers of
 lesson 01 again. Then the two questions of *saw*, in one module:
@@ -716,7 +717,7 @@ figures.curves({"yours": my_losses, "PyTorch's": their_losses}, title="Do they l
 r"""
 This sees what copied weights cannot show. Here is your module with the values cut off from the gradient. A
 **hook**, a function that a layer calls with its output, detaches what `v_proj` gives. The outputs stay the
-same, but `v_proj` can no longer learn, and the loss falls more slowly, on every seed:
+same, but `v_proj` can no longer learn, and the loss falls more slowly, on all three seeds:
 """
 
 # %%
@@ -868,8 +869,8 @@ r"""
 At width 32 a single head gets nearly everything right, too; the two heads just get there sooner. At width 8 the two
 heads still learn both reports, and the single head is far from it on all three seeds. Is a width of 8 simply too
 little room for it? No. With eight times as many steps, each of the three gets more than nine reports in ten right.
-A second head does not decide *whether* this task can be learned, but **two heads learn it sooner, above all where
-there is little room**.
+A second head does not decide *whether* this task can be learned, but at this learning rate **two heads learn it
+sooner, above all where there is little room**.
 
 Now look into two of these models, of width 32:
 """
@@ -906,12 +907,13 @@ for n_heads, name in ((2, "two heads"), (1, "one head")):
 # %% [markdown]
 r"""
 On every seed the two heads have divided the work, without being told to. (Which of the two takes which question
-is chance, because before training nothing tells them apart; on seeds 3 and 4 it is the other way round. A head that
-attends to the token before is not just a toy, either. Such heads are found in real language models. See *induction
-heads* below.)
+is chance, because before training only their random starts tell them apart; on seeds 3 and 4 it is the other way
+round. A head that attends to the token before is not just a toy, either. Such heads are found in real language
+models. See *induction heads* below.)
 
 The single head has to put both tokens into one average. How can it still tell which of them was where? A
-mixture of *a* and *c* looks the same whether *a* or *c* was first, unless the values say where they come from.
+mixture of *a* and *c* in equal parts looks the same whether *a* or *c* was first, unless the values say where they
+come from.
 So take the positions out of the values in the trained models, and see what they still report:
 """
 
@@ -937,11 +939,10 @@ for positions_in_values in (True, False):
 
 # %% [markdown]
 r"""
-Without positions in the values, both reports are right in fewer than half of the cases, and in many others they
-are exchanged. The model knows *a* and *c*, but not which was which. The single head has therefore learned a
-*code*. The value of a token says "I am *c*, and I come first"; the weights are unequal, so that the sum shows
-how much of each is in it; and the layers after it work out the rest. That takes longer to learn than a look-up,
-above all where there is little room.
+Without positions in the values, both reports are right in fewer than half of the cases, and in some others they
+are exchanged. There the model knows *a* and *c*, but not which was which. The single head has therefore learned a
+*code*. The value of a token says "I am *c*, and I come first", and the layers after it work out the rest. On our
+seeds that took longer to learn than one look-up per head, above all where there was little room.
 
 ## 6. When the queries come from another sentence
 
@@ -1138,9 +1139,8 @@ $d_k$. Values are only averaged with the weights, so $d_v$ may be anything; it d
 output is.
 
 $d_{\text{model}} / H$ is a convention. With it the heads side by side are exactly as wide as the tokens, so
-that one square layer makes the queries of all heads, the output fits onto the input (to be added to it, lesson
-06), and parameters and arithmetic stay the same for every number of heads. Wider heads are possible and are
-used. The largest T5 has $H \cdot d_k$ sixteen times as large as $d_{\text{model}}$.
+that all four layers are square, and parameters and matrix products cost the same for every number of heads.
+Wider heads are possible and are used. The largest T5 has $H \cdot d_k$ sixteen times as large as $d_{\text{model}}$.
 
 Merged, the heads have width $H \cdot d_v$, so `out_proj` must go from $H \cdot d_v$ to $d_{\text{model}}$,
 and `v_proj` from $d_{\text{model}}$ to $H \cdot d_v$.
@@ -1411,7 +1411,7 @@ Three heads had nearly everything right after two hundred steps, on every seed. 
 the seed. Some came close, and one stayed at about three quarters. A single head stayed there on all three. The
 width of 96 did not help it. At the usual learning rate two of three seeds learned nothing but the first
 token, and at a third of that rate one. A code for two tokens can be found, as in section 5, but here no run found
-one for three. For three things, three softmaxes are worth more than width.
+one for three. For these three things, three softmaxes were worth more than width.
 
 </details>
 """
@@ -1449,7 +1449,7 @@ print(f"Transformer, parameters of one attention:\n  {count:,}")
 
 # %% [markdown]
 r"""
-**Modules of others.** For a module that you did not write, many people use
+**Modules of others.** For a module that you did not write, there is
 [torchview](https://github.com/mert-kurttutan/torchview). `draw` uses it if you say so:
 """
 
@@ -1496,7 +1496,8 @@ r"""
   a head that attends to the token before is good for. Together with a second one, it learns to repeat.
 - The models named under "In practice": Brown et al. 2020,
   [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Touvron et al. 2023,
-  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288); Raffel et al. 2020,
+  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2; its 7B model has the heads of the first one's, table 2
+  of [arXiv:2302.13971](https://arxiv.org/abs/2302.13971)); Raffel et al. 2020,
   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683).
 
 **Next:** in lesson 05 heads begin to share after all: keys and values, to save memory.

@@ -3,9 +3,9 @@ r"""
 # 06 Assemble a decoder layer: how can a hundred layers be stacked without spoiling each other's work?
 
 Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then both
-happen again, and again. GPT-3 stacks 96 layers of this form, each with its own parameters. But stack plain
-attention on plain attention, and after twelve layers next to nothing is left of the differences between the tokens,
-or of the gradient.
+happen again, and again. GPT-3 stacks 96 layers of this form, each with its own parameters. But stack
+these two and nothing else, and after twelve layers next to nothing is left of the differences between the tokens, or
+of the gradient.
 
 In this lesson you will **build**
 
@@ -54,11 +54,11 @@ figures.table(x, tokens, FEATURES, title="x: one row per token")
 r"""
 ## 1. How does a token work with what it has gathered?
 
-**The question.** Attention only averages. Whatever a token gathers is a mixture of values. Nothing ever asks
-"is this a thing *and* a pet?". Which part of a model can?
+**The question.** Attention only averages. Whatever a token gathers is a mixture of values, and nothing asks of that
+mixture, "is this a thing *and* a pet?". Which part of a model can?
 
 A small network of two linear layers, the **feed-forward network**. It works on one token at a time, and every
-token goes through the same network. Its first layer has **hidden units**, each of which looks for one
+token goes through the same network. Its first layer has **hidden units**, each of which can look for a
 pattern. Its second layer writes something for each pattern that was found.
 
 Between the two layers sits a function that lets positive numbers pass and holds negative ones back, **GELU**:
@@ -454,7 +454,7 @@ comparison
 r"""
 ## 4. What do residual and norm do over depth?
 
-**The question.** In one layer, neither seems to matter much. What happens in twelve?
+**The question.** One layer might do without either. What happens in twelve?
 
 Take each of the two away. That makes four ways to wire the same parts, all of them fresh, as PyTorch makes
 them. Ask first how much of the *gradient* reaches each layer when training pulls at the output.
@@ -533,7 +533,7 @@ figures.curves(measured, title=title, xlabel=xlabel, ylabel="gradient", log_y=Tr
 
 # %% [markdown]
 r"""
-With neither of the two, nothing arrives, because each layer multiplies the gradient by something small,
+With neither of the two, next to nothing arrives, because each layer multiplies the gradient by something small,
 twelve times over. With a residual it arrives, thanks to the $I$. But a norm on its own lets it through as
 well, at least in part: 0.03, the smallest of the three, is still over a trillion times what arrives with
 neither. A norm makes small vectors large again, and with them their gradient. So is the residual not needed
@@ -565,10 +565,10 @@ figures.curves(alike, title=title, xlabel=xlabel, ylabel="mean cosine")
 
 # %% [markdown]
 r"""
-There it is. Without residuals, all tokens are nearly the same after four layers, and what comes later can hardly
-tell them apart again. Attention averages, and averages of averages become alike. (With neither norm nor residual,
-the biases of the networks would do it, too.) With residuals, each token carries itself along. (Dong et al. 2021
-prove how fast it happens if there is nothing but attention.)
+There it is. Without residuals, all tokens point in nearly the same direction after four layers, and what comes later
+has little left to tell them apart by. Attention averages, and averages of averages become alike. (With neither norm
+nor residual, the biases of the networks would do it, too.) With residuals, each token carries itself along. (Dong et
+al. 2021 prove how fast it happens if there is nothing but attention.)
 
 A residual on its own, then, has a gradient, and its tokens stay more different. Is the *norm* not needed? Only
 training can tell. Take twelve layers, the task of section 3, a learning rate of 0.003, and three seeds for
@@ -618,10 +618,10 @@ for name, losses in slow.items():
 # %% [markdown]
 r"""
 Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. The two do
-different things. Without residuals there is next to nothing left to learn from, because the tokens are alike.
-Without norms in them, twelve layers can learn, but only in small steps. A likely reason: training changes what the
-lower layers add, so the upper layers get inputs of a different size than before. A norm hands every part an input
-of the size that it expects, and larger steps do less harm.
+different things. Without residuals our twelve layers learned at neither rate, perhaps because the tokens are alike.
+Without norms they can learn, but only in smaller steps. A likely reason: training changes what the lower layers add,
+so the upper layers get inputs of a different size than before. A norm hands every part an input of the size that it
+expects, and larger steps do less harm.
 
 All this holds for plain layers that start as PyTorch makes them. With attention changed so that tokens stay apart,
 and a start to match, deep Transformers have been trained without norms as fast as with them; with neither norms
@@ -648,7 +648,7 @@ figures.curves(bold, title="Two orders, two learning rates, three seeds each")
 # %% [markdown]
 r"""
 At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck at
-guessing, on every seed. So a deep post-norm model needs smaller steps, at least at first: a smaller learning rate,
+guessing, on every seed. So these post-norm layers need smaller steps, at least at first: a smaller learning rate,
 or a **warm-up**, in which the rate starts small and grows. Pre-norm models can be trained without one (Xiong et al.
 2020). Lesson 08 looks for the reason.
 
@@ -841,16 +841,16 @@ r"""
 
 - *Two calls give two results.* The model is still in training. Forget `model.eval()` before you measure, and what
   you measure is noisy and too bad.
-- *Two right modules disagree.* With dropout on, no comparison of outputs can succeed. That is why this course sets
-  it to 0.0 wherever it compares.
+- *Two right modules disagree.* With dropout on, they do not drop the same numbers. That is why this course sets it to
+  0.0 wherever it compares.
 - *Dropout in evaluation.* The argument `dropout_p` of `F.scaled_dot_product_attention` knows no modes; it always
   drops. Give it 0.0 unless `self.training`.
 
-**Who uses it?** The first GPT and BERT dropped a tenth. A model that sees each text only once, as large language
-models mostly do, has little chance to learn it by heart. PaLM was trained without dropout (Chowdhery et al. 2022),
-and so was the second version of T5, whose authors found it better that way. Liu et al. (2025) trained BERT and
-decoders of two sizes on every text once: without dropout they were better. *Fine-tuning* sees a small set of texts
-several times, and there PaLM and T5 put it back.
+**Who uses it?** The first GPT and BERT dropped a tenth. A model that sees each text only once, as is common for large
+language models, overfits little (Liu et al. 2025). PaLM was trained without dropout (Chowdhery et al. 2022), and so
+was the second version of T5, whose authors found it better that way. Liu et al. trained BERT and decoders of two
+sizes on every text once: without dropout they were better. *Fine-tuning* sees a small set of texts several times, and
+there PaLM and T5 put it back.
 """
 
 # %% [markdown]
@@ -931,7 +931,7 @@ what should change, and a fresh layer does little harm.
 In pre-norm there is nothing but additions between input and output, so signal and gradient have a clear path
 through any number of layers; the features grow with depth, and a last norm at the top takes care of
 that. In post-norm every norm rescales the line itself. Such models train as well, but with many layers they
-need smaller steps, at least at first: a smaller learning rate, or a warm-up.
+tend to need smaller steps, at least at first: a smaller learning rate, or a warm-up.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -969,7 +969,8 @@ Not graded, and harder than they look.
 **Put a layer on trial.** Turn the first two ways of section 3 into your own test. Write `alike(mine, theirs,
 x)`, which makes all parameters of `theirs` random, copies them into `mine`, and returns True only if both
 give the same outputs *and* the same gradients. `try_alike` hands it a correct layer and three broken ones.
-Which of them would pass a test with fresh parameters? Which one would pass a test without gradients?
+Which of them has the right outputs as long as its parameters are fresh? Which one would pass a test without
+gradients?
 """
 
 
@@ -1027,8 +1028,8 @@ def alike(mine, theirs, x):
     return all(None not in pair and torch.allclose(*pair, rtol=1e-3, atol=1e-3) for pair in pairs)
 ```
 
-With fresh parameters `one_norm` passes, because two fresh norms are the same. Without gradients `detached`
-passes, because its outputs are right.
+With fresh parameters the outputs of `one_norm` are right, because two fresh norms are the same, and only the
+gradients of its norm give it away. Without gradients `detached` passes, because its outputs are right.
 
 </details>
 
@@ -1141,7 +1142,7 @@ networks cannot?
 
 Without a layer, only its note is missing. All other notes still reach the top, because they are added to the
 same line. In a network without residuals, the next layer would get an input that it has never seen. On our
-three seeds the loss hardly rose, whichever layer was missing; the first ones were missed most.
+three seeds the loss stayed far below guessing, whichever layer was missing; the first ones were missed most.
 
 </details>
 """

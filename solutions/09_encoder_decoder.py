@@ -80,8 +80,8 @@ predicts cat, the, saw, dog, the, eos. Grey arrows lead from each predicted toke
 right in the upper line, where it is read](../images/shifted_target.svg)
 
 Under a causal mask, all positions are predicted in a single call of the model. There are six questions and
-six answers, and no position can see its own answer. This is why a Transformer can be trained so much faster than a
-model that reads token after token (Vaswani et al. 2017, section 7).
+six answers, and no position can see its own answer. A recurrent network has to go through the target token after
+token. The Transformer could be trained significantly faster (Vaswani et al. 2017, sections 1 and 7).
 
 By hand, for the target *cat the saw dog the eos*: its ids are 3, 0, 2, 1, 0 and 5, and *bos* is 4. Put 4 in
 front, and drop the last one: 4, 3, 0, 2, 1, 0.
@@ -424,9 +424,10 @@ r"""
   Copied weights do show it.
 - *Two tables, one used.* If both vocabularies are the same size, nothing complains.
 - *`batch_first` forgotten.* The layers then mistake sentences for tokens and vice versa. In the encoder every shape
-  still fits. In the decoder the causal mask does not, unless there are as many sentences as tokens.
+  still fits, as long as no padding is given. In the decoder the causal mask does not, unless there are as many
+  sentences as tokens.
 - *A causal mask on the memory.* The first target token may then attend to one source token only. A model can still
-  learn to write backwards, since the encoder has mixed all source tokens, so the loss does not show the mistake.
+  learn to write backwards, since the encoder has mixed all source tokens, so the final loss does not show the mistake.
 
 ### Three ways to trust it
 
@@ -1013,11 +1014,11 @@ r"""
 <details><summary>What happens</summary>
 
 They have learned "begin at position 7", not "begin at the end", because all their sources had eight digits.
-Given twelve digits, each of these three writes the first eight backwards and stops. (Of three further seeds
-two wrote something else, since nothing in training says what to do with positions 8 to 11.) Given five, there
-is nothing at positions 7, 6 and 5, so each of them first writes three digits that do not belong there, and
-then the five right ones. Train a model on sources of several lengths (with padding, and `src_padding`), and
-it has to find the end for itself.
+Given twelve digits, each of these three writes the first eight backwards and stops. (Other seeds may write
+something else, since nothing in training says what to do with positions 8 to 11.) Given five, there is nothing at
+positions 7, 6 and 5, so each of them first writes three digits that do not belong there, and then the five right
+ones. Train a model on sources of several lengths (with padding, and `src_padding`), and it has to find the end for
+itself.
 
 </details>
 
