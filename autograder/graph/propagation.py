@@ -69,8 +69,8 @@ class Provenance:
     def follow(
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list, in_place: bool
     ) -> None:
-        """Record in a step where its operation moved the entries (`order`) and which of its results are zero
-        (`blocked`).
+        """Record two things in a step: where its operation moved the entries (`order`), and which of its
+        results are zero (`blocked`).
         """
         for tensor in tensors:
             self._places.pop(id(tensor), None)

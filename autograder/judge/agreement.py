@@ -1,4 +1,4 @@
-"""Measures how alike two answers behave. A known mistake explains an answer if the two behave alike in all
+"""Measures how similarly two answers behave. A known mistake explains an answer if the two behave alike in all
 cases, or in most.
 """
 

@@ -110,7 +110,7 @@ class Expected:
         dtype: torch.dtype | None = None,
         output_only: bool = False,
     ) -> list[Record]:
-        """Return the records of an answer of the course (not of a student), on all cases or some of them."""
+        """Return the records of one of the course's own answers (not a student's), on all cases or some of them."""
         cases, procedure = self.cases if cases is None else cases, self.exercise.procedure
         with ONE_AT_A_TIME, warnings.catch_warnings():
             # Nobody needs the warnings of our own answers, and in a grader's thread the probe does not drop

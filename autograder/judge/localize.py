@@ -21,7 +21,7 @@ SMALL = 1e-3
 
 SINGLE_ASPECT = {
     FULLY_MASKED: (
-        "Your result is wrong only for queries that may attend to nothing.",
+        "Your result is wrong only for fully masked queries.",
         "What should such a query return?",
     ),
     STABILITY: (

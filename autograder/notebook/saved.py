@@ -90,7 +90,7 @@ def _cell_name(exercise: Exercise) -> str:
 
 
 def is_answer(cell: _Cell, exercise: Exercise) -> bool:
-    """Return whether the cell is a written answer: the answer cell itself, or one that defines the name."""
+    """Return whether the cell holds an answer, not just a stub: the answer cell, or a cell that defines the name."""
     if cell.is_stub:
         return False
     defines = re.compile(rf"^(?:(?:def|class) +{exercise.name}\b|{exercise.name} *=[^=])", re.MULTILINE)

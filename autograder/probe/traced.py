@@ -97,7 +97,7 @@ class Trace(TorchFunctionMode):
         return self.escaped.union(*(self._of(one) for one in _tensors(result)))
 
     def turns(self, needed: set[int]) -> set[int]:
-        """Return the lines that ran more than one operation that is not needed, as the lines of a loop do."""
+        """Return the lines that ran more than one unneeded operation, typically because they are in a loop."""
         counts = Counter(line for number, line in enumerate(self.lines) if number not in needed)
         return {line for line, count in counts.items() if count > 1}
 

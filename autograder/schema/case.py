@@ -32,7 +32,7 @@ STABILITY = "numerical stability"
 GRADIENTS = "gradients"
 SIDE_EFFECTS = "no side effects"
 DTYPES = "float64"
-FULLY_MASKED = "queries that may attend to nothing"
+FULLY_MASKED = "fully masked queries"
 REFUSALS = "inputs to refuse"
 CALLS_OF = "calls of "  # prefix of the keys under which the recorded calls of a function or part are returned
 

@@ -8,8 +8,8 @@ from autograder.schema.exercise import Invariant
 
 
 def samples_apart(first: str, second: str) -> Invariant:
-    """Require that two cases whose inputs differ in all samples but the first have the same output for the
-    first sample.
+    """Require the same output for the first sample from two cases whose inputs differ in every other
+    sample.
     """
     return Invariant(
         "samples apart",

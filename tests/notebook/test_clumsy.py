@@ -139,7 +139,7 @@ SLIPS = {
     "explore(lambda scale: scale, scale=(0, 1))": "scale should be four numbers",
     "explore(lambda scale: scale, scale=(0.0, float('inf'), 1.0, 1.0))": "scale should be four numbers",
     "explore(lambda by: figures.weights(by, ['a', 'b']), by=[w, x])": "<picture: Attention weights.",
-    "explore(lambda by: by, scale=[1, 2])": "which it does not take",
+    "explore(lambda by: by, scale=[1, 2])": "which the function does not accept",
     "explore(lambda by: 1 / by, by=[0, 1])": "and it raised ZeroDivisionError: division by zero (line 1: explore(",
     "explore(lambda scale: scale, scale=[1, 2])": "should return a figure",
     # mine and figures

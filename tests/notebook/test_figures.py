@@ -245,7 +245,7 @@ def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
         (
             _draw,
             {"scale": (0.0, 2.0, 0.5, 0.5)},
-            "which it does not take: missing a required argument: 'word'",
+            "which the function does not accept: missing a required argument: 'word'",
         ),
         (_draw, {}, "needs something to choose"),
         ("no function", CHOICES, "takes a function first"),

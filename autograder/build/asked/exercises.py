@@ -1,4 +1,4 @@
-"""Rules for an exercise that can be checked from its files, without running an answer."""
+"""Rules that an exercise must meet and that its files alone can prove, without running an answer."""
 
 import re
 from collections.abc import Iterator

@@ -231,7 +231,7 @@ def _weights_shown(make):
 
 
 def _empty_rows(make, heads):
-    """Yield cases in which some or all queries may attend to nothing: first the two queries of the left
+    """Yield cases in which some or all queries are fully masked: first the two queries of the left
     padding, in float32 and in float64, then all queries.
     """
     some = make.case("some queries see nothing", (2, 5, 5, heads, 4), left_padded(5, 2), aspect=FULLY_MASKED)
@@ -286,7 +286,7 @@ def _hidden_above(make, heads, far):
 
 
 MASK_NEEDS = {
-    "empty rows": ("Your result is wrong for queries that may attend to nothing.",
+    "empty rows": ("Your result is wrong for fully masked queries.",
                    "What are the weights of such a query, and what should they be?"),
     "another mask than causal": ("Your result is right without a mask and with a causal one, and wrong with other "
                                  "masks.",

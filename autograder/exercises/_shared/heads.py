@@ -96,7 +96,7 @@ HEADS = (
     edit("MSK-87 zeros in the wrong place",
          {f"return {OUT}": f"return {OUT} * (1 if mask is None else mask.expand(len(x), self.n_heads, x.shape[1], "
           "mask.shape[-1]).any(dim=-1).any(dim=1)[..., None])"},
-         "You return zeros for a query that may attend to nothing.",
+         "You return zeros for a fully masked query.",
          "Attention gives zeros there. Which layer comes after it?"),
     edit("MSK-87", {attention.CLEANED: SOFTMAX, f"return {OUT}": f"return {OUT}.nan_to_num()"}),
     edit("HEAD-39", {OUT: NO_OUT_BIAS}),

@@ -118,7 +118,7 @@ _HOOK_MISTAKES = (
      "For an unknown name you raise an error, but not a ValueError.", "Which error does the exercise ask for?"),
     ("the model runs before the names are looked at", {"    parts = dict": "    model(*inputs)\n    parts = dict"},
      "You call the model more than once, or before you have checked the names.",
-     "How often should the model run, and what must be checked before it does?"),
+     "How many times should the model run, and what must be checked before it does?"),
     ("evaluation mode", {"    try:\n": "    model.eval()\n    try:\n"},
      "You put the model into evaluation mode.", "Should your function change the mode of the model?"),
     ("only the first input", {"model(*inputs)": "model(inputs[0])"},

@@ -88,7 +88,7 @@ FIXED_AXIS = (
 MIXES = (
     edit("SDPA-15 mixes the keys", {MIX: "output = weights @ k"},
          "Your output is a weighted sum of the keys.",
-         "Which of the three inputs should the weights be applied to?"),
+         "Should the weights be applied to the queries, the keys or the values?"),
     edit("SDPA-23 returns the weights", {MIX: "output = weights"},
          "You return the weights.",
          "Which step is left between the weights and the output?"),

@@ -226,8 +226,8 @@ EXERCISE = Exercise(
     hints=(
         "Write two documents in a row by hand, each followed by a 0 as separator. Below each token write "
         "the number of its document. Then cut both lists after every fourth token.",
-        "Build two flat Python lists that grow together: one of the tokens, and one of the numbers. "
-        "The integer division `//` says how many whole rows there are.",
+        "Build two flat Python lists that grow together: one for the tokens, and one for the numbers of their "
+        "documents. The integer division `//` says how many whole rows there are.",
         "In outline: refuse a length below 1. For each document, add its tokens and the separator to one "
         "list, and its number, once for each of them, to the other. Keep as many entries as whole rows "
         "need, and reshape both to (rows, length).",

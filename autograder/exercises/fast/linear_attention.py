@@ -186,8 +186,8 @@ EXERCISE = Exercise(
     hints=(
         "Without an exponential, (q k^T) v equals q (k^T v). The product k^T v does not involve the query, "
         "so it can be accumulated from token to token.",
-        "Keep two running sums with `cumsum` over the token axis: one of the D x E matrices phi(k)^T v, "
-        "and one of the vectors phi(k). Giving k a new last axis and v a new second-last one makes all "
+        "Keep two running sums with `cumsum` over the token axis: one that adds up the D x E matrices phi(k)^T v, "
+        "and one that adds up the vectors phi(k). Giving k a new last axis and v a new second-last one makes all "
         "the matrices at once.",
         "In outline: apply phi to q and k, form the matrices (..., N, D, E) and sum them over the tokens, "
         "sum phi(k) over the tokens as well, multiply each query by its matrix, and divide by its product "

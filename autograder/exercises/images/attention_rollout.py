@@ -38,10 +38,10 @@ def cases(draw):
     yield _case(draw, "twelve layers", 12, 1, 2, 6, gradients=False, needs=several)
     weights = [layer.mT.contiguous().mT for layer in _weights(draw, 3, 2, 2, 4)]
     yield Case("columns in memory order", (weights,), gradients=False, needs=several)
-    # Rows of zeros, as of queries that may attend to nothing, and rows that sum to two.
+    # Rows of zeros, as of fully masked queries, and rows that sum to two.
     blocked = _weights(draw, 3, 2, 2, 4)
     blocked[0][0, :, 1] = blocked[1][1, 0] = 0
-    yield Case("queries that attend to nothing", (blocked,), needs=(*several, "rows"))
+    yield Case("fully masked queries", (blocked,), needs=(*several, "rows"))
     yield Case("rows that do not sum to one", ([2 * layer for layer in _weights(draw, 2, 2, 1, 3)],),
                needs=("tokens", "layers", "rows"))
     first = _weights(draw, 2, 2, 2, 3)

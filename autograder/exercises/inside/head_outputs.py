@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         "Use `unflatten` to give the heads their own axis in both factors: the last axis of `mixed`, and "
         "the input axis of the weight, which is its second. The product then sums over d_head, and the "
         "head axis stays.",
-        "In outline: split to (B, N, H, d_head) and (d_out, H, d_head), and multiply the two, for example "
-        "with torch.einsum, so that only d_head is summed over and (B, N, H, d_out) remains.",
+        "In outline: give both factors an axis of heads, (B, N, H, d_head) and (d_out, H, d_head), and multiply "
+        "them, for example with torch.einsum, so that only d_head is summed over and (B, N, H, d_out) remains.",
     ),
 )

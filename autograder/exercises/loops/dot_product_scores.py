@@ -76,7 +76,7 @@ EXERCISE = Exercise(
              "If you double one of the vectors, what should happen to its scores?"),
         edit("LOOP-15 a table of whole numbers", {TABLE: f"{TABLE}.long()"},
              "All your entries are integers.",
-             "Which dtype does the tensor have that you write into?"),
+             "What is the dtype of the tensor that you write into?"),
         edit("LOOP-15", {TABLE: f"{TABLE}.int()"}),
         edit("LOOP-23 scaled where no scale is asked", {"return scores": "return scores / x.shape[1] ** 0.5"},
              "Your scores are all too small by one common factor.",

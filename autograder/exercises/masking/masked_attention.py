@@ -83,7 +83,7 @@ def _scores_of_zero(draw):
 
 
 def _empty_rows(draw):
-    """Yield cases in which some or all queries may attend to nothing: first the two queries of the left
+    """Yield cases in which some or all queries are fully masked: first the two queries of the left
     padding, in float32 and in float64, then all queries.
     """
     some = _case(draw, "some queries see nothing", (2,), 5, 5, 6, 3, left_padded(5, 2), aspect=FULLY_MASKED)
@@ -144,7 +144,7 @@ EXERCISE = Exercise(
         "A blocked key must get a weight of exactly zero. Which score does softmax turn into a weight of zero?",
         "The mask acts between two steps that you know: on the scores, before the softmax. `masked_fill` writes a "
         "number wherever a Boolean tensor is True. When `mask` is None, leave the scores alone.",
-        "One kind of row needs care: a query that may attend to nothing. After the softmax its weights are NaN (0 "
+        "One kind of row needs care: a fully masked query. After the softmax its weights are NaN (0 "
         "/ 0), and they should be zero.",
         "In outline: compute the scaled scores (..., N, M); if there is a mask, fill the blocked ones with minus "
         "infinity; apply softmax along the keys; set the weights of blocked keys to zero; multiply by the values "

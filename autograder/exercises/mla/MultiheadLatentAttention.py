@@ -139,7 +139,7 @@ def _weights_shown(draw):
 
 
 def _empty_rows(make):
-    """Yield cases in which some or all queries may attend to nothing: first the two queries of the left
+    """Yield cases in which some or all queries are fully masked: first the two queries of the left
     padding, in float32 and in float64, then all queries.
     """
     some = make.case("some queries see nothing", (2, 5, 5, 4, 4), left_padded(5, 2), aspect=FULLY_MASKED)

@@ -132,8 +132,8 @@ EXERCISE = Exercise(
         "The keys come out as (B, n_kv_heads, N, d_head), the queries as (B, n_heads, N, d_head), so each key "
         "head serves several query heads. `repeat_interleave` puts the copies of a head next to each other; "
         "`repeat` puts copies of the whole block one after the other.",
-        "In outline: raise a ValueError if the sizes do not divide; project and split into heads; repeat key and "
-        "value heads in the order 0 0 1 1 2 2 (for six query heads over three); then masked attention, merging "
+        "In outline: raise a ValueError if the sizes do not divide evenly; project and split into heads; repeat key "
+        "and value heads in the order 0 0 1 1 2 2 (for six query heads over three); then masked attention, merging "
         "and the output projection as before.",
     ),
 )

@@ -51,7 +51,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a file: the system, and the person's number in it (`user`). `ids` are possible student
+    """The origin of a file: the system, and the person's user ID in it (`user`). `ids` are possible student
     ids, the likeliest first. `time` is the time of hand-in, if the system states it; without a zone, it is in
     the school's time zone. `late` says whether the system marked the file as late. `order` is a number that
     orders attempts without a time.
@@ -67,7 +67,7 @@ class Origin:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The system and the person's number in it."""
+        """The system and the person's user ID in it."""
         return self.system, self.user
 
 

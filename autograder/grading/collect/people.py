@@ -50,7 +50,7 @@ class People:
         self.found = Found()
 
     def student_of(self, origin: Origin) -> str:
-        """Return the student that `settle` found; for a doubtful number, the student who may have it."""
+        """Return the student that `settle` found; for a doubtful number, the student whose number it might be."""
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:

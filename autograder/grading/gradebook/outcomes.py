@@ -18,7 +18,7 @@ class Outcome:
 
     - `digest` covers everything that the grade depends on.
     - `problem` says why the notebook was not run to its end, or what a teacher should look at.
-    - `again` is True if the submission could not be graded, through no fault of the student, so that the next
+    - `again` is True if the submission could not be graded, through no fault of the student's, so that the next
       run tries again.
     - `result` is the key of the result, if there is one.
     - `ours` is True if the autograder is at fault.

@@ -37,7 +37,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Failed:
-    """A submission that could not be read, run or judged, through no fault of the student. `reason` is one
+    """A submission that could not be read, run or judged, through no fault of the student's. `reason` is one
     sentence; `trace` is the traceback, if there is one; `ours` is True if the autograder is at fault, not the
     machine.
     """

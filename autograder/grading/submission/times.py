@@ -36,8 +36,8 @@ def zone_called(name: str) -> tzinfo:
 
 
 def read_stamp(data: bytes) -> tuple[str, datetime]:
-    """Return the text of a stamp, and its time in UTC. A stamp without a zone is taken to be in UTC, as
-    nbgrader does. Raises NoTime if it cannot be read.
+    """Return the text of a stamp, and its time in UTC. Like nbgrader, take a stamp without a zone to be in
+    UTC. Raises NoTime if it cannot be read.
     """
     try:
         text = data.decode("utf-8-sig").strip()

@@ -3,7 +3,7 @@
 data.py        reads the submissions of a lesson: grades from the gradebook, verdicts from the stored results
 summary.py     computes what the report shows about a lesson from its submissions
 make.py        writes the page
-page.html      the template of the page, with its diagrams; names and texts of students are escaped there
+page.html      the template of the page, with its diagrams; students' names and texts are escaped there
 """
 
 from autograder.grading.pages.report.make import report

@@ -3,7 +3,7 @@ it reports.
 
 server.py    the fork server: starts a process for each submission and puts it into its sandbox
 warm_up.py   imports and prepares everything once, before any fork, and makes forks cheap
-nobody.py    gives up root's rights where there is no sandbox
+nobody.py    drops root privileges where there is no sandbox
 requests.py  answers requests in a submission's process: run this cell, call this object on these inputs
 shell.py     runs cells as a notebook does, and keeps their outputs
 stubs.py     replaces the course's own functions with functions that do nothing
