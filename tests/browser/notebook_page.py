@@ -48,8 +48,7 @@ class NotebookPage:
         self._type(lines)
 
     def add_below(self, text: str, line: str) -> Locator:
-        """Add a cell below the one that begins with `text`, type `line` there, run it and return its output.
-        """
+        """Add a cell below the one that begins with `text`, type `line` there, run it and return its output."""
         self._edit(self.cell(text))
         for key in ("Escape", "b", "Enter"):
             self.page.keyboard.press(key)

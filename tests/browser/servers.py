@@ -96,8 +96,7 @@ def _address(server: subprocess.Popen, home: Path) -> str:
 
 
 def _stop(server: subprocess.Popen) -> None:
-    """Terminate the server, which ends its kernels; then kill those of its processes that are still running.
-    """
+    """Terminate the server, which ends its kernels; then kill those of its processes that are still running."""
     try:
         family = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
     except psutil.NoSuchProcess:

@@ -74,8 +74,7 @@ def bodies(text: str, fewest: int = 1) -> set[str]:
 
 
 def code_of(folder: Path) -> list[str]:
-    """Return all Python code in the bundle: modules, and code cells that do not begin with a magic command.
-    """
+    """Return all Python code in the bundle: modules, and code cells that do not begin with a magic command."""
     texts = [path.read_text() for path in folder.rglob("*.py")]
     for path in (folder / "notebooks").glob("*.ipynb"):
         cells = nbformat.read(path, as_version=4).cells

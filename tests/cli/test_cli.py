@@ -1,5 +1,4 @@
-"""Tests the command line as its users meet it: the output, the exit codes, and one clear line for bad input.
-"""
+"""Tests the command line as its users meet it: the output, the exit codes, and one clear line for bad input."""
 
 import ast
 import json

@@ -31,8 +31,7 @@ def letters(number: int) -> str:
 
 
 class Person:
-    """One student: their id, kind and name, the name that they use in a week, and their number in a system.
-    """
+    """One student: their id, kind and name, the name that they use in a week, and their number in a system."""
 
     def __init__(self, number: int):
         self.id, self.kind, self.number = f"s{number:03}", number % KINDS, number

@@ -40,8 +40,7 @@ def as_nobody_special(*command: str) -> None:
 
 @pytest.fixture(scope="module")
 def server():
-    """The URL of a database on a new server, which listens on loopback only and is stopped after the tests.
-    """
+    """The URL of a database on a new server, which listens on loopback only and is stopped after the tests."""
     # subtle: not under pytest's folder, which the server's user may not enter.
     folder = Path(f"/tmp/postgres-of-{os.getpid()}")
     folder.mkdir(mode=0o700)

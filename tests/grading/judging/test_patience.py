@@ -35,8 +35,7 @@ HURRIED = replace(USUAL, cell=8.0, probe=8.0, again=2.0, again_call=0.5)
 
 @pytest.fixture
 def asked(monkeypatch) -> dict:
-    """The time limits, in seconds, under which each cell and each answer was run, in the order of the runs.
-    """
+    """The time limits, in seconds, under which each cell and each answer was run, in the order of the runs."""
     given = defaultdict(list)
     cell, probe = Session.cell, Session.probe
 

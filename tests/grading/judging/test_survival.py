@@ -270,8 +270,7 @@ def module(init):
 
 
 def parts(*names: str, make=lambda d_in, d_out: nn.Parameter(torch.randn(d_in, d_out))):
-    """Return a constructor that sets attributes with these names on the instance; `make` makes their values.
-    """
+    """Return a constructor that sets attributes with these names on the instance; `make` makes their values."""
 
     def init(self, d_in, d_out):
         for name in names:

@@ -19,8 +19,7 @@ MB = 1024**2
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """A generous wall-clock limit, so that only the time spent computing counts, however busy the machine is.
-    """
+    """A generous wall-clock limit, so that only the time spent computing counts, however busy the machine is."""
     monkeypatch.setattr(limited, "WALL_PER_CPU_SECOND", 60)
 
 
