@@ -1,4 +1,6 @@
-"""PyTorch operations that PyTorch itself implements in Python do not count as steps of an answer."""
+"""Tests that operations inside PyTorch functions that are written in Python do not count as steps of an
+answer.
+"""
 
 import pytest
 import torch
