@@ -1,4 +1,4 @@
-"""The pictures in the text of the lessons: up to date, and shown by a lesson."""
+"""Tests that the pictures in the text of the lessons are up to date, and that each is shown by a lesson."""
 
 import os
 import subprocess
