@@ -43,7 +43,7 @@ c.ExecutePreprocessor.timeout = 120
 AUTOGRADE = [str(Path(sys.executable).with_name("nbgrader")), "autograde"]
 DIGITS = "0123456789"
 LOOPS = SampleSubmission("loops", answers={SOFTMAX: "while True:\n    pass"})
-ONE_IN = 20  # submission loops for ever, in the class with endless loops
+ONE_IN = 20  # submissions loops for ever in the class with endless loops
 HONEST = [work for work in CLASS if work.lesson == FIRST and work.file is None and not work.without_checks]
 
 

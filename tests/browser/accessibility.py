@@ -6,8 +6,8 @@ MOST = 20  # how many elements are named for one violation
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]
 WIDTHS = ["button-name", "link-name", "scrollable-region-focusable", "target-size"]
-# The thousands of words in code are of few kinds that look alike: the first visible one of each kind represents the
-# others, which are hidden while axe runs. axe cannot decide about single letters.
+# The thousands of words in code come in a few styles: the first visible word of each style represents the others,
+# which are hidden while axe runs. axe cannot decide about single letters.
 ONE_OF_EACH = """(hide) => {
     const seen = new Set();
     for (const word of document.querySelectorAll(".highlight pre span")) {

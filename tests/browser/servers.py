@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 TOKEN = "a-token-of-these-tests"
-START = 120  # seconds; a machine that is busy takes long
+START = 120  # seconds; a busy machine takes long
 # What `lab` sets; the rest keeps the server on this machine and away from its user's own settings.
 SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},

@@ -1,4 +1,4 @@
-"""Tests `draw`: what its graph shows, what it says if it fails, and that it leaves everything as it was."""
+"""Tests `draw`: what its graph shows, what its messages say, and that it leaves everything as it was."""
 
 import functools
 import random

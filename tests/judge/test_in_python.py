@@ -1,5 +1,5 @@
-"""Tests that operations inside PyTorch functions that are written in Python do not count as steps of an
-answer.
+"""Tests that an answer breaks a rule of form if it calls PyTorch functions that are themselves written in
+Python: the steps inside them do not count as the answer's own.
 """
 
 import pytest

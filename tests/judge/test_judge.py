@@ -300,7 +300,7 @@ def test_a_mistake_is_not_named_for_numbers_that_it_would_get_right():
 
 def test_the_example_shows_the_mistake_that_is_named():
     class MultiheadSelfAttention(nn.Module):
-        """Merges its heads in the wrong order (MHA-33), and never raises ValueError."""
+        """Merges its heads without transposing them back (MHA-33), and never raises ValueError."""
 
         def __init__(self, d_model, n_heads):
             super().__init__()

@@ -1,4 +1,4 @@
-"""Tests lesson 23's own optimiser, and the pages that name the lessons that need a real model or a GPU."""
+"""Tests lesson 23's own optimiser, and the files that say which lessons use the real model or a GPU."""
 
 import torch
 from torch import nn

@@ -14,8 +14,8 @@ DECOMPOSED = "def softmax(scores):\n    return self._decomp.decompositions._soft
 
 
 def plain(name: str, tries: str, before: str, answer: str = BY_HAND + THEIRS):
-    """Return an attack in which a cell with plain-looking code runs before an answer that only pretends to be
-    written by hand.
+    """Return an attack in which a cell with plain-looking code runs before an answer that is not written by
+    hand.
     """
     return by_code(f"plain_{name}", tries, {SOFTMAX: HEAD + answer}, before, form=True, problem=LOOK)
 
