@@ -1,13 +1,15 @@
 """Measures how long a newcomer takes from the website to the first tick. Run by `make bench`; asserts
 nothing.
 
-The commands of the page "How to start" run in an empty folder, with the wheel that the website offers. For each
-step it prints the seconds, what was downloaded, and what is left on the disk. Then a browser opens the lab, runs
-the first cell, types an answer and checks it: once on this system, and once with a kernel that lacks whatever
-Windows lacks. The screenshots are tests/browser/screenshots/first-tick-*.png.
+The commands of the page "How to start" run in an empty folder, with the wheel that the website offers. For
+each step, the benchmark prints the seconds, what was downloaded, and how much disk space is used afterwards.
+Then a browser opens the lab, runs the first cell, types an answer and checks it: once on this system, and
+once with a kernel that lacks what Windows lacks. The screenshots are
+tests/browser/screenshots/first-tick-*.png.
 
-The website is that of `make book`, if it was built. pip needs its index, and the browser part needs Chromium.
-TORCH_INDEX names another index for PyTorch's CPU builds; if it is empty, pip uses no additional index.
+The website is the one that `make book` builds; if it has not been built, its pages are skipped. pip needs its
+index, and the browser part needs Chromium. TORCH_INDEX names another index for PyTorch's CPU builds; if it is
+empty, pip uses no additional index.
 """
 
 import gzip
@@ -44,15 +46,17 @@ SHARES = {"B": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
 
 @contextmanager
 def step(name: str) -> Iterator[list[str]]:
-    """Time the block; print the seconds, and the remarks that the block appends to the list that it gets."""
+    """Time the block; then print `name`, the seconds, and the remarks that the block has appended to the
+    yielded list.
+    """
     start, more = time.perf_counter(), []
     yield more
     print(f"{name:34} {time.perf_counter() - start:7.1f} s  {', '.join(more)}", flush=True)
 
 
 def downloaded(log: str) -> float:
-    """Return the megabytes of the packages in pip's output; packages that pip finds in a local folder count
-    as downloaded.
+    """Return the total size, in MB, of the packages that pip's output says it downloaded. Packages that pip
+    finds in a local folder count as downloaded.
     """
     found = re.findall(r"Downloading \S+ \(([\d.]+) ([kMG]?B)\)", log)
     local = [Path(name) for name in re.findall(r"Processing (/\S+\.whl)", log)]
@@ -65,7 +69,7 @@ def _megabytes(path: Path) -> float:
 
 
 def visit(pages: Path) -> None:
-    """Open the website's first page, and the page "How to start"."""
+    """Open the website's first page and the page "How to start", and time both."""
     loaded = "performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname.slice(1))"
     with files(pages) as address, new_page() as page:
         for number, name in enumerate(("index.html", "start.html"), start=1):
@@ -77,7 +81,9 @@ def visit(pages: Path) -> None:
 
 
 def set_up(home: Path, wheel: Path) -> Path:
-    """Run the page's first two commands in `home`; return the path of the new environment's Python."""
+    """Run the first two commands of the page "How to start" in `home`; return the path of the new
+    environment's Python.
+    """
     shutil.copy(wheel, home)
     with step("python -m venv .venv"):
         subprocess.run([sys.executable, "-m", "venv", ".venv"], cwd=home, check=True)
@@ -94,7 +100,7 @@ def set_up(home: Path, wheel: Path) -> Path:
 
 
 def to_the_first_tick(server: Jupyter, page: Page, system: str) -> None:
-    """Go from an empty browser to the first tick."""
+    """Open the lab in a new browser page, run the first cell, type an answer and check it, timing each step."""
     with step(f"{system}: the lab shows lesson 01"):
         page.goto(server.url(""))
         expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()

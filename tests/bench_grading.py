@@ -1,10 +1,10 @@
-"""Compares how fast a class is graded by our `grade` and by stock `nbgrader autograde`, the latter in one
-process and in as many as `grade` uses; and measures what endless loops cost. Part of `make bench`; asserts
-nothing.
+"""Compares how fast our `grade` and stock `nbgrader autograde` grade a class; the stock command runs both in
+one process and in as many as `grade` uses. Also measures what endless loops cost. Part of `make bench`;
+asserts nothing.
 
-One class of submissions of lesson 01 (the made-up class, each with an extra cell, so that no two are the
-same) is graded with both commands: with the stock one on a course with nbgrader's own settings, whose checks
-run in the students' kernels. Then `grade` runs on ten times as many submissions.
+Both commands grade the same submissions of lesson 01. They are those of the sample class, each with an extra
+cell, so that no two are the same. The stock command grades a course with nbgrader's own settings, in which
+the checks run in the students' kernels. Then `grade` runs on ten times as many submissions.
 """
 
 import os
@@ -43,12 +43,12 @@ c.ExecutePreprocessor.timeout = 120
 AUTOGRADE = [str(Path(sys.executable).with_name("nbgrader")), "autograde"]
 DIGITS = "0123456789"
 LOOPS = SampleSubmission("loops", answers={SOFTMAX: "while True:\n    pass"})
-ONE_IN = 20  # submission loops for ever, in the class with endless loops
+ONE_IN = 20  # submissions loops for ever in the class with endless loops
 HONEST = [work for work in CLASS if work.lesson == FIRST and work.file is None and not work.without_checks]
 
 
 def fill(folder: Path, size: int, works: list[SampleSubmission] = HONEST) -> None:
-    """Hand in submissions for a class of that size."""
+    """Hand in `size` submissions, taken from `works` in turn."""
     for number in range(size):
         work = works[number % len(works)]
         path = hand_in(folder, replace(work, student=f"{number:04}_{work.student}"))
@@ -58,7 +58,9 @@ def fill(folder: Path, size: int, works: list[SampleSubmission] = HONEST) -> Non
 
 
 def seconds(command: list[str], folder: Path) -> tuple[float, float, float]:
-    """Return (wall, CPU of all its processes, largest process in MB) of a command that has to succeed."""
+    """Run a command and return (wall time, CPU time of all its processes, memory of its largest process in
+    MB), the times in seconds. Exit if the command fails.
+    """
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,8 +1,8 @@
-"""Measures how many tokens per second the real model writes, in the worked answers of lesson 20 and in a
-plain PyTorch implementation. Run by `make bench`; asserts nothing.
+"""Measures how many tokens per second the real model generates, with the worked answers of lesson 20 and with
+a plain PyTorch implementation. Run by `make bench`; asserts nothing.
 
-Both write from the same prompt with caches, in turns, so that a busy machine slows both; the medians are
-printed.
+Both continue the same prompt, with caches. They take turns, so that a busy machine slows both; the medians
+are printed.
 """
 
 import statistics

@@ -1,5 +1,5 @@
-"""Measures what people wait for besides a check: a notebook's first cell, the bundle, a large class. Run by
-`make bench`; asserts nothing.
+"""Measures what else people wait for, apart from a check: a notebook's first cell, the bundle, a large class.
+Run by `make bench`; asserts nothing.
 
 The bundle is made with an empty cache, and again with the cache that the first run has filled. The class is
 300 submissions of lesson 04: right answers, each with an extra cell.
@@ -23,7 +23,7 @@ FIRST_CELL = "from autograder import check, compare, draw, explore, figures, hin
 
 
 def wait(*command: str, **variables: str) -> float:
-    """Return the wall time of one call of Python."""
+    """Return the wall time, in seconds, of one call of Python."""
     start = time.perf_counter()
     environment = os.environ | variables
     subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL, env=environment)

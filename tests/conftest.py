@@ -1,5 +1,6 @@
-"""Distributes the tests over processes (`make test` starts one per core), and limits the time of the
-trial."""
+"""Distributes the tests over processes (`make test` starts one more than there are cores), and limits the
+time of the trial.
+"""
 
 import functools
 import os
@@ -41,8 +42,8 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Skip each sample while there is time for the whole proof, and whole proofs once there is not; the
-    summary says so.
+    """Skip samples while there is still time for the whole proofs, and tests of the trial once the time is
+    over. Do so only in a run with --minutes; pytest's summary gives the reasons.
     """
     minutes = item.config.getoption("minutes")
     if minutes is None:
@@ -81,8 +82,9 @@ def _turn(item) -> tuple:
 
 
 def _turn_in_limited_time(item) -> tuple:
-    """Return the rank of a test in a run of limited time: first what `make test` runs, last the judge's
-    proofs, and a sample after the proof that it is taken from.
+    """Return the sort key of a test in a run of limited time: the judge's proofs come last; among the others
+    and among the proofs, samples come after the whole proofs that they are taken from, and long tests after
+    short ones.
     """
     is_sample = bool(item.get_closest_marker("sample"))
     is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
@@ -106,8 +108,8 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keep tests of one exercise, of one lesson, or else of files with the same name, together, so that what
-    they share is made once.
+    """Keep the tests of one exercise, of one lesson, or (for all other tests) of files with the same name,
+    together, so that what they share is made once.
 
     subtle: xdist 3.8 looks for its own groups in a field that pytest 9 no longer has, and would distribute
     every test separately.
@@ -138,7 +140,7 @@ def _group(nodeid: str) -> str:
 
 @pytest.fixture(scope="session")
 def built_book(tmp_path_factory):
-    """The folder of the book's pages; test_book.py here and in browser/ look at the same ones."""
+    """The folder of the book's pages, which build/test_book.py and browser/test_book.py share."""
     from book_site import build_book
 
     return build_book(tmp_path_factory.mktemp("course"))
@@ -146,7 +148,7 @@ def built_book(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def bundle_folder(tmp_path_factory):
-    """The student bundle, unpacked; one for all processes."""
+    """The folder of the unpacked student bundle, which all test processes share."""
     from unpacked import unpacked
 
     base = tmp_path_factory.getbasetemp()

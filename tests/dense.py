@@ -1,10 +1,10 @@
 """Finds expressions that hold too much: more than one comprehension, or a walrus in a comprehension's condition.
 
-    python tests/dense.py           fail where a file has more of them than tests/dense.json allows, or fewer
-    python tests/dense.py --show    list them, with their lines
+    python tests/dense.py           fail if a file has more or fewer of them than tests/dense.json allows
+    python tests/dense.py --show    list them by file and line
     python tests/dense.py --write   lower the numbers in tests/dense.json; it never raises one
 
-`make lint` runs it. The numbers date from the day on which the rule was introduced: they only go down.
+`make lint` runs it. The numbers were counted when the rule was introduced, and may only go down.
 """
 
 import ast
@@ -20,7 +20,7 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def dense_lines(source: str) -> list[int]:
-    """Return the line of every outermost expression that is too dense."""
+    """Return the line number of every outermost expression that is too dense."""
     return [expression.lineno for expression in _expressions(ast.parse(source)) if _is_dense(expression)]
 
 
@@ -54,7 +54,7 @@ def counts() -> dict[str, int]:
 
 
 def complaints(found: dict[str, int], allowed: dict[str, int]) -> list[str]:
-    """Return a sentence for every file whose number is not the allowed one."""
+    """Return a sentence for every file whose count differs from the allowed number."""
     sentences = []
     for name in sorted(found.keys() | allowed.keys()):
         has, may = found.get(name, 0), allowed.get(name, 0)
@@ -71,7 +71,9 @@ def complaints(found: dict[str, int], allowed: dict[str, int]) -> list[str]:
 
 
 def lowered(found: dict[str, int], allowed: dict[str, int]) -> dict[str, int]:
-    """Return the allowed numbers, each no higher than what is found; files without any are left out."""
+    """Return the allowed numbers, lowered to the counts that were found; files without dense expressions are
+    left out.
+    """
     both = {name: min(found.get(name, 0), number) for name, number in allowed.items()}
     return {name: number for name, number in both.items() if number}
 

@@ -1,8 +1,8 @@
 """Counts turns of phrase that are unusual in English papers.
 
-    python tests/english.py              how often each occurs, over all that people read
-    python tests/english.py --show NAME  the places of one of them
-    python tests/english.py --in FOLDER  in another copy of the repository, such as a git worktree of an older commit
+    python tests/english.py              print how often each occurs in everything that people read
+    python tests/english.py --show NAME  print every place where one of them occurs
+    python tests/english.py --in FOLDER  search another copy of the repository, such as an older git worktree
 
 People read the markdown of lessons, pages (*.md), hints, messages and docstrings. Not every hit is a fault
 ("letter" is right for letters): a page that has far more than its neighbours is worth a second reading.
@@ -64,8 +64,8 @@ def main() -> None:
 
 
 def prose(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield (place, paragraph) of all that people read, without code and formulas, each paragraph on one
-    line.
+    """Yield (place, paragraph) for everything that people read. Code and formulas are left out, and each
+    paragraph is on one line.
     """
     for folder in FOLDERS:
         pattern = "*" if folder in (".", "solutions", "book") else "**/*"
@@ -87,7 +87,7 @@ def strings(source: str) -> Iterator[tuple[int, str]]:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield paragraphs without code, formulas, pictures, examples and links' addresses."""
+    """Yield the paragraphs of a text without code, formulas, pictures, examples and link addresses."""
     text = re.sub(r"(?s)```.*?```|\$\$.*?\$\$|\]\([^)]*\)", " ", text)
     text = re.sub(r"`[^`]*`|\$[^$]*\$", "X", text)
     for part in re.split(r"\n\s*\n|\n(?=\s*[-|#*] )|\n(?=\s*\w+: )", text):

@@ -18,7 +18,9 @@ from autograder.exercises import find
 
 
 def families(exercise_id: str) -> dict[str, tuple[int, int]]:
-    """Map each family to (answers that it shows to be wrong, those that no other family shows)."""
+    """Return, for each family, (number of answers that it shows to be wrong, number that no other family
+    shows).
+    """
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     wrong = [cases for _, cases in map(expected.run, range(len(exercise.mistakes)))]
     for answer in answers(exercise)[1].values():

@@ -1,8 +1,8 @@
-"""Prints the generic messages, those that would fit any wrong answer: `python tests/sentences.py [BEGINNING OF
-IDS ...]`.
+"""Prints the generic messages, that is, those that would fit any wrong answer: `python tests/sentences.py
+[PREFIX ...]`, where PREFIX is the beginning of exercise ids.
 
-For each exercise it prints how many wrong answers match a known mistake or get a specific message, each answer
-that gets a generic one, and each that passes.
+For each exercise it prints how many wrong answers match a known mistake or get a specific message, each
+answer that gets a generic one, and each answer that passes.
 """
 
 import sys
@@ -24,7 +24,9 @@ GENERIC = (
 
 
 def generic(judged) -> str | None:
-    """Return the sentence of a verdict that says nothing about its answer, or None."""
+    """Return the generic sentence in a verdict's message, or None if there is none or a known mistake was
+    recognised.
+    """
     return None if judged.mistake else next((text for text in GENERIC if text in judged.message), None)
 
 

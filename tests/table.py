@@ -1,8 +1,9 @@
-"""Prints the proof as a table, one line per exercise: `python tests/table.py [BEGINNING OF IDS]`.
+"""Prints how the judge does as a table, one line per exercise: `python tests/table.py [PREFIX ...]`, where
+PREFIX is the beginning of exercise ids.
 
-Right forms accepted, known mistakes caught and named, other wrong answers caught and named, mutants killed
-(of those that are not equivalent), and the median CPU time of a visible and of a hidden check of the worked
-answer.
+The columns are: right forms accepted; known mistakes caught and named; other wrong answers caught and named;
+mutants killed (of those that are not equivalent); and the median CPU time of a visible and of a hidden check
+of the worked answer.
 """
 
 import statistics
@@ -40,8 +41,8 @@ def share(part: int, whole: int) -> str:
 
 
 def median_time(exercise_id: str, hidden: bool) -> str:
-    """Return the median time of a check of the worked answer, including drawing the cases and running the
-    reference.
+    """Return the median CPU time of a check of the worked answer, including the time to draw the cases and
+    run the reference.
     """
     exercise, answer, times = find(exercise_id), worked_answer(exercise_id), []
     for seed in range(TIMES):
@@ -74,7 +75,7 @@ def row(exercise_id: str) -> tuple[str, ...]:
 
 
 def total(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the shares of all rows together."""
+    """Return the last row of the table, which adds up the shares of all rows."""
     columns = zip(*(one[1:7] for one in rows), strict=True)
     pairs = ([tuple(map(int, cell.split("/"))) for cell in column] for column in columns)
     sums = (share(sum(part for part, _ in column), sum(whole for _, whole in column)) for column in pairs)

@@ -1,4 +1,6 @@
-"""The comparison with stock nbgrader runs to its end, and both programs give the same scores. Speed is not tested."""
+"""Tests that the comparison with stock nbgrader runs to its end, and that both programs give the same scores.
+Speed is not tested.
+"""
 
 import bench_grading
 import pytest

@@ -1,4 +1,4 @@
-"""Text in pictures has the contrast that WCAG 2 asks for at level AA: axe cannot look into pictures."""
+"""Tests that text in pictures has the contrast that WCAG 2 requires at level AA; axe cannot check pictures."""
 
 import pytest
 

@@ -1,8 +1,8 @@
-"""Versions: pyproject.toml declares ranges, requirements.lock pins, .venv and environment.yml follow the
-lock.
+"""Tests versions: pyproject.toml declares ranges, requirements.lock pins versions, and .venv and
+environment.yml follow the lock.
 
 Each checker is a function that returns its complaints. It is tried on the real files, where there must be
-none, and on doctored ones, where there must be one.
+none, and on files with a planted fault, where there must be one.
 """
 
 import ast
@@ -49,12 +49,12 @@ GPU_PACKAGES = ("cuda-", "nvidia-", "triton")
 
 
 def pins(text: str) -> dict[str, str]:
-    """Return name -> version of every line `name==version`."""
+    """Return {name: version} for every line `name==version`."""
     return dict(re.findall(r"^([a-z0-9-]+)==(\S+)(?: ; .*)?$", text, flags=re.MULTILINE))
 
 
 def markers(text: str) -> dict[str, Marker]:
-    """Return name -> marker of every line of the lock that is not for all machines."""
+    """Return {name: marker} for every line of the lock that applies only to some machines."""
     lines = re.findall(r"^([a-z0-9-]+)==\S+ ; (.*)$", text, flags=re.MULTILINE)
     return {name: Marker(marker) for name, marker in lines}
 
@@ -69,7 +69,7 @@ def without(name: str) -> dict[str, str]:
 
 
 def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
-    """Return complaints where the lock does not meet a requirement."""
+    """Return a complaint if the lock does not meet a requirement, in a list."""
     version = lock.get(canonicalize_name(requirement.name))
     if version is None:
         return [f"{requirement.name} is not locked"]
@@ -79,7 +79,9 @@ def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
 
 
 def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
-    """Walk from the direct dependencies, on Linux: return complaints, and the names that were reached."""
+    """Follow the requirements of the direct dependencies on Linux. Return (complaints, the names and extras
+    that were reached).
+    """
     linux = default_environment() | {
         "os_name": "posix",
         "sys_platform": "linux",
@@ -110,14 +112,14 @@ def left_over(lock: dict[str, str]) -> set[str]:
 
 
 def differences(lock: dict[str, str], version_of) -> list[str]:
-    """Return complaints where an installed version is not the locked one; 2.13.0+cpu is a build of 2.13.0."""
+    """Return a complaint for every installed version that is not the locked one; 2.13.0+cpu counts as 2.13.0."""
     installed = {name: Version(version_of(name)).public for name in lock}
     wrong = [name for name, pin in lock.items() if installed[name] != pin]
     return [f"{name}: {installed[name]} instead of {lock[name]}" for name in wrong]
 
 
 def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
-    """Return complaints where environment.yml does not list the direct dependencies at their locked versions."""
+    """Return complaints if environment.yml does not list the direct dependencies at their locked versions."""
     by_pip = [line for entry in entries if isinstance(entry, dict) for line in entry["pip"]]
     by_conda = [entry for entry in entries if isinstance(entry, str)]
     complaints = [f"{line} is missing" for line in CONDA_ONLY if line not in by_conda]
@@ -135,8 +137,8 @@ def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
 
 
 def wheel_complaints(table: dict[str, list[str]], lock: dict[str, str]) -> list[str]:
-    """Return complaints where tests/wheels.json (see wheels.py) names no wheel of a pinned direct dependency
-    for a system.
+    """Return a complaint for every pinned direct dependency and system without a wheel in tests/wheels.json
+    (see wheels.py).
     """
     needed = {canonicalize_name(need.name) for need in RUNTIME if need.marker is None}
     complaints = []
@@ -157,7 +159,7 @@ def wheel_complaints(table: dict[str, list[str]], lock: dict[str, str]) -> list[
 
 
 def not_portable(text: str) -> list[str]:
-    """Return lines of a lock that name a host, a folder, an option or a build for one machine."""
+    """Return the lines of a lock that name a host, a folder, an option or a build for one kind of machine."""
     return [line for line in text.splitlines() if re.search(r"[/\\@+]|^-", line)]
 
 
@@ -165,8 +167,9 @@ _homes = cache(metadata.packages_distributions)  # module -> the packages that b
 
 
 def undeclared(source: str, declared: list[Requirement]) -> set[str]:
-    """Return modules that a Python source imports from packages that are not among the declared
-    requirements."""
+    """Return the modules that a Python source imports and whose packages are not among the declared
+    requirements.
+    """
     modules = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

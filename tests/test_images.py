@@ -1,4 +1,4 @@
-"""The pictures in the text of the lessons: up to date, and shown by a lesson."""
+"""Tests that the pictures in the texts are up to date, and that each is shown in a lesson or the README."""
 
 import os
 import subprocess

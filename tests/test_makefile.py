@@ -1,6 +1,6 @@
-"""The Makefile: its help, and its set-up, which must happen once, notice changes and repair itself.
+"""Tests the Makefile: its help, and its set-up, which must run only once, notice changes and repair itself.
 
-The real Makefile runs in a temporary folder, on a stand-in for Python that writes down its arguments and
+The real Makefile runs in a temporary folder, with a stand-in for Python that records its arguments and
 installs nothing.
 """
 
@@ -48,7 +48,7 @@ SET_UP = [
 
 @pytest.fixture
 def course(tmp_path):
-    """A folder, with a space in its name, that holds the course's files that make needs."""
+    """A folder whose name contains a space, with those of the course's files that make needs."""
     folder = tmp_path / "a course"
     folder.mkdir()
     for name in ("Makefile", "requirements.lock", "pyproject.toml"):
@@ -59,7 +59,7 @@ def course(tmp_path):
 
 
 def make(folder, *arguments):
-    """Run make as a person would: return (exit code, what was done, everything printed)."""
+    """Run make as a person would; return (exit code, the calls of Python, everything printed)."""
     from_outside = ("MAKE", "MFLAGS", "ARGS", "DIR", "TORCH_INDEX", "PYTHON")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(from_outside)}
     command = ["make", f"PYTHON={folder.parent / 'python'}", *arguments]
@@ -73,7 +73,7 @@ def make(folder, *arguments):
 
 
 def age(path, seconds):
-    """Set the time of a file to that many seconds ago."""
+    """Make a file that many seconds older."""
     then = path.stat().st_mtime - seconds
     os.utime(path, (then, then))
 
@@ -128,7 +128,7 @@ CHANGES = {
 
 
 def renew(venv, name):
-    """Make everything older, except the file of that name."""
+    """Make the set-up and its sources older, except the source of that name."""
     age(venv / "set-up-done", 60)
     for source in {"requirements.lock", "pyproject.toml"} - {name}:
         age(venv.parent / source, 120)

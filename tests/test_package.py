@@ -1,4 +1,4 @@
-"""An installed package works outside of the clone, and brings what its commands need."""
+"""Tests that an installed package works outside the clone, and contains what its commands need."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def site(wheel, tmp_path_factory):
 
 
 def run(site, cwd, *words):
-    """Run a command of the installed package. With -S, Python ignores .pth files, through which it would find
+    """Run Python with the installed package. With -S, Python ignores .pth files, through which it would find
     the clone.
     """
     paths = os.pathsep.join((str(site), sysconfig.get_path("purelib")))
@@ -139,7 +139,7 @@ make.bundle(Path("mine.zip"), progress=False)
 
 
 def test_a_bundle_is_made(site, tmp_path):
-    """Make it of all lessons, but record one exercise only: the others are recorded in the same way."""
+    """Make the bundle of all lessons, but record only one exercise: the others are recorded in the same way."""
     done = run(site, tmp_path, "-c", BUNDLE)
     assert done.returncode == 0, done.stderr
     names = {name.partition("/")[2] for name in zipfile.ZipFile(tmp_path / "mine.zip").namelist()}

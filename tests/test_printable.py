@@ -1,4 +1,4 @@
-"""Names and texts of students move no cursor, forge no row and reverse no words."""
+"""Tests that names and texts of students cannot move the cursor, forge a row of a table or reverse words."""
 
 import json
 from argparse import Namespace

@@ -1,5 +1,5 @@
-"""The requirements of the course are the same wherever it is handed out, and a missing one is named in a
-sentence.
+"""Tests that the requirements of the course are the same in every form in which it is handed out, and that a
+missing one is named in a sentence.
 """
 
 import re
@@ -16,7 +16,7 @@ PAGES = [*ROOT.glob("docker/*.Dockerfile"), ROOT / "GRADING.md", ROOT / "README.
 
 
 def without(monkeypatch, *absent):
-    """Let Python find all packages but these."""
+    """Make Python find all packages except these."""
 
     def found(name):
         if name in absent:
@@ -52,7 +52,7 @@ def _installing(lines):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_a_line_that_installs_asks_for_the_versions_that_the_course_asks_for(page):
-    """Leave aside the lines that install without dependencies, which test_repository compares."""
+    """Skip the lines that install without dependencies, which test_repository compares."""
     asked = {name: Requirement(one.partition(";")[0]) for name, one in declared("teach").items()}
     lines = [line.partition(" #")[0] for line in page.read_text(encoding="utf-8").splitlines()]
     words = [word.strip("`'\"") for line in _installing(lines) for word in line.split()]

@@ -1,5 +1,6 @@
-"""The folders of the package import from each other one way only. (Those of grading:
-tests/grading/test_rooms.py.)"""
+"""Tests that the folders of the package import from each other in one direction only. For the folders of
+grading, see tests/grading/test_rooms.py.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -119,7 +120,9 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 def imported(path: Path) -> set[str]:
-    """Return the folders that a module imports from, including within its functions, but not for types only."""
+    """Return the folders that a module imports from, also inside its functions, but not those imported only
+    for types.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
@@ -131,7 +134,7 @@ def imported(path: Path) -> set[str]:
 
 
 def names_of(node: ast.ImportFrom) -> list[tuple[str, ...]]:
-    """Return the dotted path, in parts, of each imported name, which may be a module's."""
+    """Return the dotted path of each imported name, in parts; the name may be that of a module."""
     return [(*(node.module or "").split("."), alias.name) for alias in node.names]
 
 

@@ -1,4 +1,4 @@
-"""The form of the code, beyond what ruff sees: dense expressions, docstrings, broad excepts, replacements
+"""Tests the form of the code where ruff does not: dense expressions, docstrings, broad excepts, replacements
 that change nothing.
 """
 
@@ -61,7 +61,7 @@ def broad_excepts_without_a_reason(source: str) -> list[str]:
 
 
 def replacements_of_nothing(source: str) -> list[int]:
-    """Return the lines on which a text is replaced by itself."""
+    """Return the numbers of the lines that replace a text by itself."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     replaces = [call for call in calls if getattr(call.func, "attr", "") == "replace" and len(call.args) == 2]
     return [call.lineno for call in replaces if ast.dump(call.args[0]) == ast.dump(call.args[1])]
@@ -130,7 +130,7 @@ def test_the_allowed_numbers_only_go_down():
 
 @pytest.fixture
 def repository(tmp_path):
-    """A git repository with the course's hooks, whose .venv is this Python's."""
+    """A git repository with the course's hooks, whose .venv runs the Python of these tests."""
     for name in (".pre-commit-config.yaml", "pyproject.toml"):
         shutil.copy(dense.ROOT / name, tmp_path)
     python = tmp_path / ".venv/bin/python"
@@ -160,7 +160,7 @@ def test_a_commit_is_stopped_by_what_make_lint_would_find(repository, hook, text
 
 
 def test_every_check_of_make_lint_but_the_types_is_a_hook():
-    """Leave out the types, which are checked for the whole package and take too long for a commit."""
+    """Expect no hook for the types, which are checked for the whole package and take too long for a commit."""
     hooks = yaml.safe_load((dense.ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     entries = " ".join(hook["entry"] for hook in hooks)
     linted = re.search(r"^lint:.*\n((?:\t.*\n)+)", (dense.ROOT / "Makefile").read_text(), re.M)[1]

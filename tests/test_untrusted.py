@@ -1,4 +1,6 @@
-"""Records keep their types on the way through a file, and whatever is not of their form is refused."""
+"""Tests that records keep their types when they are written to a file and read, and that other data are
+refused.
+"""
 
 import json
 from dataclasses import asdict
@@ -24,7 +26,9 @@ def read(data) -> Result:
 
 
 def paths(data, path=()):
-    """Yield the path of every item except in outputs and graphs, which have their own forms."""
+    """Yield the path of every item, but do not look into outputs and graphs, whose forms are checked
+    elsewhere.
+    """
     yield path
     if path[:1] not in (("outputs",), ("graphs",)) and isinstance(data, (dict, list, tuple)):
         for key in data if isinstance(data, dict) else range(len(data)):

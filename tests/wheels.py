@@ -1,4 +1,5 @@
-"""Writes tests/wheels.json: which wheel pip takes for each pinned direct dependency on Windows and on a Mac.
+"""Writes tests/wheels.json: which wheel pip chooses for each pinned direct dependency on Windows and on
+macOS.
 
 It asks the package index, so it is not a test: run `python tests/wheels.py` after `make lock`.
 test_environment.py compares the file with the lock.
@@ -20,8 +21,8 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def chosen(platforms: tuple[str, ...], python: str) -> list[str]:
-    """Return the file names of the wheels that pip takes on these platforms. Raises CalledProcessError if one
-    is missing.
+    """Return the file names of the wheels that pip chooses on these platforms. Raise CalledProcessError if
+    one is missing.
     """
     pins = [
         f"{need.name}=={test_environment.LOCK[need.name]}"

@@ -1,1 +1,1 @@
-"""The pages as people see them, in a real browser: Playwright drives the Chromium that is installed."""
+"""Tests of the pages as people see them in a real browser: Playwright drives the installed Chromium."""

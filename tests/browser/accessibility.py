@@ -1,4 +1,4 @@
-"""Runs axe on a page, or on the parts of it that are ours."""
+"""Runs the accessibility checker axe on a page, or only on those parts of it that the course provides."""
 
 from axe_playwright_python.sync_playwright import Axe
 
@@ -6,8 +6,8 @@ MOST = 20  # how many elements are named for one violation
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]
 WIDTHS = ["button-name", "link-name", "scrollable-region-focusable", "target-size"]
-# The thousands of words in code are of few kinds that look alike: the first visible one of each kind represents the
-# others, which are hidden while axe runs. axe cannot decide about single letters.
+# The thousands of words in code come in a few styles: the first visible word of each style represents the others,
+# which are hidden while axe runs. axe cannot decide about single letters.
 ONE_OF_EACH = """(hide) => {
     const seen = new Set();
     for (const word of document.querySelectorAll(".highlight pre span")) {
@@ -22,12 +22,12 @@ ONE_OF_EACH = """(hide) => {
 def assert_accessible(
     page, *parts: str, without: tuple[str, ...] = (), whole: bool = False, again=False
 ) -> None:
-    """Raise AssertionError, naming the elements, where the page violates WCAG 2 at levels A and AA.
+    """Raise AssertionError, naming the elements, if the page violates WCAG 2 at level A or AA.
 
-    With selectors, check only those parts, except `without`: the user interface around them is not ours
-    (JupyterLab, nbgrader). `whole` adds axe's rules for whole pages: landmarks, headings in order. `again` is
-    for a page that was already checked in another theme or width: it runs only the rules that depend on these,
-    in half the time.
+    If `parts` (CSS selectors) are named, check only these, and never check what `without` selects: the user
+    interface around our parts (JupyterLab, nbgrader) is not ours. `whole` adds axe's rules for whole pages,
+    such as landmarks and the order of headings. `again` is for a page that was already checked in another
+    theme or width: only the rules that depend on these are run, in half the time.
     """
     rules = {"type": "tag", "values": WCAG + ["best-practice"] * whole}
     if again:
@@ -43,7 +43,7 @@ def assert_accessible(
 
 
 def assert_no_sideways_scroll(page) -> None:
-    """Raise AssertionError where the page is wider than its window."""
+    """Raise AssertionError if the page is wider than its window."""
     wide, window = page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.documentElement)")
     assert wide <= window, f"{page.url} is {wide} wide in a window of {window}"
 

@@ -1,4 +1,4 @@
-"""A browser for the tests of a module, and pages in it that are watched for errors."""
+"""A browser for the tests of each module, and pages in it that are watched for errors."""
 
 import os
 import shutil
@@ -33,7 +33,9 @@ def chromium():
 
 @pytest.fixture
 def new_page(chromium):
-    """Open a page: new_page(width, dark). Afterwards, assert that nothing unexpected happened in any of them."""
+    """A function new_page(width, dark) that opens a page. After the test, assert that nothing unexpected
+    happened on any of its pages.
+    """
     watch, contexts = Watch(), []
 
     def opened(width: int = 1280, dark: bool = False):

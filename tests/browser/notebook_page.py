@@ -1,4 +1,4 @@
-"""A notebook in JupyterLab, as its reader uses it: with keyboard and mouse."""
+"""Operates a notebook in JupyterLab with keyboard and mouse, as its reader does."""
 
 import re
 
@@ -9,7 +9,9 @@ RAN = re.compile(r"\[\d+\]:")
 
 
 class NotebookPage:
-    """The notebook that is open in `page`, all of its `cells` attached and its kernel ready."""
+    """The notebook that is open in `page`. Once this is constructed, all `cells` cells are attached and the
+    kernel is ready.
+    """
 
     def __init__(self, page: Page, cells: int):
         self.page = page
@@ -39,14 +41,14 @@ class NotebookPage:
         expect(self.page.locator(STATUS)).to_contain_text("| Idle")
 
     def type_answer(self, text: str, *lines: str) -> None:
-        """Type lines in place of the stub's two lines in the cell that begins with this text."""
+        """Replace the stub, which is the last two lines of the cell that begins with `text`, by `lines`."""
         self._edit(self.cell(text))
         for key in ("Control+End", "Shift+Home", "Shift+ArrowUp"):
             self.page.keyboard.press(key)
         self._type(lines)
 
     def add_below(self, text: str, line: str) -> Locator:
-        """Add a cell below the one that begins with this text, type a line there and run it."""
+        """Add a cell below the one that begins with `text`, type `line` there, run it and return its output."""
         self._edit(self.cell(text))
         for key in ("Escape", "b", "Enter"):
             self.page.keyboard.press(key)

@@ -1,4 +1,4 @@
-"""Takes screenshots, kept for people: one PNG for each name."""
+"""Takes screenshots for people to look at; each is a PNG file."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ FOLDER = Path(__file__).parent / "screenshots"
 
 
 def photograph(seen, name: str, **how) -> None:
-    """Keep a picture of a page or of an element under `name`."""
+    """Save a screenshot of a page or of an element as `name`.png."""
     FOLDER.mkdir(exist_ok=True)
     seen.screenshot(path=FOLDER / f"{name}.png", animations="disabled", **how)

@@ -1,4 +1,4 @@
-"""Servers on loopback, each stopped together with everything that it started."""
+"""Local servers; each is stopped together with every process that it started."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 TOKEN = "a-token-of-these-tests"
-START = 120  # seconds; a machine that is busy takes long
+START = 120  # seconds; a busy machine takes long
 # What `lab` sets; the rest keeps the server on this machine and away from its user's own settings.
 SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -24,7 +24,9 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Jupyter:
-    """A running Jupyter server, the folder that it shows, and where its settings and logs are."""
+    """A running Jupyter server: its address, the folder that it shows, and the folder of its settings and
+    logs.
+    """
 
     address: str
     folder: Path
@@ -36,8 +38,8 @@ class Jupyter:
 
 @contextmanager
 def jupyter(folder: Path, home: Path, start: tuple[str, ...] = (), **more: str):
-    """Run JupyterLab in `folder` as if for a separate user, whose settings and logs are in `home`. `start` is
-    the command to use if not the usual one; `more` is added to the server's environment.
+    """Run JupyterLab in `folder` as if for a separate user, whose settings and logs are in `home`. `start`,
+    if given, replaces the usual command; `more` is added to the server's environment variables.
     """
     for name in ("runtime", "settings", "overrides"):
         (home / name).mkdir(parents=True)
@@ -94,7 +96,7 @@ def _address(server: subprocess.Popen, home: Path) -> str:
 
 
 def _stop(server: subprocess.Popen) -> None:
-    """End the server, which ends its kernels; kill what is left after that."""
+    """Terminate the server, which ends its kernels; then kill those of its processes that are still running."""
     try:
         family = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
     except psutil.NoSuchProcess:

@@ -1,4 +1,6 @@
-"""The reading edition as its reader uses it: search, dark mode, folds, phone; every page for everyone."""
+"""Tests the reading edition in a browser as its reader uses it: search, dark mode, folded parts, a phone's
+width. Every page must be accessible.
+"""
 
 import itertools
 
@@ -54,7 +56,7 @@ def test_every_page_can_be_read_by_everyone(book, pages, new_page):
 
 
 def test_every_page_can_be_read_in_the_dark_and_half_of_them_on_a_phone(book, pages, new_page):
-    """Alternate between the widths: what all pages share is seen at both."""
+    """Alternate between the two widths, so that what all pages share is checked at both."""
     widths = itertools.cycle([new_page(dark=True), new_page(PHONE, dark=True)])
     for page, path in zip(widths, pages, strict=False):
         page.goto(f"{book}{path}")

@@ -1,5 +1,6 @@
-"""A learner in JupyterLab: a lesson from its first cell to a tick, hints, an explorer, graphs; every lesson
-opened."""
+"""Tests JupyterLab as a learner uses it: a lesson from its first cell to a tick, with hints, an explorer and
+graphs. Every lesson is opened.
+"""
 
 import re
 import shutil
@@ -33,7 +34,7 @@ def lab(chromium, tmp_path_factory):
 
 @pytest.fixture
 def opened(lab, new_page):
-    """Open a notebook in a separate workspace: opened("notebooks", LESSON)."""
+    """A function that opens a notebook in a workspace of its own: opened("notebooks", LESSON)."""
 
     def opening(folder: str, lesson: str) -> NotebookPage:
         path = f"{folder}/{lesson}.ipynb"
@@ -45,9 +46,9 @@ def opened(lab, new_page):
 
 
 def both_themes(notebook, name: str, seen=None) -> None:
-    """Check that our texts and outputs are accessible in JupyterLab's light and dark themes, and keep a
-    picture of each. `seen` is the output to photograph; then only outputs are checked, because the texts are
-    checked elsewhere.
+    """Check that our texts and outputs are accessible in JupyterLab's light and dark themes, and save a
+    screenshot in each. `seen` is the output to photograph; if it is given, only outputs are checked, because
+    the texts are checked elsewhere.
     """
     for dark in (True, False):
         notebook.use_theme(dark)

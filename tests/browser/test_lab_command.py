@@ -1,4 +1,6 @@
-"""A learner's first steps: an empty virtual environment, the course's wheel, `python -m autograder lab`."""
+"""Tests a learner's first steps: an empty virtual environment, the course's wheel, `python -m autograder
+lab`.
+"""
 
 import subprocess
 import sys
@@ -56,7 +58,7 @@ WORDS_BROKEN = """(output) => {
 
 
 def assert_no_word_is_broken(output) -> None:
-    """Assert that every word of an output is on one line."""
+    """Assert that no word of an output is broken across lines."""
     assert output.evaluate(WORDS_BROKEN) == []
 
 

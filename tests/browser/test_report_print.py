@@ -1,4 +1,4 @@
-"""The class report and the feedback on paper: nothing is folded away or cut off."""
+"""Tests the class report and the feedback as they are printed: nothing is folded away or cut off."""
 
 from nbformat.v4 import new_code_cell
 from pages_of import feedback_page, handed_in
@@ -14,7 +14,9 @@ POINTS = {"softmax": 7.0, "why_scale": 4.0}
 
 
 def a_class(size: int) -> Lesson:
-    """Return a class whose written answers all wait to be graded, so that a list of names is folded."""
+    """Return a lesson of `size` students whose written answers all still need grading; the page folds the
+    long list of their names.
+    """
     rows = [
         Row(f"student_{number}", "extra", {"softmax": 20 / 7, "why_scale": None}, POINTS)
         for number in range(size)

@@ -1,4 +1,6 @@
-"""A teacher's and a student's course in the browser: Validate, formgrader, feedback and the class report."""
+"""Tests what a teacher and a student see of a course in the browser: Validate, formgrader, feedback and the
+class report.
+"""
 
 import shutil
 import subprocess
@@ -38,7 +40,7 @@ def autograder(*words: str) -> None:
 
 
 def add_a_task(notebook) -> None:
-    """Add a task of the teacher's, which is graded by hand."""
+    """Add a task that is graded by hand, as a teacher might write one."""
     kind = {
         "grade_id": "my-map",
         "task": True,
@@ -53,7 +55,7 @@ def add_a_task(notebook) -> None:
 
 @pytest.fixture(scope="module")
 def course(chromium, tmp_path_factory) -> Path:
-    """A course in which some students are graded and LATE has just handed in."""
+    """A course in which the EARLY students are graded and LATE has just handed in."""
     folder = tmp_path_factory.mktemp("teacher") / "course"
     autograder("course", str(folder))
     change(folder / "source" / FIRST / f"{FIRST}.ipynb", add_a_task)
@@ -86,7 +88,7 @@ def test_validate_says_what_a_student_still_has_to_do(course, server, new_page):
 
 
 def given_by_hand(course: Path) -> dict[str, float]:
-    """Return the points of LATE's submission in the gradebook that were given by hand."""
+    """Return the points that were given by hand to LATE's submission, by cell, from the gradebook."""
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         (found,) = book.find_submission(FIRST, LATE.student).notebooks
         return {grade.name: grade.manual_score for grade in found.grades if grade.manual_score is not None}
@@ -148,7 +150,7 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
 
 @pytest.fixture(scope="module")
 def pages(course):
-    """The addresses of the class report and of the feedback pages, all of them local files."""
+    """The addresses of the class report and of the feedback pages, which a local server serves."""
     for student, lesson in FEEDBACK.items():
         command = [
             sys.executable,

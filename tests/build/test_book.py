@@ -1,5 +1,6 @@
-"""The reading edition: `make book` gives pages that hold everything, fold what they should, and load nothing
-from elsewhere. These tests read the HTML; tests/browser looks at the pages as a reader does."""
+"""Tests the HTML of the reading edition: the pages that `make book` builds hold everything, fold what they
+should, and load nothing from other sites. tests/browser looks at the same pages in a browser.
+"""
 
 import gzip
 import re
@@ -34,7 +35,7 @@ LETTERS = set("BHNMDEV")
 
 @pytest.fixture(scope="module")
 def folder(built_book):
-    """The built book."""
+    """The folder of the built book."""
     return built_book
 
 
@@ -51,7 +52,7 @@ def lesson_pages(pages):
 
 
 def words(text: str) -> str:
-    """Return the letters and digits of a text, without markup, quotes and line ends."""
+    """Return the words of a text, joined by single spaces; punctuation, quotes and line ends are dropped."""
     return " ".join(re.findall(r"\w+", text))
 
 
@@ -239,7 +240,7 @@ def test_the_pages_of_mistakes_hold_no_code_no_id_and_no_name_of_a_mistake(pages
 
 
 def _lines_of_code() -> set[str]:
-    """Return the meaningful lines of every mistake and of every answer."""
+    """Return the lines of every mistake's and every answer's code that contain `=`, `(` or `[`."""
     sources = [source_of(exercise.worked) for exercise in all_exercises()]
     sources += [
         edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes
@@ -255,7 +256,9 @@ def test_every_exercise_says_how_it_is_judged(pages):
 
 
 def test_no_meaning_goes_on_as_a_list(pages):
-    """Find lines of the source that begin with a number and a full stop: they turn into lists."""
+    """Fail if a line of a meaning begins with a number and a full stop in the source: Markdown makes a list
+    of it.
+    """
     assert pages["glossary.html"].article.select("dd p") and not pages["glossary.html"].article.select(
         "dd ol"
     )

@@ -1,4 +1,6 @@
-"""Sources to notebooks: what students get, what is stale, and the messages for mistakes in a source."""
+"""Tests the build of notebooks from sources: what students get, which notebooks are out of date, and the
+messages for mistakes in a source.
+"""
 
 import json
 import re
@@ -81,7 +83,7 @@ def make(folder: Path, text: str, name: str = "90_small") -> Lesson:
 
 
 def copy_of(lesson: Lesson, folder: Path, text: str = SMALL) -> Lesson:
-    """Return a copy of a built lesson with this text as its source and no student notebook yet."""
+    """Return a copy of a built lesson with `text` as its source and no student notebook yet."""
     copy = make(folder, text, lesson.name)
     for name in (lesson.executed.name, "built.json"):
         shutil.copy(lesson.executed.with_name(name), copy.executed.parent)
@@ -300,7 +302,9 @@ def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
 
 
 def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
-    """Compare with nbgrader's own steps, which a course runs and a learner's package does without."""
+    """Compare the student notebook with the result of nbgrader's own preprocessors, which run in a course;
+    the package for learners does not need nbgrader.
+    """
     made = teacher_notebook(lesson)
     for step in (
         preprocessors.LockCells(),

@@ -1,4 +1,4 @@
-"""The minutes that a lesson is said to take."""
+"""Tests how many minutes a lesson is said to take."""
 
 from autograder.build.lesson import Cell
 from autograder.build.minutes import CODE, READING, minutes_of

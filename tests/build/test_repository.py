@@ -18,7 +18,9 @@ INSTALL = f"run `%pip install --no-deps git+{ADDRESS}"
 
 @pytest.fixture
 def root(tmp_path):
-    """A clone with the first lesson's folders; tests may write an address into its pyproject.toml."""
+    """The root of a clone with the lessons' folders; tests may write a pyproject.toml with an address into
+    it.
+    """
     for folder in ("solutions", "images"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     return tmp_path
@@ -61,7 +63,7 @@ IN_COLAB |= {"tokenizers", "torch"}
 
 
 def lacking_in_colab(lesson):
-    """Return the packages that Colab lacks among the imports of a lesson and of our modules that it uses."""
+    """Return the packages that Colab lacks and that a lesson, or a module of ours that it uses, imports."""
     names = dependencies.imported(lesson.source.read_bytes())
     modules = dependencies.closure(dependencies.of_package(names))
     names = names.union(*(dependencies._imported(dependencies._text(module)) for module in modules))

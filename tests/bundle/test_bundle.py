@@ -1,7 +1,8 @@
-"""The student bundle says what the repository says, word for word.
+"""Tests that the student bundle says the same as the repository, word for word.
 
-What a student sees is compared. Answers are probed here, and their records are judged here and in a process
-that has only the bundle; further tests show that the probe and the cases are the same.
+Each answer is probed once, in this process. Its records are judged here and also in a process that has only
+the bundle, and the texts that a student sees are compared. Further tests show that the probe and the cases
+are the same too.
 """
 
 import json
@@ -60,7 +61,9 @@ def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, judged_
 @pytest.mark.trial
 @every_exercise
 def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
-    """Prove that each case gives the same in one run of all cases as on its own (autograder.judge.expected)."""
+    """Prove that a case gives the same record when all cases run together as when it runs on its own (see
+    autograder.judge.expected).
+    """
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     numbers = _with_something_before(exercise, expected.cases)
     cases = [replace(expected.cases[i], fresh=True, gradients=False, record=False) for i in reversed(numbers)]
@@ -70,8 +73,8 @@ def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
 
 
 def _with_something_before(exercise, cases) -> list[int]:
-    """Return the indices of cases that can show a state left by an earlier case: for a class, those that
-    reuse an instance.
+    """Return the indices of the cases that state left by an earlier case could affect: for a class, those
+    that reuse an instance; otherwise all.
     """
     if exercise.procedure != "class":
         return list(range(len(cases)))

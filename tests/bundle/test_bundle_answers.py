@@ -41,7 +41,7 @@ def test_nothing_is_in_it_but_what_is_named(bundle_folder):
 
 
 class _Plain(ast.NodeTransformer):
-    """Names numbered in order of appearance, so that renaming makes no difference."""
+    """Replaces names by numbers in order of appearance, so that renaming makes no difference."""
 
     def __init__(self):
         self.known = {}
@@ -61,7 +61,9 @@ def _plain(statements) -> str:
 
 
 def bodies(text: str, fewest: int = 1) -> set[str]:
-    """Return the body of each function of a program, without docstrings, with normalised names."""
+    """Return the bodies of a program's functions that have at least `fewest` nodes, without docstrings and
+    with normalised names.
+    """
     found = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -72,7 +74,7 @@ def bodies(text: str, fewest: int = 1) -> set[str]:
 
 
 def code_of(folder: Path) -> list[str]:
-    """Return all Python in the bundle: modules and code cells."""
+    """Return all Python code in the bundle: modules, and code cells that do not begin with a magic command."""
     texts = [path.read_text() for path in folder.rglob("*.py")]
     for path in (folder / "notebooks").glob("*.ipynb"):
         cells = nbformat.read(path, as_version=4).cells
@@ -113,7 +115,7 @@ def answers_first_case(exercise, function) -> bool:
 
 
 def answering() -> list[str]:
-    """Return the functions that answer an exercise."""
+    """Return the names of the bundle's functions that answer any exercise."""
     # subtle: each exercise has a fork of its own, because functions called with arbitrary arguments may
     # leave anything behind.
     functions()  # imports their modules, once for all forks
@@ -122,8 +124,8 @@ def answering() -> list[str]:
 
 
 def answering_one(exercise_id: str) -> list[str]:
-    """Return the functions that answer one exercise. The worked answer must be among them, to prove that an
-    answer in the bundle would be found.
+    """Return the names of the functions that answer one exercise. Unless the answer is a class, assert that
+    the worked answer is accepted, to prove that an answer in the bundle would be found.
     """
     exercise = find(exercise_id)
     assert exercise.procedure == "class" or answers_first_case(exercise, exercise.worked)
@@ -136,7 +138,7 @@ def answering_one(exercise_id: str) -> list[str]:
 
 
 def takes(function, exercise, case) -> bool:
-    """Return whether a function can be called as an answer, as far as its parameters show: most cannot."""
+    """Return whether a function can be called as an answer, judging by its parameters; most cannot."""
     args, kwargs = ((), case.init) if isinstance(case.init, Mapping) else (case.init, {})
     if exercise.procedure != "class":
         args, kwargs = case.args, case.kwargs

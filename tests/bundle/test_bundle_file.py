@@ -1,4 +1,6 @@
-"""The student bundle as a file: how it is written, and a lesson run from it."""
+"""The student bundle as a file: its size, its installation with pip, and what remains if writing it is
+interrupted.
+"""
 
 import contextlib
 import os
@@ -98,7 +100,7 @@ def test_ctrl_c_waits_until_the_bar_is_whole(monkeypatch):
 
 
 def _wait_for_workers(process, number: int) -> None:
-    """Wait until a running bundle has started at least this many processes."""
+    """Wait until a running `bundle` command has at least `number` worker processes."""
     while process.poll() is None:
         if len(_workers(process.pid)) >= number:
             return
@@ -107,7 +109,7 @@ def _wait_for_workers(process, number: int) -> None:
 
 
 def _workers(group: int) -> list[int]:
-    """Return the processes that a bundle has started, found by the process group that the bundle leads."""
+    """Return the ids of the worker processes in the process group that a `bundle` command leads."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(OSError, psutil.Error):  # gone in the meantime

@@ -1,5 +1,6 @@
-"""Runs each notebook of the bundle as a student does: in an environment made only from its own
-pyproject.toml, in a real kernel, as far as the first answer, with a wrong answer and a right one.
+"""Runs each notebook of the bundle as a student does: in a real kernel, in an environment made only from the
+bundle's pyproject.toml. Each runs up to its first exercise, which gets first a wrong answer and then a right
+one.
 """
 
 import fcntl
@@ -26,7 +27,9 @@ PYTHON = "Scripts/python.exe" if os.name == "nt" else "bin/python"
 
 @pytest.fixture(scope="session")
 def python(bundle_folder):
-    """The Python of an environment into which pip has installed the bundle, and nothing else."""
+    """The Python of an environment into which pip has installed the bundle and what it requires, and nothing
+    else.
+    """
     folder = bundle_folder.parent / "environment"
     made = folder / "made"
     with open(f"{folder}.lock", "w") as lock:
@@ -57,7 +60,9 @@ def kernel(python, tmp_path, monkeypatch):
 
 
 def _plain(variables) -> dict[str, str]:
-    """Return an environment that names no other Python's modules."""
+    """Return the environment variables without those that would let Python find modules of another
+    installation.
+    """
     return {
         name: value for name, value in variables.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
     }

@@ -1,5 +1,5 @@
-"""Points in a course that differ from the repository's: they add up, and are printed without trailing zeros
-or rounding errors.
+"""Tests points that differ between a course and the repository: they add up, and are printed without trailing
+zeros or rounding errors.
 """
 
 import pytest

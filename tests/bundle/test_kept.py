@@ -1,4 +1,6 @@
-"""The records of an earlier bundle are reused exactly as long as they would come out the same."""
+"""Tests that the records of an earlier bundle are reused if, and only if, recording them again would give the
+same.
+"""
 
 import os
 import subprocess
@@ -40,7 +42,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def exercise_in(folder, factor=2, topic="twofold"):
-    """Write an instructor's own exercise, with a module next to it that it imports."""
+    """Write an instructor's own exercise and, next to it, a module that it imports; return the exercise."""
     for part in ("solutions", f"exercises/{topic}"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     (folder / "solutions" / "91_twofold.py").write_text("# %%\n")
@@ -94,8 +96,9 @@ print(*(name for name in sys.modules if name.startswith("autograder")))
 
 
 def test_all_that_recording_loads_counts(tmp_path):
-    """Leave out the other exercises, which `find` reads as well, and the code that makes the bundle's
-    notebooks and lists its requirements.
+    """Compare the modules that recording loads with those that the name depends on. Leave out the other
+    exercises, which `find` reads as well, and the code that makes the bundle's notebooks and lists its
+    requirements.
     """
     exercise_id = "mla.latent_cache_bytes"
     done = subprocess.run(

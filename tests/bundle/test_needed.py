@@ -42,7 +42,7 @@ def missing(names: set[str]) -> set[str]:
 
 
 def missing_modules(names: set[str]) -> set[str]:
-    """Return the package's modules among these imports that are not in the bundle."""
+    """Return the imported modules of our package that are not in the bundle."""
     ours = {name for name in names if name.partition(".")[0] == PACKAGE and file_of(name)}
     return ours - modules()
 
@@ -69,8 +69,8 @@ def test_what_a_notebook_imports_decides_what_is_in_it():
 
 
 def test_it_asks_for_the_versions_that_the_course_asks_for():
-    """Include packages that only other packages import, such as jsonschema: nbformat accepts any version of
-    it.
+    """Check also packages that only other packages import, such as jsonschema, of which nbformat accepts any
+    version.
     """
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     asked = {name_in(one): Requirement(one) for one in tomllib.loads(text)["project"]["dependencies"]}
@@ -80,7 +80,7 @@ def test_it_asks_for_the_versions_that_the_course_asks_for():
 
 
 def test_a_package_that_the_course_does_not_ask_for_is_pinned():
-    """Try one that an instructor's own lesson imports."""
+    """Try it with pytest, as if an instructor's own lesson imported it."""
     notebook = as_text(new_notebook(cells=[new_code_cell("import pytest")]))
     assert f"pytest=={version('pytest')}" in packages_for([notebook], ())
 
@@ -94,8 +94,8 @@ def test_no_exercise_and_nothing_that_grades_is_in_it():
 
 
 def test_every_import_of_what_a_clone_alone_has_is_within_a_function():
-    """Require it so that the module also loads in a bundle, where callers of such a function check first that
-    they may call it.
+    """Ensure that each module can also be loaded from a bundle, which lacks these imports. Callers of such a
+    function check first whether they may call it.
     """
     for path in code_files():
         top = [

@@ -16,7 +16,7 @@ from autograder.requirements import COURSE, name_in
 
 @pytest.fixture
 def students(tmp_path):
-    """The code of a bundle, without its records."""
+    """A folder with the code of a bundle, without its records."""
     _copy_code(tmp_path, modules())
     _write_texts(tmp_path, list(packages()))
     return tmp_path

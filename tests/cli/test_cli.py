@@ -1,4 +1,4 @@
-"""The command line as its users meet it: right words, right exit codes, one clear line for bad input."""
+"""Tests the command line as its users meet it: the output, the exit codes, and one clear line for bad input."""
 
 import ast
 import json

@@ -1,4 +1,6 @@
-"""The rules for exercises and lessons: the files that `new` writes meet them, and each violation has a sentence."""
+"""Tests the rules for exercises and lessons: the files that `new` writes satisfy them, and each violation is
+reported in a sentence.
+"""
 
 import sys
 
@@ -20,8 +22,8 @@ LESSON, EXERCISE, ANSWERS = "solutions/80_asked.py", "exercises/asked/centred.py
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """A function that writes what `new` writes with one text replaced: change(file, old, new) returns the
-    folder.
+    """A function that changes the files that `new` has written: change(file, old, new) replaces a text in one
+    of them and returns the folder.
     """
     monkeypatch.setenv("AUTOGRADER_EXERCISES", str(tmp_path / "exercises"))
     new_exercise("asked.centred", tmp_path)
@@ -210,7 +212,7 @@ def test_what_its_answers_show_is_said(own, file, old, new, sentence):
 
 
 def test_a_rule_of_form_is_among_what_is_proved(own):
-    """Apply rules as a check does: an answer that breaks one does not pass, although its numbers are right."""
+    """Apply rules as a check does: an answer that breaks a rule does not pass, even if its numbers are right."""
     own(EXERCISE, "standard=(", 'rules=Rules(forbidden=("torch\'s softmax family",)),\n    standard=(')
     own(EXERCISE, "import DTYPES", "import Rules, DTYPES")
     root = own(ANSWERS, "x[..., :1]", "x.mean(-1, True) + 0 * x.softmax(-1)")

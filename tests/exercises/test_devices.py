@@ -1,5 +1,5 @@
-"""An answer must compute on its inputs' device; the check names the line that stays on the CPU, and deducts
-no points.
+"""Tests that an answer should compute on its inputs' device: the check names the line that makes a tensor on
+the CPU, but deducts no points.
 """
 
 import pytest

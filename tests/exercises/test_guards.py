@@ -15,9 +15,7 @@ from autograder.schema.mistake import own_id
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """A function that writes the stub of an exercise with some texts replaced, and returns the exercise as
-    loaded.
-    """
+    """A function that replaces some texts in the stub of an exercise, loads the exercise and returns it."""
     new_exercise("guarded.twice", tmp_path)
     file = tmp_path / "exercises/guarded/twice.py"
     monkeypatch.setenv("AUTOGRADER_EXERCISES", str(file.parents[1]))
@@ -112,7 +110,9 @@ def test_an_authors_slip_is_refused_in_one_sentence(own, changes, words):
 
 
 def is_made_of(case, in_float64):
-    """Return whether the numbers round to those of `case` in float32, but are not all equal to them."""
+    """Return whether the tensor in `in_float64`, rounded to float32, equals that of `case`, but is not equal
+    before rounding.
+    """
     before, now = case.args[0], in_float64.args[0]
     return torch.equal(now.float(), before) and bool((now != before.double()).any())
 

@@ -13,7 +13,7 @@ ALL_CASES = {one: expected_of(one, *PUBLIC).cases for one in IDS}
 
 
 def given(case) -> list:
-    """Return the tensors of more than one entry that a case provides, except those of modules."""
+    """Return the tensors of more than one entry among a case's arguments, except those inside modules."""
     values = [value for value in (*case.args, *case.kwargs.values()) if not isinstance(value, Module)]
     return [one for one in tensors_in(values) if one.dim() and one.numel() > 1]
 
@@ -60,7 +60,7 @@ MOVING_IDS = [
 
 
 def cut(value):
-    """Return a value whose ids have lost all but their last sixteen bits."""
+    """Return a copy of a value in which only the last sixteen bits of each id are left."""
     if isinstance(value, (list, tuple)):
         return type(value)(map(cut, value))
     is_ids = isinstance(value, int) or (isinstance(value, torch.Tensor) and value.dtype == torch.int64)

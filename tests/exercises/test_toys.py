@@ -1,5 +1,5 @@
-"""Exercises of kinds other than tensor in, tensor out: text, lists, floats, a cache over several calls,
-training.
+"""Tests exercises that do not map tensors to a tensor: they work on text, lists or floats, keep a cache over
+several calls, or train a model.
 
 They are in a folder outside the package, as an instructor's own would be.
 """

@@ -13,7 +13,7 @@ from autograder.grading.worker.fork_server import ForkServer
 
 
 class LastingForkServer(ForkServer):
-    """A fork server that survives grading a class, and serves the next class."""
+    """A fork server that stays alive when a class has been graded, and serves the next class."""
 
     is_warm = False
 
@@ -64,7 +64,7 @@ def empty_course(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def first_course(tmp_path_factory) -> Path:
-    """A course of the first lesson alone, which takes far less time to make."""
+    """A course with only the first lesson, which takes far less time to make."""
     return make_course(tmp_path_factory.mktemp("courses") / "course", ["01"])
 
 
@@ -76,8 +76,8 @@ def course(empty_course, tmp_path) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_picture_is_missing():
-    """A check after each test that no picture failed unnoticed; a test that provokes one calls
-    `missing.taken()`.
+    """A check, after each test, that no picture failed unnoticed. A test that makes one fail calls
+    `missing.taken()` itself.
     """
     yield
     assert missing.taken() == []

@@ -1,4 +1,4 @@
-"""The workflow for GitHub Classroom that GRADING.md shows does what it says."""
+"""Tests that the workflow for GitHub Classroom in GRADING.md does what GRADING.md says."""
 
 import re
 import shutil

@@ -1,5 +1,5 @@
-"""Nothing is lost: grading is killed at every point where something is written, and continues; workers die;
-disks are full. The gradebook is the same in the end as after an undisturbed run.
+"""Tests that nothing is lost if grading is killed at any point where something is written, if workers die, or
+if the disk is full. Grading can go on, and ends with the same gradebook as an undisturbed run.
 """
 
 import errno
@@ -39,7 +39,7 @@ CLASS = (
 
 @pytest.fixture(scope="module")
 def handed_in(empty_course, tmp_path_factory):
-    """A course in which everybody has handed in and nothing is graded."""
+    """A course in which all students have handed in and nothing is graded."""
     folder = Path(shutil.copytree(empty_course, tmp_path_factory.mktemp("handed") / "course"))
     for work in CLASS:
         hand_in(folder, work)
@@ -72,15 +72,17 @@ def graded_notebooks(folder: Path) -> list[str]:
 
 
 def same(folder: Path, undisturbed: Path) -> bool:
-    """Return whether gradebook and graded notebooks are the same."""
+    """Return whether both folders have the same scores in the gradebook and the same names of graded
+    notebooks.
+    """
     return scores_in(folder) == scores_in(undisturbed) and graded_notebooks(folder) == graded_notebooks(
         undisturbed
     )
 
 
 def before_each_write(act) -> None:
-    """Call `act()`, from now on, before every commit, every file that is written or put in place, and every
-    folder that is removed.
+    """Make every commit, every writing or replacing of a file and every removal of a folder call `act()`
+    first, from now on.
     """
     places = [
         (DatabaseSession, "commit"),
@@ -103,7 +105,7 @@ def _first(act, call):
 
 
 def in_a_child(work) -> int:
-    """Do the work in a forked child, and return its exit code."""
+    """Do the work in a forked child process, and return its exit code."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -115,7 +117,9 @@ def in_a_child(work) -> int:
 
 
 def killed_at(folder: Path, point: int) -> bool:
-    """Grade, and kill the grader before its write number `point`; return False if there are fewer writes."""
+    """Grade, and kill the grader just before write number `point`, counted from 0. Return False if there are
+    fewer writes.
+    """
     left = [point]
 
     def count():
@@ -226,7 +230,7 @@ def test_a_full_disk_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
 
 
 def test_a_full_disk_under_the_gradebook_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
-    """Fill the disk at each commit. nbgrader replaces SQLite's error with one of its own."""
+    """Let each commit in turn fail as on a full disk. nbgrader replaces SQLite's error with one of its own."""
     full = sqlalchemy.exc.OperationalError("insert", {}, sqlite3.OperationalError("database or disk is full"))
     point = 0
     while True:
@@ -258,7 +262,9 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path):
 
 
 def test_a_second_grade_waits_for_the_first(ran, undisturbed):
-    """Lock the course in this process; a second process that grades it waits until it is free."""
+    """Lock the course in this process, and expect a second process that grades it to wait until the lock is
+    free.
+    """
     with locked(ran):
         command = [sys.executable, "-c", f"from autograder.grading.grade import grade; grade({str(ran)!r})"]
         second = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)

@@ -1,5 +1,5 @@
-"""The worked answers of every lesson, handed in and graded, get every point that a check gives, and no
-teacher is asked for a second look.
+"""Tests that the worked answers of every lesson, handed in and graded, get every point that a check gives,
+and that none is reported for a second look.
 """
 
 import pytest

@@ -1,4 +1,6 @@
-"""A course graded with nbgrader's stock commands and with ours: the same gradebook either way."""
+"""Tests a course that is graded with nbgrader's stock commands and with ours: the gradebook is the same
+either way.
+"""
 
 import json
 import shutil
@@ -24,7 +26,7 @@ FULL = {"dot_product_scores": 4, "softmax": 7, "weighted_sum": 4, "attention_fro
 
 
 def nbgrader(folder: Path, *words: str) -> str:
-    """Run a stock command in the course's folder, as an instructor would."""
+    """Run a stock command in the course's folder, as an instructor would; return its output."""
     done = subprocess.run([NBGRADER, *words], cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout + done.stderr
@@ -52,7 +54,7 @@ def add_scripts(notebook):
 
 @pytest.fixture(scope="module")
 def stock(empty_course, tmp_path_factory):
-    """A course graded with the stock commands, and the scores: {student: {exercise: points}}."""
+    """The folder of a course that was graded with the stock commands."""
     folder = shutil.copytree(empty_course, tmp_path_factory.mktemp("stock") / "moved")
     nbgrader(folder, "generate_assignment", FIRST, "--force")
     hand_in(folder, SampleSubmission("resubmitter"))
@@ -128,7 +130,7 @@ def test_stock_validate(stock):
 
 @pytest.fixture(scope="module")
 def graded(empty_course, tmp_path_factory):
-    """A small class, graded by `grade`."""
+    """A small class, graded by `grade`: (folder, rows by student)."""
     folder = shutil.copytree(empty_course, tmp_path_factory.mktemp("graded") / "course")
     hand_in(folder, SampleSubmission("right", written=WRITTEN))
     hand_in(folder, SampleSubmission("empty", file=""))
@@ -189,7 +191,7 @@ def test_nothing_handed_in(empty_course):
 
 
 def hands_in_late(folder: Path) -> None:
-    """Hand in two submissions with time stamps; the one after the due date loses all its points."""
+    """Hand in one submission before the due date and one after it, which loses all its points."""
     with open_course(folder).gradebook as book:
         book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
     for student, day in {"early": 1, "late": 3}.items():

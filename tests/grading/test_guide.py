@@ -1,4 +1,6 @@
-"""Runs GRADING.md from top to bottom in a new folder: its own command blocks, unchanged."""
+"""Runs the command blocks of "Ten minutes" in GRADING.md from top to bottom in a new folder, with only one
+lesson and without formgrader.
+"""
 
 import os
 import re

@@ -1,9 +1,9 @@
-"""A real JupyterHub with two users: the teacher's server has this repository, the student's the bundle.
-Commands in GRADING.md are run as commands; what a student would do in a browser is done by sending the
-browser's request. Both servers run as one user of this machine, each in its own home folder; test_term.py has
-the exchange between two users.
+"""Tests a real JupyterHub with two users: the teacher's server has this repository, and the student's has the
+bundle. The commands in GRADING.md are run as commands; for what a student would do in a browser, the
+browser's requests are sent. Both servers run as one user of this machine, each in its own home folder;
+test_term.py tests the exchange between two users.
 
-Skipped where JupyterHub or its proxy, `configurable-http-proxy` of npm, is missing.
+Skipped if JupyterHub is missing, or its proxy, the npm package `configurable-http-proxy`.
 """
 
 import json
@@ -86,7 +86,7 @@ def free_ports(number: int) -> list[int]:
 
 
 class Hub:
-    """A running hub, as an administrator's program sees it."""
+    """A running hub, to which this class sends requests as an administrator's program would."""
 
     def __init__(self, address: str):
         self.address = address
@@ -99,7 +99,7 @@ class Hub:
         return json.loads(text) if text else None
 
     def until(self, path: str, is_good) -> None:
-        """Ask until the answer is good; raise AssertionError if it is not in time."""
+        """Repeat the request until the answer is good; raise AssertionError if that takes too long."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
@@ -136,7 +136,9 @@ def course(first_course, tmp_path) -> Path:
 
 @pytest.fixture
 def student(course, tmp_path) -> dict:
-    """The student's image: the bundle, and the settings that GRADING.md shows."""
+    """The student's folder and environment variables: they have the bundle, and the settings that GRADING.md
+    shows.
+    """
     autograder(
         "bundle",
         tmp_path / "b.zip",

@@ -1,5 +1,6 @@
-"""An error of our own is never a student's zero: whatever breaks in the judge, the wire, a rule or the
-course, the submission stays ungraded, the message says whose error it is, and the traceback is kept.
+"""Tests that an error of our own never becomes a student's zero: if the judge, the transfer of data, a rule
+or the course breaks, the submission stays ungraded, the message says whose error it is, and the traceback is
+kept.
 """
 
 import shutil
@@ -59,8 +60,8 @@ def scores(folder: Path, student: str) -> list:
 
 @pytest.fixture(scope="module")
 def graded(empty_course, tmp_path_factory):
-    """A course in which ada is graded, and then hands in again; bo is new, and cy hands in something that is
-    not a notebook.
+    """A course in which ada is graded and then hands in again, bo hands in for the first time, and cy hands
+    in something that is not a notebook.
     """
     folder = Path(shutil.copytree(empty_course, tmp_path_factory.mktemp("own") / "course"))
     hand_in(folder, SampleSubmission("ada"))
@@ -178,7 +179,7 @@ def test_check_in_a_notebook_blames_nobody(name, monkeypatch, capsys):
 
 
 class Says:
-    """A submission's process that gives this reply."""
+    """A stand-in for the session of a submission: every probe gets this reply."""
 
     def __init__(self, **reply):
         self.reply = reply

@@ -1,5 +1,6 @@
-"""A course with an instructor's own exercises, here the toys: text, lists, floats, a cache, a training
-step."""
+"""Tests a course with an instructor's own exercises. They are the toys: text, lists, floats, a cache, a
+training step.
+"""
 
 import shutil
 
@@ -35,7 +36,7 @@ def own_exercises(monkeypatch, request, tmp_path):
 
 
 def write_lesson(folder, asked) -> None:
-    """Write the source of a lesson with these exercises, as an author would."""
+    """Write the source of a lesson with these exercises, as its author would."""
     first = f"# %% [markdown]\n# # Toys\n\n# %%\n{IMPORTS}\nfrom autograder import check\n"
     cells = [CELLS.format(id=one.id, worked=source_of(one.worked).strip()) for one in asked]
     (folder / "solutions").mkdir()

@@ -1,4 +1,4 @@
-"""An instructor's own lesson, made from GRADING.md alone, together with lesson 01 in one course."""
+"""Tests an instructor's own lesson, written by following GRADING.md alone, in one course with lesson 01."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ WRONG = "def mean_pool(x):\n    return x.sum(dim=0)\n"
 
 @pytest.fixture(scope="module")
 def place(request, tmp_path_factory) -> Path:
-    """A folder with `my_lessons` as the guide shows it, built, and a course made with it."""
+    """A folder with `my_lessons` as GRADING.md shows it, already built, and a course made with it."""
     place = tmp_path_factory.mktemp("teacher")
     guide = (request.config.rootpath / "GRADING.md").read_text(encoding="utf-8")
     for name, text in BLOCK.findall(guide):
@@ -37,7 +37,7 @@ def place(request, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def course(place, tmp_path, monkeypatch) -> Path:
-    """A copy of the course; this process uses the course's lessons as well."""
+    """A copy of the course, whose lessons this process uses as well."""
     folder = Path(shutil.copytree(place, tmp_path / "place")) / "my_course"
     monkeypatch.setenv(own.VARIABLE, "")
     own.use_course(folder)
@@ -45,7 +45,7 @@ def course(place, tmp_path, monkeypatch) -> Path:
 
 
 def points(said: str, student: str) -> float:
-    """Return the points of the student's check in the table that was printed."""
+    """Return a student's points for the lesson's check from the printed table."""
     (row,) = (line for line in said.splitlines() if line.startswith(student))
     return float(row.split()[1])
 

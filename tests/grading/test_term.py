@@ -1,4 +1,4 @@
-"""An instructor's term with nbgrader's own commands, each in a separate process."""
+"""Tests an instructor's whole term with nbgrader's own commands, each in a separate process."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def course(first_course, tmp_path) -> Path:
 
 
 def total(course: Path, student: str) -> float:
-    """Return the exported points, less the penalty."""
+    """Return the student's exported score, from which the penalty is already deducted."""
     nbgrader(course, "export", "--to=grades.csv")
     rows = [line.split(",") for line in (course / "grades.csv").read_text().splitlines()]
     (row,) = (row for row in rows if row[3] == student)
@@ -47,8 +47,9 @@ def total(course: Path, student: str) -> float:
 
 @pytest.fixture
 def open_to_all():
-    """A folder that each user of this machine may enter. subtle: pytest makes its own folders private
-    whenever a session starts.
+    """A folder that each user of this machine may enter.
+
+    subtle: pytest makes its own folders private whenever a session starts.
     """
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
@@ -265,8 +266,8 @@ def test_a_file_of_another_name_than_the_lessons_is_graded_or_named(course, caps
 
 
 def own_cells(notebook) -> None:
-    """Change points of checks, and add a task and two tests of the teacher's own: one that asserts, and one
-    that shows a word.
+    """Change the points of three checks, and add a task and two tests as a teacher might: one test asserts
+    something, the other shows a word.
     """
     for cell in notebook.cells:
         kind = cell.metadata.get("nbgrader", {})
@@ -298,7 +299,7 @@ OWN = {
 
 @pytest.fixture(scope="module")
 def own_course(first_course, tmp_path_factory) -> Path:
-    """A course with cells and points of the teacher's own, graded both ways."""
+    """A course in which the teacher has changed points and added cells; it is graded by `grade`."""
     course = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("own") / "course"))
     change(course / "source" / FIRST / f"{FIRST}.ipynb", own_cells)
     nbgrader(course, "generate_assignment", FIRST, "--force")

@@ -1,4 +1,4 @@
-"""`check` and `demo` do without a sandbox where none can be made, and say so."""
+"""Tests that `check` and `demo` run without a sandbox where none can be made, and say so."""
 
 import socket
 
@@ -37,7 +37,7 @@ def test_the_demo_does_without_a_sandbox_and_says_so(without_sandbox, tmp_path, 
 
 
 def test_answers_run_where_there_is_no_linux(monkeypatch):
-    """Disguise Linux as another system, as far as possible."""
+    """Make Linux look like another system, as far as possible."""
     monkeypatch.setattr(fork_server, "SOCKET_KIND", socket.SOCK_STREAM)
     last = "with quick_imports():"
     assert last in fork_server.START

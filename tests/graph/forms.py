@@ -1,4 +1,6 @@
-"""Attention, heads and a layer in the forms in which people write them, for the tests to draw and compare."""
+"""Attention, multi-head attention and a decoder layer, written in the various ways that people write them.
+The tests draw and compare them.
+"""
 
 import math
 
@@ -22,7 +24,7 @@ def attention(q, k, v):
 
 
 def loops(q, k, v):
-    """Compute attention by loops over rows, a list, a buffer."""
+    """Compute attention with loops over queries and keys; each row of the output is written into a buffer."""
     out = torch.zeros(q.shape[0], v.shape[1])
     for i in range(len(q)):
         scores = torch.stack([q[i] @ k[j] / math.sqrt(q.shape[1]) for j in range(len(k))])
@@ -31,7 +33,7 @@ def loops(q, k, v):
 
 
 class Heads(nn.Module):
-    """Plain multi-head attention; tests replace single steps of it."""
+    """Plain multi-head attention; tests override single steps of it."""
 
     def __init__(self, d_model=12, n_heads=3):
         super().__init__()
@@ -63,7 +65,7 @@ def heads(**changes):
 
 
 class Layer(nn.Module):
-    """A pre-norm decoder layer; tests replace single steps of it."""
+    """A pre-norm decoder layer; tests override single steps of it."""
 
     def __init__(self, d_model=12, n_heads=3, d_ff=20):
         super().__init__()

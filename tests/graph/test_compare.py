@@ -1,5 +1,6 @@
-"""compare: right answers in any form get no sentence, and each mistake triggers the sentence that names
-it."""
+"""Tests `compare`: right answers in any form get no sentence, and each mistake gets the sentence that names
+it.
+"""
 
 import pytest
 import torch
@@ -71,7 +72,7 @@ def test_right_answers_agree_with_the_worked_one(exercise_id):
 
 
 def of(scores):
-    """Return attention with these scores."""
+    """Return an attention function that computes its scores with `scores(q, k)`."""
     return lambda q, k, v: scores(q, k).softmax(-1) @ v
 
 
@@ -204,7 +205,7 @@ def test_what_is_added_back_to_a_norm_by_hand_is_a_residual(mine):
 
 
 def test_a_sum_of_powers_has_no_residual():
-    """Try the inner part of gelu by hand."""
+    """Try the inner part of GELU, written by hand."""
     assert told(lambda x: (x + 0.044715 * x**3).tanh(), torch.tanh, X) == []
 
 
@@ -215,7 +216,7 @@ def test_another_norm_is_named():
 
 
 class OneHead(nn.Module):
-    """Attention with bare matrices, of which `used` are taken for queries, keys and values."""
+    """Attention with bare weight matrices; `used` names those for queries, keys and values."""
 
     def __init__(self, *used):
         super().__init__()
@@ -311,7 +312,7 @@ def test_a_rule_that_fails_is_an_error(monkeypatch):
 
 
 def test_what_is_not_there_as_a_whole_is_not_compared():
-    """Refuse incomplete drawings: one from another process may be cut off."""
+    """Refuse incomplete drawings: one that comes from another process may be truncated."""
     whole = draw(torch.relu, X)
     nodes, edges = whole.whole
     part = Drawing("part", [*nodes, Node(99, "note", "", "and more")], edges)

@@ -1,4 +1,4 @@
-"""draw: what it shows, what it says, and that it leaves everything as it was."""
+"""Tests `draw`: what its graph shows, what its messages say, and that it leaves everything as it was."""
 
 import functools
 import random
@@ -135,7 +135,7 @@ def test_the_output_stays_connected_to_the_input(answer):
 
 
 class Broken(nn.Module):
-    """Fails deep inside, in the second iteration of a loop."""
+    """A module that fails deep inside, in the second iteration of a loop."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Graphs as plain data: what is sent comes back, and nothing else is accepted."""
+"""Tests graphs as plain data: a graph that is sent comes back the same, and nothing else is accepted."""
 
 import copy
 import json
@@ -22,7 +22,7 @@ def fails(x):
 
 
 def by_numbers(x):
-    """Compute with kernels called by their own names, a zero, and a scale of NaN."""
+    """Compute with operations called by their ATen names, with a term that is zero, and with NaN as a factor."""
     return torch.ops.aten.mm.default(x[0], x[1].T) * (1 + (x[0, 0, 0] - torch.inf).exp()) * torch.nan
 
 
@@ -64,7 +64,7 @@ HOSTILE = [
 
 
 def leaves(data, path=()):
-    """Yield the path of every list, dict and value in the data."""
+    """Yield the path of every list, dict and single value in the data."""
     yield path
     if isinstance(data, (list, dict)):
         for key in range(len(data)) if isinstance(data, list) else data:

@@ -1,5 +1,5 @@
-"""draw(..., engine="torchview"): what it shows of PyTorch's own modules, and its limits as the lessons state
-them.
+"""Tests draw(..., engine="torchview"): what it shows of PyTorch's own modules, and its limits, which the
+lessons state.
 """
 
 import sys

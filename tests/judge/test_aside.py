@@ -1,5 +1,5 @@
-"""Debugging costs no point: an operation that a rule forbids is free if the result does not need it, and its
-line is named.
+"""Tests that debugging costs no points: an operation that a rule forbids is free if the result does not need
+it, and the message names its line.
 """
 
 import pytest

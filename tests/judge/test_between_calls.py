@@ -1,4 +1,4 @@
-"""Effects of one call on the next are found in every exercise, and have their own messages."""
+"""Tests that an effect of one call on the next is found in every exercise, and has its own message."""
 
 import copy
 from itertools import pairwise
@@ -15,8 +15,8 @@ from autograder.schema.twice import TWICE
 
 
 def kept_by_sizes(answer, give):
-    """Wrap an answer so that, without gradients, it caches its results by their sizes and those of its
-    arguments, and returns `give(kept, result)`.
+    """Wrap an answer so that it caches a result for all arguments of the same sizes. A call without gradients
+    then returns `give(cached, result)`.
     """
     kept = {}
 
@@ -49,7 +49,7 @@ def as_it_was(kept, result):
 
 
 def gives_tensors(exercise_id):
-    """Return whether the cases are single calls that return tensors."""
+    """Return whether an exercise's cases are single calls that return tensors."""
     expected = expected_of(exercise_id, *PUBLIC)
     return not expected.cases[0].script and "'tensor'" in str(expected.right[0]["steps"]["output"])
 

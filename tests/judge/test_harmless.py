@@ -1,7 +1,8 @@
-"""None of the operations that rules of form call harmless can multiply two tensors: each is tried.
+"""Tests by trying each that none of the operations that rules of form call harmless can multiply two tensors.
 
-Along a straight line of inputs, what moves, selects, adds or scales numbers gives a straight line of results.
-A product of two inputs curves. An operation that cannot be tried counts as one that multiplies.
+If the inputs move along a straight line, an operation that only moves, selects, adds or scales numbers gives
+results along a straight line, too; with a product of two inputs, the results curve. An operation that cannot
+be tried counts as one that multiplies.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ _INDEX, _MASK = torch.tensor([[2, 0, 1]] * 3), torch.eye(3, dtype=torch.bool)
 
 
 def _arguments(x: torch.Tensor) -> list[tuple]:
-    """Return arguments that operations take, all made of x, which is 3 by 3."""
+    """Return argument lists of the kinds that operations take, all made from x, which is 3 by 3."""
     y, row = x.flip(0).contiguous(), _INDEX[0]
     one, two = x[0], y[0]
     single = [
@@ -65,7 +66,7 @@ def _functions(name: str) -> Iterator[Callable]:
 
 
 def _curves(function: Callable) -> Iterator[bool]:
-    """Yield, for each way to call it, whether its results curve."""
+    """Yield, for each argument list that the function accepts, whether its results curve."""
     for number in range(len(_arguments(_START))):
         try:
             before, here, after = (_result(function, number, step) for step in (-1, 0, 1))

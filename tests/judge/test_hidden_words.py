@@ -1,7 +1,8 @@
-"""Messages on hidden cases use a fixed vocabulary: nothing from a student's process is repeated.
+"""Tests that messages about hidden cases use a fixed vocabulary: nothing from a student's process is
+repeated.
 
-Records are made up as a process could write them, with a word and a number in every field that the process
-controls.
+The records are invented, but a process could have written them: they have a word and a number in every field
+that the process controls.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""PyTorch operations that PyTorch itself implements in Python do not count as steps of an answer."""
+"""Tests that an answer breaks a rule of form if it calls PyTorch functions that are themselves written in
+Python: the steps inside them do not count as the answer's own.
+"""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The judge on trial: right answers pass however they are written, wrong ones do not, mistakes are named."""
+"""Tests the judge: right answers pass however they are written, wrong answers do not, and mistakes are named."""
 
 import json
 import re
@@ -80,7 +80,7 @@ def test_a_stub_is_not_started_and_has_no_points(exercise_id):
     ],
 )
 def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
-    """Try hidden cases only: the visible ones have one seed, on which the bundle's tests run the worked
+    """Try only hidden cases: the visible ones have only one seed, on which the bundle's tests run the worked
     answer.
     """
     exercise, answer = find(exercise_id), worked_answer(exercise_id)
@@ -116,8 +116,8 @@ def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exerc
 
 
 def verdicts_on_mistakes(exercise_id, which):
-    """Return verdicts on mistakes: on a sample of them or on all, on the visible cases; or on every fourth,
-    on the hidden cases, which are of the same families.
+    """Return the verdicts on mistakes: on a sample of them or on all of them, judged on the visible cases, or
+    on every fourth of them, judged on the hidden cases.
     """
     if which == SAMPLED:
         return sampled_verdicts(exercise_id)
@@ -165,7 +165,7 @@ ZERO_WEIGHTS = "Some of your weights are 0 where they should not be."
 
 
 def all_messages(exercise_id, which):
-    """Return the messages on wrong answers and on mistakes."""
+    """Return the messages about wrong answers and about mistakes."""
     wrong = []
     if which == PUBLIC:
         wrong = list(wrong_verdicts(exercise_id).values())
@@ -244,7 +244,7 @@ def _cut(value):
 
 
 def cut_off(exercise):
-    """Return a file whose answer is right except for its gradients."""
+    """Return the text of a file whose answer is right except for its gradients."""
     wrapper = CUT_OFF_CLASS if exercise.procedure == "class" else CUT_OFF
     return worked_file(exercise) + CUT + wrapper.format(name=exercise.name)
 
@@ -300,7 +300,7 @@ def test_a_mistake_is_not_named_for_numbers_that_it_would_get_right():
 
 def test_the_example_shows_the_mistake_that_is_named():
     class MultiheadSelfAttention(nn.Module):
-        """Merges its heads wrongly (MHA-33), and raises no ValueError."""
+        """Merges its heads without transposing them back (MHA-33), and never raises ValueError."""
 
         def __init__(self, d_model, n_heads):
             super().__init__()
@@ -340,7 +340,7 @@ def test_an_infinity_that_is_missing_is_no_matter_of_order_or_rounding():
 
 def test_a_sign_is_blamed_only_if_positive_numbers_come_out_right():
     def sequence_log_prob(logits, ids, answer):
-        """Count all that comes after the answer, too. No logarithm of a probability is positive."""
+        """Count also the tokens after the answer. The log-probabilities are all negative, as they should be."""
         of_ids = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
         return (of_ids * answer[:, 1:].int().cummax(1).values).sum(1)
 

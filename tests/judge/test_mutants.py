@@ -1,4 +1,6 @@
-"""Slips of the pen in the worked answers: the visible cases see every one that changes what is computed."""
+"""Tests with small slips in the worked answers that the visible cases detect every slip that changes what is
+computed.
+"""
 
 import pytest
 from judged import IDS

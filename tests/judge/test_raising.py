@@ -1,5 +1,5 @@
-"""An error raised by a function or model that an answer is given reaches the answer's caller, in every such
-exercise.
+"""Tests, for every exercise whose answer receives a function or a model, that an error raised by it reaches
+the answer's caller.
 """
 
 import functools

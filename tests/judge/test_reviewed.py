@@ -1,5 +1,5 @@
-"""Answers from reviewers: right ones that were rejected, edge cases that cost too much, and messages that
-were untrue.
+"""Tests answers that reviewers found: right ones that were rejected, edge cases that lost too many points,
+and answers whose messages were untrue.
 """
 
 import pytest

@@ -1,4 +1,6 @@
-"""Sketches of gradients: equal gradients have equal sketches, and a difference in one entry shows."""
+"""Tests sketches of gradients: equal gradients have equal sketches, and a difference in a single entry
+changes the sketch.
+"""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""A verdict depends on the answer alone: not on other threads, and not on what a session has set."""
+"""Tests that a verdict depends only on the answer, not on other threads or on the settings of a session."""
 
 import inspect
 import locale
@@ -109,7 +109,7 @@ SETTINGS = (
 
 @pytest.fixture
 def session():
-    """Restore what a test sets for the whole process."""
+    """A session in which a test may change settings of the whole process; afterwards they are restored."""
     folder, errors, language = os.getcwd(), np.geterr(), locale.setlocale(locale.LC_ALL)
     with warnings.catch_warnings():
         yield

@@ -1,4 +1,6 @@
-"""Traces that an answer leaves on its arguments are found in every exercise, and have their own messages."""
+"""Tests that changes that an answer makes to its arguments are found in every exercise, and have their own
+messages.
+"""
 
 import pytest
 import torch
@@ -34,7 +36,7 @@ LEFT_BEHIND = {
 
 
 def given_modules(exercise_id: str) -> bool:
-    """Return whether an exercise's function is given modules that it must not change."""
+    """Return whether an exercise's function receives modules that it must not change."""
     cases = expected_of(exercise_id, *PUBLIC).cases
     return find(exercise_id).procedure == "function" and any(
         isinstance(value, Module) and name not in case.changes and case.family != "two calls in a row"

@@ -1,4 +1,4 @@
-"""Messages on answers that people really gave: each says what a tutor would say."""
+"""Tests the messages about answers that people really gave: each says what a tutor would say."""
 
 import re
 

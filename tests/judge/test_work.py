@@ -1,4 +1,6 @@
-"""Limits on work: everything that an answer reads and makes counts, in however many pieces."""
+"""Tests limits on work: everything that an answer reads and creates counts, no matter into how many pieces it
+is divided.
+"""
 
 import pytest
 from answers import answers

@@ -1,4 +1,6 @@
-"""A learner's own folder: begun once, brought up to date, never written over."""
+"""Tests a learner's own folder: it is created once and brought up to date, and the learner's work is never
+overwritten.
+"""
 
 import json
 
@@ -17,7 +19,9 @@ FIRST, SECOND = "01_attention_from_loops.ipynb", "02_attention_as_matmul.ipynb"
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A clone with two lessons; each notebook holds only its folder and name, so that copies can be told apart."""
+    """A clone with two lessons; the text of each notebook is only its folder and name, so that copies can be
+    told apart.
+    """
     home = tmp_path / "clone"
     for kind in ("notebooks", "solutions"):
         (home / kind).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""check and hint as a learner meets them: in a real kernel, and as nbgrader reads their outputs."""
+"""Tests `check` and `hint` as a learner sees them in a real kernel, and as nbgrader reads their outputs."""
 
 from types import SimpleNamespace
 
@@ -181,7 +181,7 @@ def folds(cell_outputs):
 
 
 def test_the_worked_answer_is_one_click_away_after_three_tries_beside_the_learners_own(outputs):
-    """Count neither a stub nor the same code with a comment as a try."""
+    """Expect that neither a stub nor the same code with a new comment counts as a try."""
     assert [folds(outputs[cell]) for cell in (RIGHT, UNSTABLE, WRONG, AGAIN, STUB, PARTIAL)] == [[]] * 6
     (fold,) = folds(outputs[BROKEN])
     assert fold.summary.get_text() == "Stuck? A worked answer, beside yours" and not fold.has_attr("open")

@@ -1,7 +1,8 @@
-"""A learner's slips: each gets one clear sentence, never a traceback, and never the claim that the fault is
-ours.
+"""Tests a learner's slips: each gets one clear sentence, never a traceback, and never the claim that the
+fault is ours.
 
-All of it happens in one real kernel, whose notebook has lesson 01 half done. At the end nothing is lost.
+All slips happen in one real kernel, whose notebook has lesson 01 half done. Nothing of that work is lost in
+the end.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Training, measuring and looking into a model: the helpers of the lessons' experiments."""
+"""Tests the helpers of the lessons' experiments, which train and measure models and look into them."""
 
 import pytest
 import torch
@@ -157,7 +157,7 @@ def test_training_stops_after_so_many_steps():
 
 
 def test_a_bar_moves_in_a_notebook_and_is_gone_at_the_end():
-    """Show nothing outside of a notebook; in a real kernel, leave no bar when the loop has ended."""
+    """Expect no bar outside a notebook, and in a real kernel a bar that is gone when the loop has ended."""
     assert list(track(range(5))) == [0, 1, 2, 3, 4]
     code = "import time\nfrom autograder.notebook.experiment import track\n"
     code += "for step in track(range(3)): time.sleep(0.25)"

@@ -1,4 +1,6 @@
-"""The pictures: drawn the same every time, legible, described; and the explorers' fallbacks."""
+"""Tests the pictures: each is legible, has a description, and is drawn the same every time. Also tests what
+an explorer shows where widgets do not work.
+"""
 
 import base64
 import html
@@ -147,7 +149,7 @@ def test_infinity_is_written():
 
 
 def lines_of(picture):
-    """Map the label of each line to the numbers that were drawn; lines without a label are numbered."""
+    """Return the drawn lines of a picture by label; matplotlib numbers lines without a label."""
     return {line.get_label(): line for axes in picture.figure.axes for line in axes.get_lines()}
 
 

@@ -1,4 +1,6 @@
-"""Learners at work: changed settings, stale code, displays, results instead of functions."""
+"""Tests what happens while learners work: changed settings, stale code, displays, results passed instead of
+functions.
+"""
 
 import nbformat
 import pytest
@@ -56,7 +58,7 @@ CELLS = {
 
 
 class Watching(NotebookClient):
-    """Keeps all that is displayed on the way, including what is replaced or cleared later."""
+    """Keeps everything that is displayed during the run, including what is replaced or cleared later."""
 
     def process_message(self, message, cell, index):
         text = message["content"].get("data", {}).get("text/plain", "")
@@ -66,7 +68,7 @@ class Watching(NotebookClient):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """The text that each cell shows, all in one real kernel."""
+    """The text that each cell shows; all cells run in one real kernel."""
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()]
     )

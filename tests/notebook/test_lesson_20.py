@@ -1,6 +1,7 @@
-"""Lesson 20 with the real model: its worked classes compute what an independent reading of the file computes.
+"""Tests lesson 20 with the real model: the worked classes compute the same as an independent implementation
+that reads the same file.
 
-`make model` fetches it; without it these tests are skipped.
+`make model` fetches the file; without it these tests are skipped.
 """
 
 import random
@@ -72,8 +73,8 @@ def test_the_plain_model_of_the_benchmark_is_the_same_model(file, weights, model
 
 
 def long_text():
-    """Return 200 kB in several languages: sentences of lesson 10, text of the course, numbers, spaces,
-    punctuation, rare letters.
+    """Return 200 kB of text in several languages: sentences of lesson 10, text of the course, numbers,
+    spaces, punctuation and rare characters.
     """
     draw = random.Random(0)
     own = [path.read_text() for path in sorted(Path(ROOT, "solutions").glob("*.py"))]

@@ -1,4 +1,4 @@
-"""Lesson 23's own optimiser, and the texts that name the lessons with a real model or a GPU."""
+"""Tests lesson 23's own optimiser, and the files that say which lessons use the real model or a GPU."""
 
 import torch
 from torch import nn
@@ -9,7 +9,9 @@ from autograder.notebook.lessons import assistant as world
 
 
 def trained(optimizer_of):
-    """Return a layer after some steps at changing rates; its bias never gets a gradient."""
+    """Return the parameters of a layer after six steps at changing learning rates; its bias never gets a
+    gradient.
+    """
     torch.manual_seed(0)
     layer, x = nn.Linear(3, 2).double(), torch.randn(5, 3, dtype=torch.float64)
     optimizer = optimizer_of(layer.parameters())

@@ -1,4 +1,6 @@
-"""The texts of lesson 11: one text is always available, and a printed line says why another one is not."""
+"""Tests the training texts of lesson 11: one text is always available, and a printed line says why another
+one is not.
+"""
 
 import urllib.error
 

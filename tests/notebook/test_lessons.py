@@ -1,4 +1,6 @@
-"""The lessons as their author writes them: they meet the rules, and the build completes their first cell."""
+"""Tests the lessons as their author writes them: they satisfy the rules, and the build completes their first
+cell.
+"""
 
 import re
 import subprocess
@@ -35,7 +37,7 @@ def test_its_exercises_have_all_that_is_asked_without_running_an_answer(lesson):
 
 
 def given_lines_of_answers(lesson):
-    """Return lines of hidden answers that the lesson itself shows as well."""
+    """Return the lines of hidden answers that the lesson itself shows, too."""
     given = set().union(*map(shown_lines, cells(lesson)))
     answers = cells_of_kind(lesson, "exercise")
     return given.intersection(line for cell in answers for line in {*hidden_lines(cell)} - shown_lines(cell))

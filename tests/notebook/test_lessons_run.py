@@ -1,5 +1,5 @@
-"""The lessons, run once each: their claims hold, their notebooks show it, and their last exercises are judged
-correctly.
+"""Tests each lesson in one run: its claims are true, its notebook shows that, and the exercises of its last
+section are judged correctly.
 """
 
 import doctest
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.trial
 
 @cache
 def solved(lesson):
-    """Return the lesson's names, and the answers to its last section that are folded in its text."""
+    """Return the names that the lesson defines, with the folded answers to its last section executed as well."""
     names = dict(ran(lesson).names)
     for answer in re.findall(r"^```python\n((?:def |guess = ).*?)^```", prose(lesson), re.S | re.M):
         exec(answer, names)
@@ -32,7 +32,9 @@ def solved(lesson):
 
 
 def about(number):
-    """Mark a test as about one lesson, so that it shares a run with that lesson's other tests."""
+    """Return a mark that assigns a test to one lesson, so that it shares a run with that lesson's other
+    tests.
+    """
     return pytest.mark.parametrize("lesson", [LESSONS[number - 1]])
 
 
@@ -53,7 +55,7 @@ def answered(lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_unfolded_answers_are_right(lesson):
-    """Do what a reader does: take the answer, and run the line that is a comment in the cell."""
+    """Do what a reader does: copy the answer into the cell, and run the line that is commented out there."""
     text = source(lesson).read_text()
     lines = re.findall(r"^# (try_.*)$", text, re.M)
     assert lines and len(lines) == len(re.findall(r"^def try_", text, re.M))
@@ -194,7 +196,7 @@ def test_a_lesson_leaves_no_notebook_to_the_tests_after_it(names):
 
 
 def numbers_in(text):
-    """Return the decimal numbers of prose; no links, citations, code or section numbers."""
+    """Return the decimal numbers in prose, except those in links, citations, code and section numbers."""
     text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`|[Ss]ections? [\d.]+( and [\d.]+)?", " ", text)
     return set(re.findall(r"(?<![\w.])\d+\.\d+(?![\w.]*\w)", text))
 
@@ -209,8 +211,8 @@ def test_numbers_in_prose_are_printed_by_a_cell(lesson):
 
 
 def whole_numbers_in(text):
-    """Return the whole numbers of prose of three digits or more, or with a unit; no years, links, citations,
-    code or names such as gpt-oss-120b, nor the minutes that a lesson takes.
+    """Return the whole numbers in prose that have at least three digits or a unit, except years, the minutes
+    that a lesson takes, and numbers in links, citations, code and names such as gpt-oss-120b.
     """
     text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`", " ", text).replace("{,}", ",")
     units = "%|million|billion|trillion|[GMK]iB"
@@ -272,7 +274,7 @@ FOUND_AGAIN = {
 
 
 def plain(names, module):
-    """Return the module's output after all its weights were set to the identity."""
+    """Return the module's output after all its weights have been set to the identity matrix."""
     names["put_in"](module, torch.eye(4))
     return module(embed()[None])
 

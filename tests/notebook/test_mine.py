@@ -1,5 +1,6 @@
-"""mine: a learner's own answers from other lessons, if they are right, and never where something is
-graded."""
+"""Tests `mine`: it provides a learner's own answers from other lessons, but only right ones, and never while
+a notebook is graded.
+"""
 
 import json
 import shutil
@@ -27,7 +28,7 @@ def ready_made(x, padding):
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """The function `mine`, as in a learner's notebook in an empty folder."""
+    """The function `mine`, as it is in a learner's notebook in an empty folder."""
     monkeypatch.chdir(tmp_path)
     shell = SimpleNamespace(user_ns={})
     monkeypatch.setattr(module, "running_notebook", lambda: shell)

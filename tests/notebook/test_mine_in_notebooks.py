@@ -1,5 +1,5 @@
-"""mine in real notebooks: a learner's folder with some lessons answered, some of them wrongly, in which
-lesson 20 is run.
+"""Tests `mine` in real notebooks: lesson 20 runs in a learner's folder in which some lessons are answered,
+some of the answers wrong.
 """
 
 import re
@@ -28,7 +28,7 @@ with torch.no_grad():
 
 
 def fill(path, edits):
-    """Put the worked answers of its lesson into a student's notebook."""
+    """Put the lesson's worked answers into a student notebook, changed by `edits`; return the notebook."""
     notebook = nbformat.read(str(path), 4)
     answers = worked_sources(path.stem)
     for exercise, (old, new) in edits.items():
@@ -43,7 +43,9 @@ def fill(path, edits):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """The text that lesson 20 prints before its model is loaded."""
+    """The text that lesson 20 prints up to the cell that loads its model, and in the cell with the table of
+    answers.
+    """
     folder = made(tmp_path_factory.mktemp("learner")) / "notebooks"
     for lesson, edits in WRITTEN.items():
         notebook = fill(folder / f"{lesson}.ipynb", edits)

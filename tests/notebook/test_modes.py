@@ -1,4 +1,6 @@
-"""A check judges under PyTorch's initial settings, whatever a learner has set around it or for a session."""
+"""Tests that a check judges under PyTorch's default settings, whatever a learner has set around the check or
+for the session.
+"""
 
 import pytest
 import torch

@@ -1,5 +1,5 @@
-"""A fault of ours is never the learner's, wherever it is: every module on the path of a learner's call is
-broken once, and the call says that the fault is ours and where, or is unaffected.
+"""Tests that a fault of ours is never blamed on the learner: each module that a learner's call uses is broken
+once, and the call either says that the fault is ours and where it is, or is unaffected.
 """
 
 import gc
@@ -61,9 +61,7 @@ SPOKESMEN = {"errors.py", "faults.py", "notebook/check.py", "schema/<mistake>"}
 
 
 def outcome(call, capsys):
-    """Return what a learner sees of a call: the error as a notebook shows it, or what was returned and
-    printed.
-    """
+    """Return (type of the error, its text as a notebook shows it), or (None, what was returned and printed)."""
     try:
         result = call()
     except (CheckFailed, Broken, UserError) as error:
@@ -74,7 +72,7 @@ def outcome(call, capsys):
 
 
 def codes_run(call):
-    """Return the package's code objects that a call runs, by module."""
+    """Return the code objects of our package that a call runs, by module."""
     found = defaultdict(set)
 
     def note(frame, event, arg):
@@ -93,7 +91,7 @@ def codes_run(call):
 
 
 def broken(function):
-    """Return a code object that raises an error and can replace that of the function."""
+    """Return a code object that only raises an error; it can replace that of the function."""
     code = function.__code__
     free = ", ".join(code.co_freevars)
     source = f"def outer({free}):\n    def inner(*args, **kwargs):\n        raise KeyError(0, {free})"

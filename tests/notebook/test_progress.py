@@ -1,4 +1,4 @@
-"""Progress: what is remembered of checks, where, and what a learner is shown of it."""
+"""Tests progress: what is remembered of checks and where, and what a learner is shown of it."""
 
 import json
 import multiprocessing
@@ -35,7 +35,7 @@ ANSWER = "def softmax(scores):\n    return torch.softmax(scores, -1)"
 
 
 def verdict(exercise_id, state, points=None):
-    """Return a verdict with that state; with all points if none are given."""
+    """Return a verdict with that state and these points, or with full points if none are given."""
     most = find(exercise_id).points
     return Verdict(exercise_id, state, (Aspect("values", most if points is None else points, most),))
 
@@ -51,8 +51,8 @@ def as_given_out(lesson):
 
 @pytest.fixture
 def notebook(tmp_path):
-    """A function that copies a lesson's student notebook, replaces the named cells' texts and returns its
-    path.
+    """A function that copies a lesson's student notebook, replaces the texts of the named cells and returns
+    the path.
     """
 
     def copy(lesson=FIRST, *, name=None, more=(), **texts):

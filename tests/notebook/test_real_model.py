@@ -1,8 +1,8 @@
-"""The real model's file is found, checked, and read as the package gguf reads it; its tokenizer gives what
-the package `tokenizers` gives.
+"""Tests that the real model's file is found, verified, and read as the package `gguf` reads it, and that its
+tokenizer gives the same ids as the package `tokenizers`.
 
-`make model` fetches it; without it these tests are skipped, except those of the messages that say that it is
-missing.
+`make model` fetches the file; without it these tests are skipped, except those of the messages about its
+absence.
 """
 
 import sys

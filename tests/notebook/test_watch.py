@@ -1,5 +1,5 @@
-"""check --watch FILE: an answer in a Python file is judged at each save, as in a notebook, and the result is
-remembered next to the file.
+"""Tests check --watch FILE: an answer in a Python file is judged at each save, as in a notebook, and the
+result is remembered next to the file.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""The contents of a case: arguments of every kind, scripts of several calls, recorded calls, new modules."""
+"""Tests the contents of a case: arguments of every kind, scripts of several calls, recorded calls, new
+modules.
+"""
 
 import pytest
 import torch

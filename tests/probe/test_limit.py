@@ -1,5 +1,6 @@
-"""A time limit is enforced by the system's timers or, without them or in another thread, by a thread that
-watches: the verdict and its words are the same, and nothing of the limit remains after the block.
+"""Tests that a time limit is enforced by the system's timers or, if there are none or the code runs in
+another thread, by a thread that watches. The verdict and its message are the same either way, and nothing of
+the limit remains after the block.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ def endless(scores):
 
 
 def endless_in_one_line(scores):
-    """Loop for ever on one line, so that the line in the message is the same wherever it is stopped."""
+    """Loop for ever on one line, so that the message names the same line wherever the loop is stopped."""
     return all(torch.exp(scores) is not None for _ in itertools.count())
 
 
@@ -83,8 +84,8 @@ def test_one_that_swallows_the_first_ring_hears_the_next(way):
 
 @pytest.mark.skipif(not limit.HAS_TIMERS, reason="this system has no timers")
 def test_a_ring_while_the_limit_is_taken_away_does_not_leave_it_half_done():
-    """Let both timers fire in a row, as on a busy machine: the second while the first one's exception leaves
-    the block, or while the first is still firing.
+    """Let both timers fire in quick succession, as on a busy machine: the second fires while the first one's
+    exception leaves the block, or while the first one's handler still runs.
     """
     leaving = SimpleNamespace(f_code=limit._ByTimers.__exit__.__code__, f_back=None)
     ring = limit._ByTimers(1, 1)._ring

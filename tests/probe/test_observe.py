@@ -1,4 +1,4 @@
-"""Of several calls, the one with the most operations is observed."""
+"""Tests that of several calls, the one with the most operations is observed."""
 
 from contextlib import suppress
 

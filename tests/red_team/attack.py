@@ -16,7 +16,7 @@ NOTHING = {SOFTMAX: "return scores * 0"}
 
 @dataclass(frozen=True)
 class Place:
-    """The course in which attacks are handed in. `facts` replace @NAME@ in their code."""
+    """The course in which attacks are handed in. Each entry of `facts` replaces @NAME@ in their code."""
 
     course: Path
     facts: dict[str, str]
@@ -56,7 +56,7 @@ class Attack:
 
 
 def notebook(place: Place, answers=NOTHING, lesson: str = FIRST) -> dict:
-    """Return a notebook with these answers as plain JSON; `answers` may be "right" or "stub"."""
+    """Return a notebook with these answers, parsed from JSON; `answers` may also be "right" or "stub"."""
     return json.loads(_text(place.course, json.dumps(answers), lesson))
 
 
@@ -72,7 +72,7 @@ def _text(course: Path, answers: str, lesson: str) -> str:
 
 
 def write_notebook(folder: Path, content: dict | str | bytes, lesson: str = FIRST) -> None:
-    """Write the folder of a submission with nothing but its notebook."""
+    """Write a submission's folder that contains only its notebook."""
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(content, dict):
         content = json.dumps(content)
@@ -81,7 +81,7 @@ def write_notebook(folder: Path, content: dict | str | bytes, lesson: str = FIRS
 
 
 def cell_of(code: str, kind: str = "code", **more) -> dict:
-    """Return a cell as JSON."""
+    """Return a cell as a dict."""
     cell = {"cell_type": kind, "id": "hostile", "metadata": {}, "source": code}
     return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {}) | more
 
@@ -97,8 +97,8 @@ def checks(content: dict) -> list[dict]:
 
 
 def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Return an attack whose answers are wrong except for these (by the number of the answer cell), and perhaps a
-    cell that is run before them.
+    """Return an attack whose answers are wrong except for `answers`, code by the number of the answer cell.
+    `before` is the code of a cell that runs before them.
     """
 
     def write(place, folder):
@@ -114,17 +114,19 @@ def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **
 
 
 def by_cell(name: str, tries: str, code: str, **more) -> Attack:
-    """Return an attack with wrong answers and a cell that is run before them."""
+    """Return an attack with wrong answers and this code in a cell that runs before them."""
     return by_code(name, tries, {}, code, **more)
 
 
 def by_answer(name: str, tries: str, code: str, **more) -> Attack:
-    """Return an attack whose answers are wrong, with this code (a whole cell) for `softmax`."""
+    """Return an attack whose answers are wrong and whose cell for `softmax` is this code."""
     return by_code(name, tries, {1: code}, **more)
 
 
 def by_edit(name: str, tries: str, edit: Callable[[dict], object], answers=NOTHING, **more) -> Attack:
-    """Return an attack whose notebook `edit` changes as JSON, or replaces with what it returns."""
+    """Return an attack that applies `edit` to its parsed notebook; if `edit` returns something, that is the
+    notebook.
+    """
 
     def write(place, folder):
         lesson = more.get("lesson", FIRST)

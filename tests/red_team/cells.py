@@ -1,4 +1,4 @@
-"""Notebooks whose cells and metadata are not what was handed out."""
+"""Notebooks whose cells and metadata differ from what was handed out."""
 
 import copy
 import json
@@ -42,7 +42,7 @@ def every_id_twice(content):
 
 
 def swapped_ids(content):
-    """Make every check claim to be that of the first exercise, whose answer is right."""
+    """Make every check claim to be the check of the first exercise, whose answer is right."""
     answers = solutions(content)
     answers[0]["source"] = (
         "import torch\ndef dot_product_scores(x):\n    return torch.stack([torch.stack([sum(p * r for p, r in "
@@ -105,7 +105,9 @@ def wrong_source(content):
 
 
 def slow_source(content):
-    """Write magics that IPython rewrites one at a time, reading the whole cell again each time."""
+    """Write magic commands that IPython rewrites one at a time, rereading the whole cell each time, and cells
+    that are slow to parse.
+    """
     content["cells"].insert(1, cell_of("a = %time 1\n" * 20000))
     content["cells"].insert(1, cell_of("x = [" + "(" * 100 + ")" * 100 + "]\n" + "-" * 50000 + "1", id="b"))
     content["cells"].insert(1, cell_of("x" + ".y" * 100000, id="c"))
@@ -125,7 +127,7 @@ def deep_sources(content):
 
 
 def many_tags(content):
-    """Write tags that are not text; each is compared with every other."""
+    """Write thousands of tags that are not strings, so that each is compared with every other."""
     content["cells"][1]["metadata"]["tags"] = [{"tag": number} for number in range(7000)]
 
 
@@ -158,7 +160,9 @@ class MultiheadSelfAttention(nn.Module):
 
 
 def dense_picture(content):
-    """Make every step read all earlier ones, so that placing the arrows takes hours."""
+    """Write an answer in which every step reads all earlier ones, so that placing the arrows of its graph
+    takes hours.
+    """
     answer = next(
         cell for cell in solutions(content) if "class MultiheadSelfAttention" in "".join(cell["source"])
     )

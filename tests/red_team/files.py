@@ -16,8 +16,8 @@ def raw(name: str, tries: str, content, problem=UNREADABLE, **more) -> Attack:
 
 
 def made(name: str, tries: str, make, **more) -> Attack:
-    """Return an attack that hands in whatever `make(place, folder, notebook)` writes. `notebook` is the text of a
-    notebook with right answers: an answer that the attack leaves intact can earn its points.
+    """Return an attack that hands in what `make(place, folder, text)` writes. `text` is a notebook with right
+    answers: answers that the attack leaves intact can earn their points.
     """
 
     def write(place, folder):
@@ -28,7 +28,7 @@ def made(name: str, tries: str, make, **more) -> Attack:
 
 
 def beside(name: str, tries: str, make, **more) -> Attack:
-    """Return an attack that hands in whatever `make(place, folder)` writes, next to right answers."""
+    """Return an attack that hands in right answers, and next to them what `make(place, folder)` writes."""
 
     def write_both(place, folder, text):
         (folder / NAME).write_text(text)
@@ -38,7 +38,7 @@ def beside(name: str, tries: str, make, **more) -> Attack:
 
 
 def linked(name: str, tries: str, file: str, target: str) -> Attack:
-    """Return an attack that hands in a link next to right answers, or instead of them."""
+    """Return an attack that hands in a link next to the notebook with right answers, or in place of it."""
 
     def link(place, folder, text):
         (folder / NAME).write_text(text)
@@ -76,7 +76,9 @@ def two_notebooks(place, folder, text):
 
 
 def shadows(place, folder, text):
-    """Write modules that would be found before the real ones, with answers that are wrong without them."""
+    """Write wrong answers, and modules that Python would find before the real ones if it looked in this
+    folder.
+    """
     write_notebook(folder, notebook(place))
     for name in (
         "torch",
@@ -100,7 +102,7 @@ def shadows(place, folder, text):
 
 
 def own_records(place, folder, text):
-    """Write made-up results, records and grades next to the notebook."""
+    """Write forged results, records and grades next to the notebook."""
     write_notebook(folder, notebook(place))
     for name in (".grading/results/x.json", "autograded/x.ipynb", "feedback/x.html"):
         (folder / name).parent.mkdir(parents=True)
@@ -124,7 +126,7 @@ def long_path(place, folder):
 
 
 def nest(folder, name, count):
-    """Nest folders, each made from within the one above, because no call takes a path as long as theirs."""
+    """Nest folders, each made from within the one above, because their path is too long for a system call."""
     above = os.open(folder, os.O_RDONLY)
     for _ in range(count):
         os.mkdir(name, dir_fd=above)
@@ -140,12 +142,12 @@ def many_files(place, folder):
 
 
 def not_entered(place, folder):
-    """Make a folder that can be listed, but not entered (by anybody but root)."""
+    """Make a folder that can be listed, but not entered by anybody except root."""
     folder.chmod(0o444)
 
 
 def sparse_files(place, folder):
-    """Write three gigabytes that take no room."""
+    """Write three gigabytes of sparse files, which take no disk space."""
     for number in range(64):
         with (folder / f"data{number}").open("wb") as file:
             file.truncate(48_000_000)

@@ -1,4 +1,4 @@
-"""Messages that only the probe should write: on the channel, from a cell or from an answer."""
+"""Messages that only the probe should write, written to the channel by a cell or by an answer."""
 
 from red_team.attack import by_answer, by_cell
 

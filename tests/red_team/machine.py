@@ -1,4 +1,4 @@
-"""Bombs, loops and processes. Each is bounded: in a sandbox that fails it does no lasting harm."""
+"""Bombs, loops and processes. Each is bounded, so that it does no lasting harm if a sandbox fails."""
 
 from red_team.attack import by_answer, by_cell, by_edit, cell_of
 

@@ -1,5 +1,5 @@
-"""Scripts for the reader's browser, and words that imitate somebody else's. The answers
-are right: those points are deserved.
+"""Scripts for the reader's browser, and text that pretends to be somebody else's. The answers are right, so
+their points are deserved.
 """
 
 from red_team.attack import FULL, by_answer, by_edit, cell_of, solutions

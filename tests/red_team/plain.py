@@ -1,7 +1,8 @@
-"""Code that seems plain and is not: ways past the check that reads code, to points for form and side effects.
+"""Code that looks plain and is not: it gets past the check that reads code, to points for form and side
+effects.
 
-Each replaces what the answer's own process reports of its calls, or lets PyTorch write the steps of the
-answer.
+Each attack replaces what the answer's own process reports about its calls, or makes PyTorch write the steps
+of the answer.
 """
 
 from red_team.attack import by_cell, by_code
@@ -13,7 +14,9 @@ DECOMPOSED = "def softmax(scores):\n    return self._decomp.decompositions._soft
 
 
 def plain(name: str, tries: str, before: str, answer: str = BY_HAND + THEIRS):
-    """Return an attack whose answer is not written by hand, after a cell with plain-looking code."""
+    """Return an attack in which a cell with plain-looking code runs before an answer that is not written by
+    hand.
+    """
     return by_code(f"plain_{name}", tries, {SOFTMAX: HEAD + answer}, before, form=True, problem=LOOK)
 
 

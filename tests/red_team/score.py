@@ -1,4 +1,6 @@
-"""Points that were not earned: patched libraries, hooks, lying objects, searches for the expected values."""
+"""Points that were not earned, by patched libraries, hooks, lying objects or searches for the expected
+values.
+"""
 
 from red_team.attack import by_answer, by_cell
 

@@ -1,5 +1,5 @@
-"""A class of mostly hostile submissions, graded in one run with honest neighbours. The attacks are the other
-modules here.
+"""A class of mostly hostile submissions and some honest ones, graded in one run. The attacks are in the other
+modules of this folder.
 
 `make test` grades some attacks of each kind, `make trial` all of them. Each must earn nothing, take nothing,
 leave nothing behind and harm nobody.
@@ -47,7 +47,7 @@ MATMUL, HEADS = "02_attention_as_matmul", "04_heads"
 
 
 def points_of(lesson: str) -> float:
-    """Return the points of a lesson's exercises."""
+    """Return the total points of a lesson's exercises."""
     return float(sum(exercise.points for exercise in exercises_of(lesson)))
 
 
@@ -63,7 +63,7 @@ SOME = {attack.name for module in MODULES for attack in module.ATTACKS[::15]} | 
 
 @dataclass
 class Class:
-    """The graded class and what was seen meanwhile."""
+    """The graded class, and what was observed while it was graded."""
 
     course: Path
     host: Path
@@ -77,7 +77,7 @@ class Class:
     devices: tuple = ((), ())
 
     def made_for(self, attack) -> list[Path]:
-        """Return the folders with the files made from a submission."""
+        """Return the folders with the files that grading has made from a submission."""
         places = (self.course / "autograded" / attack.name, self.course / "feedback" / attack.name)
         return [place for place in places if place.exists()]
 
@@ -100,7 +100,7 @@ def canary(where: str) -> str:
     params=[pytest.param("some", marks=pytest.mark.sample), pytest.param("all", marks=pytest.mark.trial)],
 )
 def graded(cleared, request):
-    """The class, graded once: attacks, honest neighbours and oddities."""
+    """The class of attacks, honest submissions and oddities, graded once."""
     attacks = [attack for name, attack in ATTACKS.items() if name in SOME or request.param == "all"]
     place = cleared / request.param
     place.mkdir()
@@ -132,8 +132,10 @@ def graded(cleared, request):
 
 @pytest.fixture(scope="module")
 def cleared():
-    """A folder that is removed afterwards. subtle: not one of pytest's own, because endlessly nested folders
-    would crash pytest when it clears them up, even in its next run.
+    """A folder that is removed afterwards.
+
+    subtle: it is not one of pytest's own, because endlessly nested folders would crash pytest when it clears
+    them up, even in its next run.
     """
     top = Path(tempfile.mkdtemp(prefix="red-"))
     yield top
@@ -141,8 +143,8 @@ def cleared():
 
 
 def place_canaries(known: Class) -> None:
-    """Place words that nobody may find: in the gradebook, the source, a neighbour's work, the environment,
-    the host.
+    """Put words where no attack may read them: in the gradebook, the source, another student's work, the
+    environment and the host.
     """
     words = {where: canary(where) for where in ("gradebook", "source", "neighbour", "environment", "host")}
     known.host.mkdir()
@@ -172,7 +174,7 @@ def facts(known: Class, listener: Listener) -> dict[str, str]:
 
 
 def submit_oddities(known: Class, place: Place) -> None:
-    """Hand in a submission that is swapped later, and folders that are left out."""
+    """Hand in a submission that is swapped later, and folders that grading should leave out."""
     write_notebook(known.course / "submitted" / "swapper" / FIRST, notebook(place))
     for folder in (
         known.course / "submitted" / "linked" / FIRST,
@@ -186,7 +188,7 @@ def submit_oddities(known: Class, place: Place) -> None:
 
 @contextmanager
 def swapped_when_read(known: Class, student: str):
-    """Replace a submission, as soon as it has been looked at, with links to right answers and to a diary."""
+    """Replace a submission, as soon as it has been read, by links to right answers and to a diary."""
     look_at = reading.read_submission
 
     def look_and_swap(folder, lesson):
@@ -205,7 +207,7 @@ def swapped_when_read(known: Class, student: str):
 
 
 def make_pages(known: Class) -> None:
-    """Make feedback pages for those whose work could harm a reader."""
+    """Make the feedback pages of attacks that could harm a reader."""
     api = open_course(known.course)
     harmful = [*snoop.ATTACKS, *pages.ATTACKS, *(ATTACKS[name] for name in HARM_A_READER)]
     with quiet(known.course / "grading.log"):
@@ -215,7 +217,7 @@ def make_pages(known: Class) -> None:
 
 
 def new_processes(before: dict[int, str]) -> dict[int, str]:
-    """Return new processes that descend from this one; wait for those about to end."""
+    """Return the new descendants of this process, after waiting for those that are about to end."""
 
     def left() -> dict[int, str]:
         return {pid: command for pid, command in descendants().items() if pid not in before}
@@ -231,8 +233,8 @@ def device_files() -> tuple:
 
 
 def snapshot(folder: Path) -> dict:
-    """Return the mode, time and size of everything under a folder, without following links. It does without
-    `rglob`, which some attacks stop.
+    """Return the mode, time and size of everything under a folder, without following links. `rglob` is not
+    used because some attacks make it fail.
     """
     seen, waiting = {}, [folder]
     while waiting:

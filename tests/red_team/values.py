@@ -87,8 +87,8 @@ def feed_forward(x, linear1, linear2):
 
 
 def spoiled(name: str, tries: str, code: str) -> Attack:
-    """Return an attack with a right softmax that changes its input: it deserves all points but those for side
-    effects.
+    """Return an attack with a right softmax that changes its input: it deserves all points except those for
+    side effects.
     """
     return by_answer(name, tries, SPOILED_SOFTMAX.replace("@SPOIL@", code), points=6.0)
 

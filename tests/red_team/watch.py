@@ -41,7 +41,7 @@ LINKS = {
 
 
 def adopt_orphans() -> None:
-    """Make orphaned descendants children of this process from now on."""
+    """Make this process the parent of its orphaned descendants from now on."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -66,7 +66,7 @@ def files_with(words: list[str], folders: list[Path]) -> list[tuple[str, str]]:
 
 
 class Listener:
-    """A server on loopback, by TCP and by two kinds of unix socket, that records each connection."""
+    """A server on loopback, on TCP and on two kinds of Unix sockets, that records each connection."""
 
     def __init__(self, folder: Path):
         self.heard = []
@@ -125,7 +125,7 @@ class _Live(HTMLParser):
 
 
 def live(html: str, mark: str) -> list[str]:
-    """Return the places of a page where `mark` is not plain text."""
+    """Return every place in a page where `mark` is not plain text."""
     looked = _Live(mark)
     looked.feed(html)
     looked.close()

@@ -1,4 +1,4 @@
-"""The book, built from a copy of its sources, so that a test writes nothing into the course."""
+"""Builds the book from a copy of its sources, so that a test writes nothing into the course."""
 
 import os
 import shutil
@@ -11,9 +11,8 @@ MADE_HERE = ("_build", "made")
 
 
 def build_book(folder: Path, **settings: str) -> Path:
-    """Build the book under `folder`, every warning an error, and return the folder of its pages.
-
-    `settings` are environment variables. Raises AssertionError with the output of Sphinx if it fails.
+    """Build the book under `folder` and return the folder of its pages. `settings` are environment variables.
+    Raise AssertionError with the output of Sphinx if there is an error or a warning.
     """
     shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns(*MADE_HERE))
     for name in ("README.md", "GRADING.md", "pyproject.toml", "images", "notebooks"):

@@ -1,4 +1,4 @@
-"""The code of a student bundle for the tests: without records, so that it takes no time."""
+"""The code of a student bundle for the tests. It is made without records, which would take time."""
 
 from functools import cache
 from pathlib import Path

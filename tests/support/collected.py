@@ -1,4 +1,4 @@
-"""Shared by the tests of collecting: archives, and which of their files are in a course."""
+"""Helpers for the tests of collecting: archives, and the notebooks that are in a course afterwards."""
 
 import zipfile
 from pathlib import Path
@@ -8,7 +8,7 @@ from autograder.grading.gradebook.open_course import open_course
 
 
 def add_students(course: Path, students: dict[str, tuple[str, str]]) -> None:
-    """Add students by id, with first and last name."""
+    """Add students to the gradebook; `students` maps each id to (first name, last name)."""
     with open_course(course).gradebook as book:
         for student, (first, last) in students.items():
             book.add_student(student, first_name=first, last_name=last, email=f"{student}@example.org")
@@ -22,7 +22,7 @@ def zipped(path: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def placed(course: Path) -> dict[str, str]:
-    """Return the notebooks by student and lesson."""
+    """Return the texts of the submitted notebooks, by student and number of the lesson."""
     found = sorted((course / "submitted").glob("*/*/*.ipynb"))
     assert all(path.stem == path.parent.name for path in found)
     return {f"{path.parts[-3]} {path.stem[:2]}": path.read_text(encoding="utf-8") for path in found}

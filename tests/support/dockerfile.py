@@ -1,4 +1,4 @@
-"""Follows one of our Dockerfiles without Docker, in a folder that stands for the image's root."""
+"""Follows one of our Dockerfiles without Docker, in a folder that stands in for the image's root."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ def steps(name: str) -> list[tuple[str, str]]:
 
 
 def copied(name: str, context: Path, root: Path) -> Path:
-    """Do what COPY says, and return the folder in which pip runs."""
+    """Carry out the COPY instructions, and return the folder in which pip runs."""
     place = root
     for word, rest in steps(name):
         if word == "WORKDIR":
@@ -38,7 +38,7 @@ def copied(name: str, context: Path, root: Path) -> Path:
 
 
 def installed(name: str) -> list[str]:
-    """Return the packages that the Dockerfile installs with pip, without options and versions."""
+    """Return the packages that the Dockerfile installs with pip, without build arguments and quotes."""
     (line,) = (rest for word, rest in steps(name) if word == "RUN" and rest.startswith("pip "))
     words = re.sub(r"\$\{TORCH_INDEX:[^}]*\}|\$\{HUB:[^}]*\}|\"", "", line).split()
     assert words[:3] == ["pip", "install", "--no-cache-dir"]
@@ -46,7 +46,7 @@ def installed(name: str) -> list[str]:
 
 
 def pip(*words: object) -> None:
-    """Run pip without the network."""
+    """Run pip; raise AssertionError with its error output if it fails."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Score(NamedTuple):
-    """One cell of one submission."""
+    """The score of one cell of one submission."""
 
     student: str
     cell: str
@@ -19,7 +19,7 @@ class Score(NamedTuple):
 
 
 def scores_in(folder: Path) -> list[Score]:
-    """Return everything that the gradebook holds of the submissions, by student and cell."""
+    """Return the scores of all cells of all submissions in the gradebook, sorted by student and cell."""
     with sqlite3.connect(folder / "gradebook.db") as database:
         rows = database.execute("""
             select student.id, base_cell.name, auto_score, manual_score, needs_manual_grade, comment.auto_comment,

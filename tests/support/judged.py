@@ -1,8 +1,8 @@
-"""Verdicts for the tests: cases and the records of references and mistakes are made once for each exercise
-and seed.
+"""Verdicts for the tests. The cases, and the records of references and mistakes, are made only once for each
+exercise and seed.
 
-A hidden check has several rounds, each of all its families; the trial takes one of them. `make test` tries a
-few answers of each kind to an exercise, `make trial` all of them.
+A hidden check has several rounds, each with all families of cases; the trial takes one round. `make test`
+tries a few answers of each kind to an exercise, `make trial` all of them.
 """
 
 import functools
@@ -33,23 +33,25 @@ torch.set_num_threads(1)
 
 @functools.cache
 def expected_of(exercise_id: str, seed: str, hidden: bool) -> Expected:
-    """Return the expected records, and those of the known mistakes, on the cases of a seed."""
+    """Return the expected records, and those of the known mistakes, on the cases drawn from a seed."""
     exercise = find(exercise_id)
     return Expected(exercise, with_suspects(exercise, exercise.drawn(Draw(exercise_id, seed, hidden))))
 
 
 def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
-    """Return the records of an answer on the cases of a check."""
+    """Return the records of an answer on the cases of a check, which is (seed, whether it is hidden)."""
     return probe(answer, expected_of(exercise_id, *check).cases, find(exercise_id).procedure)
 
 
 def results_of(exercise, cases, answer, **more) -> list[dict]:
-    """Return the records of an answer on given cases."""
+    """Return the records of an answer on these cases."""
     return probe(answer, cases, exercise.procedure, **more)
 
 
 def is_caught(exercise, expected: Expected, answer, seconds: float | None = None) -> bool:
-    """Return whether some case, or a rule, rejects an answer. Most are rejected by the first case."""
+    """Return whether a case or a rule rejects an answer. Try the cases one by one first, because the first
+    rejects most.
+    """
     for case, right in zip(expected.cases, expected.right, strict=True):
         records = results_of(exercise, [case], answer, seconds=seconds)
         if findings(exercise, [case], [right], records):
@@ -59,7 +61,7 @@ def is_caught(exercise, expected: Expected, answer, seconds: float | None = None
 
 
 def verdict_on(exercise_id: str, records: list[dict], check=PUBLIC) -> Verdict:
-    """Return the verdict on records."""
+    """Return the verdict on an answer's records."""
     expected = expected_of(exercise_id, *check)
     return judge(find(exercise_id), expected.cases, records, check[1], expected)
 
@@ -71,7 +73,9 @@ def verdict(exercise_id: str, answer, check=PUBLIC) -> Verdict:
 
 @functools.cache
 def mistake_records(exercise_id: str) -> list[tuple]:
-    """Return (mistake, its records as the probe writes them) for every known mistake, on the visible cases."""
+    """Return (mistake, the records that the probe writes of it) for every known mistake, on the visible
+    cases.
+    """
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     return [(mistake, expected.run(number)[0]) for number, mistake in enumerate(exercise.mistakes)]
 
@@ -103,14 +107,14 @@ def sample(answers) -> list:
 
 @functools.cache
 def wrong_records(exercise_id: str) -> list[list[dict]]:
-    """Return the records of the wrong answers that are not known mistakes."""
+    """Return the records of those wrong answers that are not known mistakes."""
     _, wrong = answers(find(exercise_id))
     return [records_of(exercise_id, answer) for answer in wrong.values()]
 
 
 @functools.cache
 def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
-    """Return the verdicts on the wrong answers that are not known mistakes, by name."""
+    """Return the verdicts on those wrong answers that are not known mistakes, by name."""
     _, wrong = answers(find(exercise_id))
     return {
         name: verdict_on(exercise_id, records)

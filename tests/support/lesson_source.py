@@ -14,7 +14,7 @@ def source(lesson: str) -> Path:
 
 @cache
 def cells(lesson: str) -> list[Cell]:
-    """Return the cells of a lesson, read once; none if the lesson is not written."""
+    """Return the cells of a lesson, or an empty list if the lesson is not written yet."""
     return read_cells(Lesson(lesson)) if source(lesson).exists() else []
 
 

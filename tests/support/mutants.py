@@ -1,5 +1,4 @@
-"""Small changes of a worked answer: each is one slip of the pen. A judge that knows its subject sees them
-all.
+"""Makes small changes to a worked answer, each of which is one slip. A good judge notices all of them.
 
 An operator takes a node of the syntax tree and yields the nodes that a slip would put in its place.
 """
@@ -52,8 +51,8 @@ def _drop_docstrings(tree):
 
 
 def _replaced(tree, place, other) -> tuple[str, str, str]:
-    """Return the source with the node at `place` replaced by `other`, and the line around it before and
-    after.
+    """Return the source with the node at `place` replaced by `other`, and the first line that differs, before
+    and after.
     """
     changed = copy.deepcopy(tree)
     target = list(ast.walk(changed))[place]
@@ -157,7 +156,9 @@ def _names(node, tree):
 
 
 def _arguments(tree) -> list[list[str]]:
-    """Return names that are easily confused: the arguments of one function, and its loop variables."""
+    """Return groups of names that are easily confused: the arguments of each function, and all loop
+    variables.
+    """
     groups = []
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""Pages made from a notebook in memory: formgrader's page for the teacher, and the student's feedback."""
+"""Makes pages from a notebook in memory: formgrader's page for the teacher, and the student's feedback."""
 
 import re
 from pathlib import Path
@@ -30,9 +30,7 @@ LESSON = new_notebook(
 
 
 def handed_in(*cells, answer: str = "Because.") -> dict:
-    """Return a graded notebook: the lesson's first cell, the written answer, and these cells, in the state in
-    which grading leaves them.
-    """
+    """Return a notebook as grading leaves it: the lesson's first cell, the written answer, and these cells."""
     metadata = {"grade_id": QUESTION, "grade": True, "solution": True, "locked": False, "task": False}
     metadata |= {"schema_version": 3, "points": 4.0, "score": 0.0, "cell_type": "markdown"}
     written = new_markdown_cell(answer, metadata={"nbgrader": metadata})
@@ -47,7 +45,7 @@ def handed_in(*cells, answer: str = "Because.") -> dict:
 
 
 def code_cell(html: str):
-    """Return a cell that showed this HTML."""
+    """Return a code cell whose output is this HTML."""
     return new_code_cell(
         "show()", outputs=[new_output("display_data", data={"text/html": html, "text/plain": ""})]
     )
@@ -60,9 +58,7 @@ def _config(folder: Path) -> Config:
 
 
 def formgrader_page(notebook, folder: Path) -> str:
-    """Return formgrader's page of a notebook, without its scripts, because there is no server for them to
-    ask.
-    """
+    """Return formgrader's page for a notebook, without its scripts, because they would need a server."""
     config = _config(folder)
     config.HTMLExporter.template_name = "formgrade"
     known = {"index": 0, "total": 1, "base_url": "", "notebook_id": "the_lesson", "student": "eve"}
@@ -74,7 +70,7 @@ def formgrader_page(notebook, folder: Path) -> str:
 
 
 def feedback_page(notebook, folder: Path) -> str:
-    """Return the student's feedback."""
+    """Return the student's feedback page for a notebook."""
     config = _config(folder)
     exporter = FeedbackExporter(parent=Configurable(config=config), config=config)
     for one in (CSSHTMLHeaderPreprocessor, FitForStudents):
@@ -84,7 +80,7 @@ def feedback_page(notebook, folder: Path) -> str:
 
 
 def _with_styles(page: str) -> str:
-    """Return the page with the styles inlined that a browser would fetch from a server."""
+    """Return the page with its style sheets inlined, which a browser would otherwise fetch from a server."""
 
     def style(link) -> str:
         return f"<style>{(STATIC / link[1]).read_text(encoding='utf-8')}</style>"

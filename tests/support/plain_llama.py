@@ -1,9 +1,9 @@
 """A second, independent implementation of the real model: functions of its weights that follow the papers'
 formulas.
 
-It shares nothing with the lessons: the weights are unpacked by the package gguf, pairs are rotated as complex
-numbers, and there is no cache: every call reads the whole text. `Fast` is what a PyTorch user would write for
-speed.
+It shares no code with the lessons: the package gguf unpacks the weights, pairs are rotated as complex
+numbers, and there is no cache, so that every call reads the whole text. `Fast` is what a PyTorch user would
+write for speed.
 """
 
 import torch
@@ -26,7 +26,9 @@ def rotated(heads: Tensor, start: int, base: float) -> Tensor:
 
 
 def logits_of(weights: dict[str, Tensor], sizes, ids: Tensor) -> Tensor:
-    """Compute (N,) ids -> (N, vocab_size), in the type of the weights; one head after the other."""
+    """Return the logits (N, vocab_size) for ids (N,), in the dtype of the weights. Compute the heads one by
+    one.
+    """
     table = weights["token_embedding.weight"]
     x, shared = table[ids], sizes.n_heads // sizes.n_kv_heads
     d_head = sizes.d_model // sizes.n_heads
@@ -53,8 +55,8 @@ def logits_of(weights: dict[str, Tensor], sizes, ids: Tensor) -> Tensor:
 
 
 class Fast:
-    """The model with caches, PyTorch's fused functions and angles made once: (1, N) ids, caches -> logits,
-    caches.
+    """The model with caches, PyTorch's fused functions and precomputed angles: (ids of shape (1, N), caches)
+    -> (logits, caches).
     """
 
     def __init__(self, weights: dict[str, Tensor], sizes, max_len: int = 512):
@@ -82,7 +84,7 @@ class Fast:
         return F.linear(F.rms_norm(x, self.norm.shape, self.norm, self.sizes.eps), self.table), new
 
     def layer(self, x: Tensor, at: dict[str, Tensor], cache: tuple | None, cos: Tensor, sin: Tensor):
-        """Compute one layer and its new cache."""
+        """Return the output of one layer and its new cache."""
         h = F.rms_norm(x, x.shape[-1:], at["norm1.weight"], self.sizes.eps)
         parts = (F.linear(h, at[f"attention.{part}_proj.weight"]) for part in "qkv")
         q, k, v = (part.unflatten(-1, (-1, self.d_head)).transpose(1, 2) for part in parts)
@@ -96,6 +98,6 @@ class Fast:
         return x + F.linear(hidden, at["down_proj.weight"]), (k, v)
 
     def turned(self, heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """Rotate pairs of neighbours."""
+        """Rotate the pairs (2i, 2i+1) of each head."""
         first, second = heads[..., 0::2], heads[..., 1::2]
         return torch.stack((first * cos - second * sin, first * sin + second * cos), dim=-1).flatten(-2)

@@ -1,5 +1,5 @@
-"""A lesson run once in a kernel of this process, for all tests about it: its names, and the outputs of its
-cells.
+"""Runs a lesson once in a kernel of this process, for all tests about that lesson: they use its names and the
+outputs of its cells.
 """
 
 import os
@@ -26,7 +26,7 @@ SHOWN = ("stream", "execute_result", "display_data", "error")
 
 @dataclass(frozen=True)
 class Ran:
-    """The names of a lesson after its last cell, and its notebook with the outputs of this run."""
+    """The names that a lesson has defined after its last cell, and its notebook with the outputs of this run."""
 
     names: dict[str, Any]
     notebook: NotebookNode
@@ -40,7 +40,7 @@ class Ran:
 
 @cache
 def ran(name: str) -> Ran:
-    """Run a lesson from top to bottom. Raises AssertionError, with the cell, if one fails."""
+    """Run a lesson from top to bottom. Raise AssertionError, with the code of the cell, if a cell fails."""
     from ipykernel.inprocess import InProcessKernelManager
 
     lesson = Lesson(name)
@@ -67,8 +67,8 @@ def ran(name: str) -> Ran:
 
 
 def _executed(client, code: str) -> list[NotebookNode]:
-    """Return the outputs of a cell, as a notebook keeps them: successive prints are one, and a display shows
-    its last state.
+    """Run a cell and return its outputs as a notebook stores them: successive prints are joined, and only the
+    last state of a display is kept.
     """
     client.execute(code)
     outputs, displays = [], {}

@@ -1,5 +1,4 @@
-"""Shared by tests of sandboxes and processes. Tests that need a sandbox are skipped where none can be
-made."""
+"""Helpers for tests of sandboxes and processes. Tests that need a sandbox are skipped if none can be made."""
 
 import os
 import time
@@ -18,7 +17,9 @@ def shown(outputs: list[dict]) -> str:
 
 
 def in_a_fork(work) -> str:
-    """Return the text that `work()` returns in a child, or the error that it raises there."""
+    """Run `work()` in a forked child; return the text that it returns, or the repr of the error that it
+    raises.
+    """
     read, write = os.pipe()
     if (pid := os.fork()) == 0:
         try:

@@ -10,13 +10,13 @@ from autograder.schema.exercise import Exercise, Rules
 
 
 def exercise_of(reference, **more) -> Exercise:
-    """Return an exercise with only this reference."""
+    """Return an exercise that has only this reference."""
     plain = {"mistakes": (), "rules": Rules(), "invariants": (), "worked": None, "procedure": "function"}
     return replace(find("loops.softmax"), reference=reference, **plain | {"aspects": {"values": 1}} | more)
 
 
 def verdict_on(reference, answer, *cases: Case, **more) -> Verdict:
-    """Return the verdict on `answer` when `reference` is right."""
+    """Return the verdict on `answer` in these cases, with `reference` as the right answer."""
     exercise = exercise_of(reference, **more)
     return judge(
         exercise, [*cases], probe(answer, [*cases], exercise.procedure), False, Expected(exercise, [*cases])

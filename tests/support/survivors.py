@@ -1,5 +1,5 @@
-"""Mutants of the worked answers that the visible cases do not distinguish, and those known to compute the
-same.
+"""Mutants of the worked answers that the visible cases do not distinguish from them, and the mutants that are
+known to compute the same.
 """
 
 import functools
@@ -220,7 +220,7 @@ EQUIVALENT = {
 
 @functools.cache
 def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
-    """Return how many mutants there are, and those that are not distinguished from the worked answer."""
+    """Return (number of mutants, those that the cases do not distinguish from the worked answer)."""
     exercise = next(exercise for exercise in all_exercises() if exercise.id == exercise_id)
     source = worked_sources(exercise.lesson).get(exercise.id)
     if source is None:

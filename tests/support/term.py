@@ -1,4 +1,4 @@
-"""Shared by the tests of an instructor's term: real commands, each in a separate process."""
+"""Helpers for the tests of an instructor's term: real commands, each in a separate process."""
 
 import os
 import subprocess
@@ -15,7 +15,9 @@ AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 
 
 def run(program: str, *words: str, cwd: Path, fails: bool = False, before=(), env=None) -> str:
-    """Run `python -m PROGRAM WORDS`, which must succeed, or fail if `fails`; return its output."""
+    """Run `python -m PROGRAM WORDS` and return its output. Assert that it succeeds, or that it fails if
+    `fails` is true.
+    """
     command = [*before, sys.executable, "-m", program, *map(str, words)]
     env = {name: value for name, value in (env or os.environ).items() if name != VARIABLE}
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, env=env)
@@ -51,8 +53,8 @@ def add_to_settings(course: Path, text: str) -> None:
 
 
 def as_student(home: Path) -> dict:
-    """Return the keyword arguments with which `run` acts as a student with the home folder `home`. The student
-    is a second user of this machine if the tests may switch users.
+    """Return keyword arguments for `run` that make it act as a student with the home folder `home`. The
+    student is a second user of this machine, if the tests may switch users.
     """
     home.mkdir()
     own = {
@@ -67,7 +69,7 @@ def as_student(home: Path) -> dict:
 
 
 def written_points(course: Path, lesson: str, student: str, cell: str, points: float) -> None:
-    """Give points by hand, as formgrader does."""
+    """Give points to a written answer by hand, as formgrader does."""
     with open_course(course).gradebook as book:
         grade = book.find_grade(cell, lesson, lesson, student)
         grade.manual_score, grade.needs_manual_grade = points, False

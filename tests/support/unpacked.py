@@ -1,5 +1,5 @@
-"""The student bundle for the tests: written once for all processes, unpacked, and run in a process that has
-nothing else.
+"""The student bundle for the tests: it is written only once for all test processes, unpacked, and run in a
+process that has nothing else.
 """
 
 import fcntl
@@ -17,7 +17,9 @@ ALONE = [sys.executable, "-S", "-P"]
 
 
 def unpacked(shared: Path) -> Path:
-    """Return the bundle's folder, below a folder that the test processes share. The first caller makes it."""
+    """Return the folder of the unpacked bundle, in a folder that all test processes share. The first caller
+    makes it.
+    """
     with open(shared / "bundle.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         file = shared / "bundle.zip"
@@ -37,7 +39,7 @@ def unpacked(shared: Path) -> Path:
 
 
 def environment(bundle: Path) -> dict:
-    """Return an environment in which Python finds the bundle and the packages that the bundle needs."""
+    """Return environment variables with which Python finds the bundle and the packages that the bundle needs."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     paths = os.pathsep.join((str(bundle), PACKAGES))
     return kept | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -77,8 +79,8 @@ for line in sys.stdin.buffer:
 
 
 class JudgedAlone:
-    """A process that has only the bundle and judges records there; one for all exercises, because it takes
-    seconds to start.
+    """A process that has only the bundle, and judges records. One process serves all exercises, because it
+    takes seconds to start.
     """
 
     def __init__(self, bundle: Path, folder: Path):

@@ -1,4 +1,4 @@
-"""The worked answers of the lessons, as text and as objects."""
+"""The worked answers of the lessons, as source text and as Python objects."""
 
 import ast
 import re
@@ -23,15 +23,15 @@ from torch import nn
 
 
 def worked_sources(lesson: str) -> dict[str, str]:
-    """Return the answer cell of every exercise of a lesson, by exercise id; empty if the lesson is not
-    written.
+    """Return the text of the answer cell of every exercise of a lesson, by exercise id; empty if the lesson
+    is not written yet.
     """
     return {cell.name: cell.text for cell in cells_of_kind(lesson, "exercise")}
 
 
 def worked_file(exercise, changed: str | None = None) -> str:
-    """Return all answers of the exercise's lesson as one file, with the answer to this exercise replaced by
-    `changed`.
+    """Return the text of one file with all answers of the exercise's lesson. If `changed` is given, it
+    replaces the answer to this exercise.
     """
     sources = worked_sources(exercise.lesson)
     if changed is not None:
@@ -41,7 +41,7 @@ def worked_file(exercise, changed: str | None = None) -> str:
 
 @cache
 def _given(lesson: str) -> list[str]:
-    """Return the functions that the lesson provides and an answer calls."""
+    """Return the source of the functions that the lesson provides and its answers call."""
     answers = "\n".join(worked_sources(lesson).values())
     others = [cell.text for cell in cells(lesson) if cell.is_code and cell.kind != "exercise"]
     found = (node for text in others for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))

@@ -1,11 +1,11 @@
-"""The real model in the worked classes of lesson 20."""
+"""Builds the real model from the worked classes of lesson 20."""
 
 from judged import worked_answer
 
 
 def model_of(file):
-    """Return the real model in the worked classes of the lesson, its weights unpacked by the lesson's
-    function.
+    """Return the real model, built from the worked classes of the lesson, with weights that the worked
+    dequantise_q4 has unpacked.
     """
     s = file.sizes
     answers = {name: worked_answer(f"llama.{name}") for name in ("LlamaAttention", "LlamaLayer", "Llama")}

@@ -1,1 +1,1 @@
-"""Systems other than this one: what Python lacks on them, and a kernel that lacks the same."""
+"""Tests for other operating systems: what Python lacks on them, and a kernel that lacks the same."""

@@ -1,6 +1,5 @@
-"""Names that Python's library lacks on another system, read from typeshed, the type stubs that come with
-mypy: they say for every name on which systems it exists (CPython's documentation says so in words:
-"Availability: Unix").
+"""Finds the names that Python's standard library lacks on another system. They are read from typeshed, the
+type stubs that come with mypy, which declare on which systems each name exists.
 """
 
 import ast
@@ -21,7 +20,7 @@ COMPARE = {
 
 @cache
 def lacking(platform: str) -> dict[str, frozenset[str]]:
-    """Map each module to the names that it has on Linux but not on `platform` ("win32" or "darwin")."""
+    """Return, for each module, the names that it has on Linux but not on `platform` ("win32" or "darwin")."""
     found = {}
     for stub in STUBS.rglob("*.pyi"):
         tree = ast.parse(stub.read_text(encoding="utf-8")).body
@@ -33,7 +32,7 @@ def lacking(platform: str) -> dict[str, frozenset[str]]:
 
 @cache
 def absent(platform: str) -> frozenset[str]:
-    """Return the modules that do not exist on `platform`, because no public name of theirs is left."""
+    """Return the modules that do not exist on `platform`, that is, have no public names there."""
     return frozenset(name for name in lacking(platform) if not _public(name, platform))
 
 
@@ -62,7 +61,7 @@ def _names(body: list[ast.stmt], platform: str) -> Iterator[str]:
 
 
 def _holds(test: ast.expr, platform: str) -> bool | None:
-    """Return whether a condition on sys.platform or sys.version_info holds; None for any other."""
+    """Return whether a condition on sys.platform or sys.version_info is true; None for any other condition."""
     if isinstance(test, ast.BoolOp):
         parts = [_holds(part, platform) for part in test.values]
         return None if None in parts else (all if isinstance(test.op, ast.And) else any)(parts)

@@ -1,5 +1,5 @@
-"""No module that a student's Python imports uses anything that Windows or a Mac lacks, and every file can be
-stored on either.
+"""Tests that no module that a student's Python imports uses anything that Windows or macOS lacks, and that
+every file can be stored on both.
 """
 
 import ast
@@ -18,7 +18,9 @@ RESERVED = re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.|/|$)")
 
 
 def asks_for(source: str, platform: str) -> set[str]:
-    """Return what a source imports or uses that `platform` lacks, except names tested with `hasattr`."""
+    """Return the names that a source imports or uses although `platform` lacks them, except names tested with
+    `hasattr`.
+    """
     gone, names, tree = absent(platform), lacking(platform), ast.parse(source)
     found, guarded = set(), _asked_first(tree)
     for node in ast.walk(tree):
@@ -34,7 +36,7 @@ def asks_for(source: str, platform: str) -> set[str]:
 
 
 def _asked_first(tree: ast.Module) -> set[ast.Attribute]:
-    """Return the attributes of modules in a function that checks `hasattr` for them."""
+    """Return the attributes of modules that a function tests with `hasattr`."""
     found = set()
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):

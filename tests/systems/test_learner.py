@@ -1,8 +1,8 @@
-"""A learner's checks and tools in a real kernel: right answers pass, wrong ones are named, an endless loop is
-stopped.
+"""Tests a learner's checks and tools in a real kernel: right answers pass, wrong ones are named, and an
+endless loop is stopped.
 
-On Linux the kernel lacks everything that Windows lacks, and must print the same words; elsewhere it is the
-system's own (.github/workflows/learner.yml).
+On Linux the kernel lacks everything that Windows lacks, and must print the same messages; on other systems it
+is the ordinary kernel (.github/workflows/learner.yml).
 """
 
 import os
@@ -43,8 +43,8 @@ progress(load="progress →.json")
 
 
 def wrong(exercise) -> tuple[str, str] | None:
-    """Return a known mistake as a learner would write it, and the verdict on it here; None if all need more
-    than a lesson imports.
+    """Return (source of a known mistake, text of the verdict on it here); None if all mistakes need more than
+    a lesson imports.
     """
     cases = cases_of(exercise)
     for mistake in exercise.mistakes:
@@ -62,8 +62,8 @@ def wrong(exercise) -> tuple[str, str] | None:
 
 @pytest.fixture(scope="module")
 def cells():
-    """(name -> code of a cell, name -> expected message): the lessons' imports, and for every exercise a
-    right and a wrong answer with its check.
+    """({name: code of a cell}, {name: expected message}): the lessons' imports, and for every exercise a
+    right and, if possible, a wrong answer, each followed by its check.
     """
     made, wrongs, told = {"begin": WITHOUT_UNIX if sys.platform == "linux" else ""}, {}, {}
     for lesson in LESSONS:

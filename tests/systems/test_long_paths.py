@@ -1,4 +1,4 @@
-"""doctor says where a folder's path is too long for Windows."""
+"""Tests that `doctor` says if a folder's path is too long for Windows."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The workflow that proves a learner's setup on three systems follows the README's commands."""
+"""Tests that the workflow that tries a learner's setup on three systems follows the README's commands."""
 
 import re
 from pathlib import Path
@@ -14,8 +14,7 @@ BLOCKS = re.findall(r"\bOn (Windows|a Mac|Linux)[^\n]*:\n\n```\n(.*?)```", READM
 
 
 def commands(python: str, index: str = "") -> list[str]:
-    """Return the commands of the job, given the path of the course's Python and the additional package
-    index."""
+    """Return the commands of the job for this path of the course's Python and this additional package index."""
     assert python in JOB["env"]["PYTHON"] and index in JOB["env"]["INDEX"]
     values = {"env.PYTHON": python, "env.INDEX": index, "matrix.torch": ""}
     lines = [step["run"] for step in JOB["steps"] if "run" in step]
@@ -71,6 +70,6 @@ def test_contributing_says_the_limit():
 
 
 def test_every_folder_of_tests_that_a_part_names_is_there():
-    """Check only the named parts: any other folder belongs to `lessons`, which takes the rest."""
+    """Check only folders that a part names: all others belong to the part `lessons`."""
     named = re.findall(r"tests/\w+", " ".join(re.findall(r'^[A-Z]+="(.*)"$', CI, re.MULTILINE)))
     assert named and all((ROOT / folder).is_dir() for folder in named)

@@ -1,8 +1,9 @@
-"""Makes this process as like one on Windows as Linux allows: `become()`, before anything of ours is imported.
+"""Makes this process resemble one on Windows as far as Linux allows: call `become()` before anything of ours
+is imported.
 
 Everything that Windows lacks is removed: modules, functions, signals (see lacking.py). `os.name` and
-`sys.platform` say so, the locale is cp1252, and paths are compared without case. Windows' own DLLs, file
-locks and processes cannot be simulated.
+`sys.platform` report Windows, the locale is cp1252, and paths are compared without case. Windows' own DLLs,
+file locks and processes cannot be simulated.
 """
 
 import builtins
@@ -58,14 +59,14 @@ sys.path = [path for path in sys.path if path not in more]
 
 
 def write_startup(ipython: pathlib.Path) -> None:
-    """Let every kernel with this folder as IPYTHONDIR become Windows before its first cell."""
+    """Make every kernel with this folder as IPYTHONDIR simulate Windows from before its first cell."""
     startup = ipython / "profile_default/startup/00.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(STARTUP, encoding="utf-8")
 
 
 def become() -> None:
-    """Make this process Windows, as far as Python can tell, from now on."""
+    """Make this process look like one on Windows from now on, as far as Python can tell."""
     for name in OTHERS:
         importlib.import_module(name)
     assert not [name for name in sys.modules if name.partition(".")[0] == "autograder"]
@@ -89,7 +90,7 @@ def _compare_paths_without_case() -> None:
 
 
 def _speak_cp1252() -> None:
-    """Open text files without an encoding in cp1252."""
+    """Make cp1252 the default encoding for text files, as on Windows."""
     plain = builtins.open
 
     def opened(file, mode="r", buffering=-1, encoding=None, *more, **named):

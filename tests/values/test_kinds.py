@@ -1,4 +1,4 @@
-"""Every kind of value: right ones pass, wrong ones do not, and all of them can be sent and stored."""
+"""Tests every kind of value: right ones pass, wrong ones do not, and all of them can be sent and stored."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Values that cannot be compared are never right, never unchanged, and never the same as anything."""
+"""Tests that values that cannot be compared never count as right, as unchanged, or as the same as anything."""
 
 import numpy as np
 import pytest
@@ -40,15 +40,15 @@ INCOMPARABLE = {
 
 
 def wrong_cases_of(reference, answer, x=ONES, **changed) -> set[int]:
-    """Return the cases in which an answer is wrong when `reference` is right: {0}, or an empty set. `changed`
-    replaces steps of the answer's record.
+    """Return the cases in which an answer is wrong, with `reference` as the right answer: {0}, or an empty
+    set. `changed` replaces steps of the answer's record.
     """
     expected = Expected(exercise_of(reference), [Case("one", (x,), gradients="gradients" in changed)])
     return expected.wrong_cases(with_steps(probe(answer, expected.cases), **changed))
 
 
 def with_steps(records: list[dict], **changed) -> list[dict]:
-    """Return the records, the first with other steps."""
+    """Return the records, with these steps of the first one replaced."""
     first, *others = records
     return [first | {"steps": first["steps"] | changed}, *others]
 

@@ -30,7 +30,9 @@ def course(two_lessons, tmp_path) -> Path:
 
 @pytest.fixture(scope="session")
 def texts(two_lessons) -> dict[str, str]:
-    """Notebooks by name: a stub, half an answer, a finished one, one of the second lesson, and a broken file."""
+    """The texts of notebooks, by name: a stub, a stub with one wrong answer, a finished one, one of the
+    second lesson, and a broken file.
+    """
     return {
         "stub": notebook_text(two_lessons, SampleSubmission("x", STUB)),
         "half": notebook_text(two_lessons, SampleSubmission("x", STUB, {SOFTMAX: "SMX-01"})),

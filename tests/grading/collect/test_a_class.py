@@ -1,5 +1,5 @@
-"""A class over three weekly archives of each system: every file is accounted for, and nobody's work is in
-another student's folder.
+"""Tests three weekly archives of a class, in the form of each system: every file is accounted for, and nobody's
+work is in another student's folder.
 
 week 1   the first lesson
 week 2   the first lesson again, with work handed in again, late, or by people whose name has changed
@@ -31,7 +31,7 @@ def letters(number: int) -> str:
 
 
 class Person:
-    """One student: their id, kind, name, and their name in each system."""
+    """One student: their id, kind and name, the name that they use in a week, and their number in a system."""
 
     def __init__(self, number: int):
         self.id, self.kind, self.number = f"s{number:03}", number % KINDS, number
@@ -40,7 +40,9 @@ class Person:
             self.first, self.last = Person(number - 1).first, Person(number - 1).last
 
     def called(self, week: int) -> str:
-        """Return the person's name in that week; impostors use somebody else's from the second week on."""
+        """Return the name that the person uses in that week; from the second week on, impostors use another
+        student's.
+        """
         victim = Person(self.number - IMPOSTOR + PLAIN)
         return (
             f"{victim.first} {victim.last}"
@@ -49,17 +51,15 @@ class Person:
         )
 
     def number_in(self, system: str, week: int) -> str:
-        """Return the number that the system gives the person. Moodle gives people new numbers in each
-        assignment; Blackboard and Gradescope know the id.
+        """Return the number that the system gives the person. In Moodle it differs between assignments;
+        Blackboard and Gradescope use the student's id.
         """
         own = {"moodle": 30_000 + self.number + 1_000 * (week == 3), "canvas": 900 + self.number}
         return self.id if system in ("blackboard", "gradescope") else str(own.get(system, 700 + self.number))
 
 
 class Work:
-    """The work that a person hands in during a week: a notebook or other files, marked with a word that says
-    whose it is.
-    """
+    """Makes the files that a person hands in. Each finished notebook says whose it is."""
 
     def __init__(self, texts: dict[str, str]):
         self._notebooks = {name: json.loads(text) for name, text in texts.items() if name != "broken"}
@@ -74,7 +74,7 @@ class Work:
         return json.dumps(notebook | {"cells": [*notebook["cells"], word | {"id": "word"}]})
 
     def files(self, person: Person, week: int, tmp_path: Path) -> dict[str, str | bytes]:
-        """Return the files by name."""
+        """Return the files that a person hands in during a week, by name."""
         kind, lesson = person.kind, LESSONS[week]
         done = self.notebook("second" if week == 3 else "done", person, week)
         if kind == SCRIPT and week == 1:
@@ -98,7 +98,7 @@ class Work:
 
 
 def path_of(system: str, person: Person, week: int, name: str) -> str:
-    """Return a system's path for a file."""
+    """Return the path that a system gives to a person's file in its archive."""
     number, called, late = (
         person.number_in(system, week),
         person.called(week),
@@ -119,8 +119,8 @@ def path_of(system: str, person: Person, week: int, name: str) -> str:
 
 
 def archive_of(system: str, people: list[Person], week: int, work: Work, tmp_path: Path) -> tuple[Path, int]:
-    """Write the archive of a week; return it and the number of files in it, each file of a nested archive
-    included.
+    """Write the archive of a week. Return its path and the number of files in it; each file of a nested
+    archive counts.
     """
     files: dict[str, str | bytes] = {"index.html": "<html>"} if system == "brightspace" else {}
     submissions, count = [], len(files)
@@ -149,7 +149,7 @@ def submission_of(folder: str, person: Person, week: int) -> str:
 
 
 def counted(course: Path) -> dict[str, tuple[str, int]]:
-    """Map each folder and lesson to the student and the number in the notebook that counts."""
+    """Return, for each folder and lesson, the student and the number that the notebook there names."""
     found = {}
     for path in sorted((course / "submitted").glob("*/*/*.ipynb")):
         word = TAG.search(path.read_text(encoding="utf-8"))
@@ -158,8 +158,8 @@ def counted(course: Path) -> dict[str, tuple[str, int]]:
 
 
 def is_right(folder: str, owner: str, system: str) -> bool:
-    """Return whether the work of `owner` may be in this folder: whether the folder is named by their id, or
-    ends with a number that the system gives them.
+    """Return whether the work of `owner` may be in `folder`: the folder has their id (or that of their
+    partner in Gradescope) as its name, or ends with a number that the system gives them.
     """
     person = Person(int(owner[1:]))
     mine = {person.id} | (
@@ -170,8 +170,8 @@ def is_right(folder: str, owner: str, system: str) -> bool:
 
 
 def walk(course: Path, texts: dict[str, str], system: str, size: int, tmp_path: Path, said) -> dict:
-    """Collect three weeks, and the first two again; `said` collects what was printed. Return the notebooks
-    that count then.
+    """Collect three weeks, and then the first two again; `said()` returns what was printed. Return the
+    notebooks that count in the end.
     """
     people, work = [Person(number) for number in range(size)], Work(texts)
     add_students(course, {one.id: (one.first, one.last) for one in people if one.kind != STRANGER})

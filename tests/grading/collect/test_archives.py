@@ -1,4 +1,6 @@
-"""No archive, however it is made, keeps the others from being collected."""
+"""Tests that nothing that one student hands in, however it is made, keeps the others' work from being
+collected.
+"""
 
 import io
 import json
@@ -32,7 +34,9 @@ def notebook_of(source: str) -> str:
 
 
 def many_blanks() -> bytes:
-    """Return notebooks of spaces, which take no room in an archive."""
+    """Return an archive of four notebooks that consist of a megabyte of spaces each, and compress to almost
+    nothing.
+    """
     blanks = b" " * MEGABYTE
     return packed({f"{number}.ipynb": blanks for number in range(4)})
 
@@ -130,8 +134,8 @@ def test_the_longest_name_of_a_person_takes_no_time(name):
 
 @pytest.mark.parametrize("name", WORST)
 def test_a_notebook_of_a_megabyte_of_the_worst_is_placed_with_the_others(course, texts, tmp_path, name):
-    """Find names of exercises in linear time: an earlier pattern was quadratic in spaces, where no time limit
-    applies.
+    """Check that names of exercises are found in linear time: an earlier pattern took quadratic time on
+    spaces, and no time limit applies there.
     """
     worst = WORST[name][:999_000]
     text = notebook_of(worst)

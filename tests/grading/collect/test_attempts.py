@@ -1,4 +1,6 @@
-"""The last attempt counts, in whatever order archives are given; an untouched notebook replaces no answers."""
+"""Tests that the last attempt counts, in whatever order the archives are collected, and that an untouched
+notebook replaces no answers.
+"""
 
 import nbformat
 import pytest

@@ -1,4 +1,4 @@
-"""The names that five systems give to files, in the forms in which instructors have met them."""
+"""Tests the names that five systems give to files, in the forms that occur in practice."""
 
 from types import SimpleNamespace
 

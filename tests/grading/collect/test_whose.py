@@ -1,4 +1,4 @@
-"""No work is placed as another student's, whatever people call themselves."""
+"""Tests that no work is placed as another student's, whatever names people use."""
 
 import csv
 from types import SimpleNamespace
@@ -19,7 +19,9 @@ TWINS = {"a1": ("Anna", "Meier"), "a2": ("Anna", "Meier")}
 
 @pytest.fixture
 def hand_in(course, texts, tmp_path, capsys):
-    """Collect an archive of these files; return whether everything was placed, and what was printed."""
+    """A function that collects an archive of the given files, and returns (whether everything was placed,
+    what was printed).
+    """
 
     def collected(files: dict[str, str], **how) -> tuple[bool, str]:
         archive = zipped(tmp_path / "x.zip", {name: texts.get(what, what) for name, what in files.items()})
@@ -35,7 +37,7 @@ def people(course) -> dict[str, str]:
 
 
 def write_people(course, changes: dict[str, str]) -> None:
-    """Write people.csv as a teacher would edit it."""
+    """Write people.csv with these changes, as a teacher would edit it."""
     rows = [f"{key.replace(' ', ',')},,{student}" for key, student in (people(course) | changes).items()]
     (course / "people.csv").write_text("\n".join(["system,number,name,student", *rows]), encoding="utf-8-sig")
 

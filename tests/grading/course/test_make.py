@@ -1,4 +1,4 @@
-"""A course made from the real lessons."""
+"""Tests how a course is made from the real lessons."""
 
 import shutil
 import stat

@@ -1,4 +1,4 @@
-"""The data that a course keeps of one student can be shown, and removed without a trace."""
+"""Tests that the data that a course keeps about one student can be shown, and removed without a trace."""
 
 import json
 import re
@@ -29,8 +29,8 @@ WORK = {"answers": {SOFTMAX: "SMX-01"}, "written": WRITTEN}
 
 @pytest.fixture(scope="module")
 def graded(first_course, tmp_path_factory):
-    """A course after a lesson: collected, graded, with feedback, report and a log. One student handed in
-    twice and then an odd file; an instructor kept an earlier attempt of the other student's.
+    """A course after one lesson: it is collected and graded, and has feedback, a report and a log. ADA handed
+    in two notebooks and then a PDF; an instructor kept an earlier attempt of BO.
     """
     folder = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("person") / "course"))
     with open_course(folder).gradebook as gradebook:
@@ -68,7 +68,7 @@ def course(graded, tmp_path) -> Path:
 
 
 def naming(folder: Path, student: str) -> list[str]:
-    """Return the files whose name or content has the id of the student, as grep finds them."""
+    """Return the paths whose name or content contains the student's id as a whole word."""
     word = re.compile(rb"(?<!\w)" + re.escape(student.encode()) + rb"(?!\w)")
     return [
         str(path.relative_to(folder))

@@ -1,5 +1,5 @@
-"""Corrected lessons come into a course in mid-term: nothing of the instructor's is lost, and changes are
-reported.
+"""Tests how a course gets corrected lessons in mid-term: none of the instructor's own work is lost, and
+changes are reported.
 """
 
 import shutil
@@ -21,8 +21,8 @@ from autograder.grading.gradebook.open_course import open_course
 
 
 def book(*cells: str):
-    """Return a notebook of these cells: `name:points text` stands for a named cell, `@ text` for one of the
-    teacher's own.
+    """Return a notebook of these cells: `name:points text` makes a graded cell with this name, `@ text` a
+    cell that the teacher added, and any other text a plain cell.
     """
     made = []
     for number, cell in enumerate(cells):

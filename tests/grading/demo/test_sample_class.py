@@ -1,4 +1,4 @@
-"""The made-up class: its wrong answers are the mistakes that they claim to be."""
+"""Tests that the wrong answers of the sample class are the mistakes that they claim to be."""
 
 import nbformat
 import pytest

@@ -28,7 +28,9 @@ HOSTILE = '=HYPERLINK("http://example.org","x")'
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A gradebook with two lessons, hostile names, a late submission, and one that waits for a grader."""
+    """The folder of a gradebook with three lessons, hostile names, late submissions, and one that waits for a
+    grader. Nobody has handed in the third lesson.
+    """
     folder = tmp_path_factory.mktemp("grades")
     (folder / "nbgrader_config.py").write_text(CONFIG + RULE)
     with open_course(folder).gradebook as book:

@@ -1,4 +1,4 @@
-"""A gradebook on a Postgres server: a real one, started here on loopback."""
+"""Tests a gradebook on a real Postgres server, which is started here on loopback."""
 
 import os
 import re
@@ -33,14 +33,14 @@ pytestmark = [
 
 
 def as_nobody_special(*command: str) -> None:
-    """Run a program of Postgres as an ordinary user, because it refuses to run as root."""
+    """Run a Postgres program as an ordinary user, because Postgres refuses to run as root."""
     user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
     subprocess.run([*user, *command], check=True, capture_output=True, timeout=600)
 
 
 @pytest.fixture(scope="module")
 def server():
-    """The URL of a database on a new server, which listens on loopback only and ends with the tests."""
+    """The URL of a database on a new server, which listens on loopback only and is stopped after the tests."""
     # subtle: not under pytest's folder, which the server's user may not enter.
     folder = Path(f"/tmp/postgres-of-{os.getpid()}")
     folder.mkdir(mode=0o700)
@@ -94,7 +94,7 @@ def test_the_same_grades_on_a_server(server, empty_course, tmp_path):
 
 
 def test_a_gradebook_that_moves_keeps_what_was_given_by_hand(server, first_course, request, tmp_path):
-    """Run the program in GRADING.md, word for word."""
+    """Run the program that GRADING.md shows, unchanged except for the database's URL."""
     guide = (request.config.rootpath / "GRADING.md").read_text(encoding="utf-8")
     program = re.search(r"```python\n# move_gradebook.py\n(.*?)```", guide, re.DOTALL)[1]
     place, url = "postgresql://USER@HOST/DATABASE?sslmode=require", server.replace("/postgres", "/moved")

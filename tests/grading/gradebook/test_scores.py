@@ -1,4 +1,4 @@
-"""The points that a test's outputs state."""
+"""Tests how many points are read from the outputs of a test cell."""
 
 import pytest
 from nbformat.v4 import new_output

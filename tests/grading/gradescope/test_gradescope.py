@@ -1,5 +1,6 @@
-"""A lesson on Gradescope: its program is run in a folder that is laid out as Gradescope's documentation
-says."""
+"""Tests a lesson on Gradescope: its program runs in a folder that is laid out as Gradescope's documentation
+describes.
+"""
 
 import json
 import os
@@ -73,8 +74,10 @@ def archive(course, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def autograder(archive):
-    """The folder /autograder, as Gradescope's harness lays it out; `python` stands in for the environment
-    that setup.sh makes there. subtle: it is outside pytest's folders, which other users may not enter.
+    """A stand-in for the folder /autograder as Gradescope's harness lays it out; `python` in it stands in for
+    the environment that setup.sh makes there.
+
+    subtle: it is outside pytest's folders, which other users may not enter.
     """
     place = Path(tempfile.mkdtemp())
     place.chmod(0o755)
@@ -98,7 +101,7 @@ def write_python(root: Path, line: str) -> None:
 
 
 def graded(root: Path, status: int = 0) -> tuple[dict, str]:
-    """Return what a student reads, and what the program printed for teachers."""
+    """Run the program; return (the results, which the student sees; what was printed, which teachers see)."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [root / "run_autograder"], cwd=root, env=env, capture_output=True, text=True, timeout=600
@@ -109,7 +112,7 @@ def graded(root: Path, status: int = 0) -> tuple[dict, str]:
 
 
 def put(root: Path, course: Path, name: str = f"{FIRST}.ipynb", **work) -> Path:
-    """Hand in a student's notebook."""
+    """Put a notebook into the submission folder, as if a student had handed it in; return its path."""
     path = root / "submission" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(hand_in(course, SampleSubmission("x", **work)), path)

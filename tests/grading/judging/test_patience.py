@@ -1,4 +1,6 @@
-"""Once an answer has failed to return, its further calls do not cost a minute each."""
+"""Tests that once a call of an answer has not returned in time, its further calls get only seconds instead of
+a minute each.
+"""
 
 import shutil
 from collections import defaultdict
@@ -33,7 +35,7 @@ HURRIED = replace(USUAL, cell=8.0, probe=8.0, again=2.0, again_call=0.5)
 
 @pytest.fixture
 def asked(monkeypatch) -> dict:
-    """The time limits, in seconds, under which each cell and each answer was run, in order."""
+    """The time limits, in seconds, under which each cell and each answer was run, in the order of the runs."""
     given = defaultdict(list)
     cell, probe = Session.cell, Session.probe
 
@@ -51,7 +53,7 @@ def asked(monkeypatch) -> dict:
 
 
 def run(course: Path, softmax: str, cells: tuple[str, ...] = ()):
-    """Return the result of a submission with that softmax, and more cells at its end."""
+    """Return the result of a submission with this body of softmax, and with `cells` added at its end."""
     answers = {SOFTMAX: softmax}
     work = hand_in(course, SampleSubmission("ada", answers=answers))
     change(work, lambda notebook: notebook.cells.extend(map(new_code_cell, cells)))

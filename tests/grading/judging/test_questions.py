@@ -1,4 +1,4 @@
-"""The verdict where there is no answer to run."""
+"""Tests the verdict if there is no answer that can be run."""
 
 import pytest
 

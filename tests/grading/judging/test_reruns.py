@@ -1,4 +1,4 @@
-"""The programs of answers under a rule of form, run again on other numbers."""
+"""Tests how the recorded programs of answers under a rule of form are run again on other numbers."""
 
 import functools
 import json
@@ -34,8 +34,8 @@ def asked(exercise_id: str) -> tuple[Questions, Rerun]:
 
 
 def verdict_on_programs(exercise_id: str, answer, change=lambda data: data):
-    """Return the verdict on the results of an answer's programs when they are run again, perhaps after a
-    change.
+    """Return the verdict on an answer's recorded programs, run again on other numbers; `change` may forge
+    each program first.
     """
     questions, again = asked(exercise_id)
     cases = [case for case in questions.cases if case.program]

@@ -1,4 +1,6 @@
-"""Whatever an answer does or returns, there is a verdict with a kind message, and the process goes on unharmed."""
+"""Tests that whatever an answer does or returns, there is a verdict with a kind message, and the process goes
+on unharmed.
+"""
 
 import contextlib
 import random
@@ -58,7 +60,9 @@ def short_limits(monkeypatch):
 
 
 def is_kind(message: str) -> bool:
-    """Return whether a message has at most three lines, none of them from our code or Python's own report."""
+    """Return whether a message has one to three lines and shows nothing of our code or of Python's own error
+    reports.
+    """
     ours = re.search(r"Traceback|autograder|site-packages|\.py\b", message)
     return 1 <= len(message.splitlines()) <= 3 and not ours
 
@@ -256,7 +260,7 @@ def test_memory_that_nobody_fills_is_no_number():
 
 
 def module(init):
-    """Return a module with this constructor and no forward."""
+    """Return a module class with this constructor and no forward."""
 
     def constructor(self, *sizes):
         nn.Module.__init__(self)
@@ -266,7 +270,7 @@ def module(init):
 
 
 def parts(*names: str, make=lambda d_in, d_out: nn.Parameter(torch.randn(d_in, d_out))):
-    """Return a constructor that gives the instance parts of these names."""
+    """Return a constructor that sets attributes with these names on the instance; `make` makes their values."""
 
     def init(self, d_in, d_out):
         for name in names:

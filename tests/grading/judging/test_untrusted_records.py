@@ -1,4 +1,6 @@
-"""Records that come out of a sandbox: honest ones pass, forged ones are unreadable or judged."""
+"""Tests records that come out of a sandbox: honest ones are read, and forged ones are either unreadable or
+judged.
+"""
 
 import pytest
 import torch
@@ -52,7 +54,7 @@ def paths_in(value, path=()):
 
 
 def replaced(value, path, other):
-    """Return the data with another value in that position."""
+    """Return a copy of nested data with `other` at that path."""
     if not path:
         return other
     copy = dict(value) if isinstance(value, dict) else list(value)
@@ -62,7 +64,7 @@ def replaced(value, path, other):
 
 @pytest.mark.parametrize("exercise_id", [SOFTMAX, "matmul.SelfAttention"])
 def test_a_forged_field_is_unreadable_or_judged(exercise_id):
-    """Put a value in place of each field; the judge must not raise."""
+    """Replace each field by each of the odd values; the judge must not raise."""
     exercise = find(exercise_id)
     cases = cases_of(exercise)[:2]
     expected = Expected(exercise, cases)

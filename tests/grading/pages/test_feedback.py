@@ -1,4 +1,4 @@
-"""The additions to a student's feedback page, and what never reaches it."""
+"""Tests what is added to a student's feedback page, and what must never reach it."""
 
 import re
 from dataclasses import replace
@@ -33,7 +33,7 @@ PICTURE = Picture([[0.5, 0.5]], [[1.0, float("nan")]], (0, 1), "the result <b>")
 
 
 class MultiheadSelfAttention(nn.Module):
-    """Without the scale."""
+    """A wrong answer, which does not scale the scores."""
 
     def __init__(self, d_model, n_heads):
         super().__init__()
@@ -64,7 +64,9 @@ def check_cell(exercise_id: str):
 
 
 def fitted(folder, result: Result | None, *exercises: str, key: str = KEY) -> nbformat.NotebookNode:
-    """Return a graded notebook with these checks, as the preprocessor leaves it in the course's folder."""
+    """Return a graded notebook with checks of these exercises after the preprocessor, which finds the result
+    in the current folder by `key`.
+    """
     if result is not None:
         results.save(folder, KEY, result)
     notebook = new_notebook(
@@ -144,7 +146,7 @@ def test_a_key_that_is_none_opens_no_file(folder, key):
 
 
 def test_a_submission_ends_as_a_picture_on_the_page(course):
-    """Hand in, run, judge, store, read again and draw."""
+    """Hand in, grade and make the feedback page, and find the pictures of both wrong answers on it."""
     hand_in(course, SampleSubmission("ada", answers={SOFTMAX: "SMX-01", "loops.weighted_sum": "LOOP-17"}))
     grade(course, sandboxed=not why_no_sandbox())
     make_feedback(course, [FIRST])

@@ -1,4 +1,6 @@
-"""The zip of a lesson's feedback reaches the students who handed in the work, by the systems' own numbers."""
+"""Tests that the zip of a lesson's feedback gets each page to the student who handed in the work, by the
+number that the system gave them.
+"""
 
 import shutil
 import zipfile
@@ -35,7 +37,7 @@ MOODLE = {
 
 @pytest.fixture(scope="module")
 def graded(first_course, tmp_path_factory) -> Path:
-    """A course that collected the lesson from both systems, and gave feedback."""
+    """A course in which the lesson was collected from both systems and graded, and feedback was made."""
     folder = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("zip") / "course"))
     add_students(folder, CLASS)
     text = notebook_text(folder, SampleSubmission("x", STUB))
@@ -60,7 +62,7 @@ def packed(course: Path, system: str) -> dict[str, bytes]:
 
 
 def students_of(course: Path, files: dict[str, bytes]) -> dict[str, str]:
-    """Map each name in the archive to the student whom `collect` would find for it."""
+    """Return, for each name in the archive, the student whom `collect` would find for it."""
     paths = [name.split("/") for name in files]
     names = names_of(paths, {})
     with open_course(course).gradebook as book:

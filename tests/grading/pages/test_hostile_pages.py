@@ -1,4 +1,6 @@
-"""Formgrader's page and the feedback: nothing that a student writes covers them or passes for the course's words."""
+"""Tests that nothing that a student writes covers formgrader's page or the feedback, or passes for the
+course's own words.
+"""
 
 import re
 
@@ -12,7 +14,7 @@ from autograder.grading.gradebook.graded_notebook import OWN_TAG, show_mark_sche
 
 
 def body_of(page: str) -> str:
-    """Return the page without the styles, which name every class."""
+    """Return the page's body without its style sheets, because these name every class."""
     return re.sub(r"<style.*?</style>", "", page, flags=re.DOTALL).partition("<body>")[2]
 
 

@@ -1,4 +1,4 @@
-"""The class report, from made-up submissions: nothing is run."""
+"""Tests the class report on invented submissions; nothing is run."""
 
 import html
 import json
@@ -212,7 +212,9 @@ def test_a_lesson_that_is_not_ours_has_points_only():
 
 @pytest.fixture
 def course(tmp_path):
-    """A course with one lesson of one exercise; ada is graded, bob not, cyd has handed in nothing."""
+    """A course with one lesson of one exercise: ada and bob have submission folders, and cyd has handed in
+    nothing. `grade_ada` grades ada.
+    """
     (tmp_path / "nbgrader_config.py").write_text(CONFIG)
     with open_course(tmp_path).gradebook as book:
         book.add_assignment(LESSON)

@@ -21,7 +21,7 @@ FULL = 21.0
 
 @pytest.fixture
 def started():
-    """A function that starts a program of Dask; all of them are ended after the test."""
+    """A function that starts a Dask program; all programs are ended after the test."""
     running = []
 
     def start(*words: str) -> subprocess.Popen:

@@ -1,4 +1,4 @@
-"""Submissions in parallel."""
+"""Tests how submissions are graded in parallel."""
 
 import threading
 import time
@@ -43,7 +43,7 @@ def test_no_two_submissions_of_one_student_run_at_the_same_time(monkeypatch, tmp
 
 
 def test_who_stops_early_waits_for_no_half_of_a_result(tmp_path):
-    """Stop while some process is sending its result: these results take longer to send than to make."""
+    """Stop while a process is still sending its result: these results take longer to send than to make."""
 
     class Work:
         def done(self, submission):

@@ -1,4 +1,4 @@
-"""Ctrl-C while a class is graded: it takes effect at once, and finished work is kept."""
+"""Tests that Ctrl-C during the grading of a class takes effect at once, and that finished work is kept."""
 
 import os
 import shutil

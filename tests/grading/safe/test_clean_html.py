@@ -1,4 +1,4 @@
-"""HTML of students is safe to look at."""
+"""Tests that students' HTML is safe to look at."""
 
 import re
 

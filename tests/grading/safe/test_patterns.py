@@ -1,4 +1,6 @@
-"""No pattern is much slower on hostile texts: each is tried on long texts made to slow it down."""
+"""Tests that no regular expression becomes slow on hostile texts: each is tried on long texts made to slow it
+down.
+"""
 
 import pkgutil
 import re
@@ -18,7 +20,7 @@ AT_A_PLACE = ("clean_html.ATTRIBUTE", "clean_html.TAG_END")  # these are never s
 
 
 def patterns() -> dict[str, re.Pattern]:
-    """Return the patterns of the folders that handle what students wrote."""
+    """Return the patterns in the modules that handle what students wrote, by name."""
     found = {}
     for room in (safe, submission):
         for one in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):

@@ -1,5 +1,5 @@
-"""Control groups: real ones where this machine lets a test make some; and the rules for where a program may
-make any.
+"""Tests control groups: real ones if this machine lets a test make some, and the rules for where a program
+may make any.
 """
 
 import os
@@ -17,7 +17,7 @@ from autograder.grading.worker.session import Session
 
 
 def place_for_groups() -> Path | None:
-    """Return a real group in which this test can make others, with or without limits."""
+    """Return a real group in which this test can make others, or None if there is none."""
     own = cgroups._own_group()
     try:
         Group(own, {}).end()
@@ -57,7 +57,7 @@ def test_a_group_that_cannot_be_limited_is_not_left_behind():
 
 
 class Recorded:
-    """A replacement for Group where no kernel is behind the folder."""
+    """A replacement for Group where the folder is not a real control group."""
 
     def __init__(self, parent, limits):
         self.limits = limits
@@ -68,7 +68,9 @@ class Recorded:
 
 @pytest.fixture
 def delegated(tmp_path, monkeypatch):
-    """A folder that looks like a group handed to this program, which is its only member."""
+    """A folder that looks like a control group that was handed over to this program, whose processes are its
+    only members.
+    """
     for name, text in {
         "cgroup.controllers": "cpu memory pids",
         "cgroup.subtree_control": "",

@@ -1,4 +1,4 @@
-"""Code in a sandbox: what it can find, and what it is charged for."""
+"""Tests code in a sandbox: what it can find, and what memory it is charged for."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""A sandbox uses whichever bwrap works. OSError is raised for privileges that cannot be dropped, and for
-unknown CPU architectures.
+"""Tests that a sandbox uses a bwrap that works, and that OSError is raised if privileges cannot be dropped or
+the CPU architecture is unknown.
 """
 
 import os
@@ -19,7 +19,7 @@ from autograder.grading.sandbox.sandbox import Sandbox, why_no_sandbox
 
 @needs_sandbox
 def test_the_end_of_a_sandbox_goes_by_its_handle(monkeypatch):
-    """Use the handle, because by then the process id may be another process's."""
+    """Expect it to be ended by its handle, because by then its process id may belong to another process."""
     killed, kill = [], os.kill
     monkeypatch.setattr(os, "kill", lambda pid, number: (killed.append(pid), kill(pid, number)))
     made = Sandbox()
@@ -40,7 +40,9 @@ print(why_no_sandbox() or "a sandbox")
 
 @needs_sandbox
 def test_an_environment_may_be_a_link(tmp_path):
-    """Try `.venv -> ../environments/course`, as set up by people who keep environments elsewhere."""
+    """Try an environment like `.venv -> ../environments/course`, which people set up who keep environments
+    elsewhere.
+    """
     (tmp_path / "linked").symlink_to(sys.prefix)
     (tmp_path / "twice").symlink_to("linked")
     python = str(tmp_path / "twice/bin/python")

@@ -1,4 +1,6 @@
-"""Work with limits on time and memory: whatever the work does is reported, and whatever it starts ends with it."""
+"""Tests work under limits on time and memory: whatever it does is reported, and whatever it starts ends with
+it.
+"""
 
 import faulthandler
 import os
@@ -17,7 +19,7 @@ MB = 1024**2
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """Time limits that count only time spent computing, however busy the machine is."""
+    """A generous wall-clock limit, so that only the time spent computing counts, however busy the machine is."""
     monkeypatch.setattr(limited, "WALL_PER_CPU_SECOND", 60)
 
 

@@ -1,4 +1,6 @@
-"""Reading has limits, and whatever a submission does to its reader affects only its own result."""
+"""Tests that reading has limits, and that whatever a submission does to its reader affects only its own
+result.
+"""
 
 import json
 import os
@@ -222,7 +224,7 @@ def test_stock_autograde_refuses_and_goes_on(course, tmp_path, monkeypatch):
 
 
 def without_tags(validate):
-    """Wrap `validate` so that it fails on a notebook that still has its tags: comparing them could take
+    """Wrap `validate` so that it fails if it is called on a notebook with its tags: comparing them could take
     quadratic time.
     """
 

@@ -1,4 +1,4 @@
-"""Suspicious names in a submission's code."""
+"""Tests which suspicious names are found in a submission's code."""
 
 import collections
 import functools
@@ -65,8 +65,8 @@ HONEST_ANSWERS = [
 
 
 def look(text: str, before: str = "") -> str:
-    """Return the request to look at the code of a notebook with this answer, which earned points, and perhaps
-    another cell before it.
+    """Return the note that asks a teacher to look at the code of a notebook with this answer, which earned
+    points, and with the cell `before` in front of it.
     """
     return suspicious_names([before, text], {SOFTMAX: [text]}, [IMPORTS]).text([SOFTMAX])
 

@@ -1,4 +1,4 @@
-"""Time stamps are read with their zones, or refused in words."""
+"""Tests that time stamps are read with their time zones, or refused with a clear message."""
 
 from datetime import UTC, datetime
 

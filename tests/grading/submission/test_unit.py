@@ -1,4 +1,4 @@
-"""The cells that are run, and how."""
+"""Tests which cells of a submission are run, and in what form."""
 
 import re
 import subprocess
@@ -56,7 +56,7 @@ def test_an_answer_that_divides_by_pip_is_left_as_it_is():
 
 
 def key_with_a_byte_more_in(module, monkeypatch):
-    """Return the key of a result, as it would be if the file of this module had one more byte."""
+    """Return the key that a result would have if the file of this module had one more byte."""
     unit._environment.cache_clear()
     text_of = dependencies._text
     with monkeypatch.context() as patch:
@@ -107,8 +107,8 @@ with open({path!r}, "w") as file:
 
 
 def test_all_that_grading_loads_is_found_in_its_imports(tmp_path):
-    """List what is loaded in the grader's process, and in an answer's after every lesson's imports of the
-    package.
+    """List the modules that are loaded in the grader's process, and those loaded in an answer's process after
+    the imports of every lesson.
     """
     imports = set()
     for lesson in find_lessons(None):

@@ -1,5 +1,5 @@
-"""The process of a submission: honest code finds what it needs there. The fork server ends with the program
-that started it, and reveals nothing about that program.
+"""Tests the process of a submission: honest code finds what it needs there. Also tests that the fork server
+ends with the program that started it, and reveals nothing about that program.
 """
 
 import ast
@@ -107,7 +107,7 @@ time.sleep(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
 @pytest.mark.parametrize("when", ["while it imports", "before its first line"])
 def test_the_warm_process_ends_with_the_one_that_started_it(when):
-    """Block the warm process, so that it does not end by itself."""
+    """Expect the warm process to be killed: it is blocked, so that it cannot end by itself."""
     starter = subprocess.Popen(
         [sys.executable, "-c", STARTS, when],
         stdout=subprocess.PIPE,
@@ -149,7 +149,9 @@ for name, names in json.loads(sys.argv[1]).items():
 
 
 def test_of_what_lessons_import_only_what_shows_something_does_nothing():
-    """Keep functions with which an answer may compute, even where they import what is silenced."""
+    """Check that functions with which an answer may compute still work, even if they import modules that are
+    silenced.
+    """
     imported = {}
     for file in (ROOT / "solutions").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -1,3 +1,3 @@
-"""Five small exercises for the tests, of the kinds that lessons from 07 on need."""
+"""Five small exercises for the tests; each is of a kind that lesson 07 or a later one needs."""
 
 LESSON = "90_toys"
