@@ -26,7 +26,7 @@ INCOMPARABLE = {
     "a long list": [""] * (MOST_ITEMS + 1),
     "a very long list of numbers": [0] * (MOST_INTS + 1),
     "a long dict": {str(i): i for i in range(MOST_ITEMS + 1)},
-    "a long dict of numbers": {(i,): i for i in range(MOST_KEYS + 1)},
+    "a long dict of numbers": dict.fromkeys(range(MOST_KEYS + 1)),
     "keys of other types": {frozenset(): 2},
     "half a character": "\ud800",
     "a set": {1},
