@@ -130,19 +130,25 @@ def collect(
 def _open(path: Path, ids: set[str]) -> _Archive:
     """Return an archive, with the object that finds students in its file names.
 
-    A Gradescope export has a metadata file beside its folders that says whose they are. A file of that name
-    whose path identifies a student was handed in by that student, and does not count. Names inside nested
-    archives count only if the outer archive's names identify nobody.
+    A Gradescope export has a metadata file beside its folders that says whose they are. A file of that name that
+    lies among a student's files was handed in by that student, and does not count. Names inside nested archives
+    count only if the outer archive's names identify nobody.
     """
     paths, exports = [], []
     for entry in outer_entries(path):
         paths.append(entry.parts)
         if entry.parts[-1] == METADATA and len(entry.parts) <= 2:
             with suppress(Refused):
-                exports.append((entry.parts, entry.read()))
+                exports.append((entry.parts[:-1], entry.read()))
     names = names_of(paths, {}, ids)
-    if of_the_system := [data for parts, data in exports if not names.origins(parts)]:
-        names = names_of(paths, gradescope_metadata(of_the_system[0]), ids)
+    for folder, data in sorted(exports, key=lambda export: len(export[0])):
+        if names.origins([*folder, METADATA]):
+            continue
+        submissions = gradescope_metadata(data)
+        named = [parts for parts in paths if submissions.keys() & set(parts)]
+        if all(parts[: len(folder)] == folder for parts in named):
+            names = names_of(paths, submissions, ids)
+            break
     if any(names.origins(parts) for parts in paths):
         return _Archive(path, names, within=False)
     return _Archive(
