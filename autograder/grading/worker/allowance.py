@@ -6,8 +6,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Allowance:
     """The limits of one submission: CPU seconds for a cell and for a probe, seconds by the clock for the
-    whole, bytes of memory, and processes. `again` is the limit for code that needs an answer that did not
-    return before (judging/patience.py), and `again_call` the limit for each call of such an answer.
+    whole, bytes of memory, and processes, counting each of their threads. `again` is the limit for code that
+    needs an answer that did not return before (judging/patience.py), and `again_call` the limit for each call
+    of such an answer.
 
     By the clock, a cell or a probe may take PATIENCE (probe/limit.py) times its CPU seconds.
     """

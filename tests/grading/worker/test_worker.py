@@ -90,6 +90,16 @@ def test_sockets_count_as_memory():
         assert session._sandbox.usage().memory - before >= 200 * sandbox.BUFFER
 
 
+@needs_sandbox
+def test_threads_count_as_processes():
+    """Otherwise one submission could use up the numbers that the kernel has for all processes of the machine."""
+    start = (
+        "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(9,)).start()"
+    )
+    with Session(shared_fork_server()) as session, pytest.raises(Ended, match="too many processes"):
+        session.cell(f"{start}\ntime.sleep(5)")
+
+
 STARTS = """
 import os, sys, time
 from autograder.grading.worker import fork_server
