@@ -69,7 +69,7 @@ COLOURS = f"\x1b[{';' * 150_000}m"
 SLOW = {
     "code": [new_code_cell(DOTS)],
     "code in answers": [new_markdown_cell(f"```ipython3\n{DOTS[:15_000]}\n```") for _ in range(10)],
-    "colours": [new_code_cell("1", outputs=[new_output("stream", text=COLOURS) for _ in range(10)])],
+    "colours": [new_code_cell("1", outputs=[new_output("stream", text=COLOURS)] * 10)],
 }
 
 
