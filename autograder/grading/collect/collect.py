@@ -130,24 +130,23 @@ def collect(
 def _open(path: Path, ids: set[str]) -> _Archive:
     """Return an archive, with the object that finds students in its file names.
 
-    A Gradescope export has a metadata file beside its folders that says whose they are. A file of that name that
-    lies among a student's files was handed in by that student, and does not count. Names inside nested archives
-    count only if the outer archive's names identify nobody.
+    A Gradescope export has a metadata file beside its folders that says whose they are. A file of that name was
+    handed in by a student, and does not count, if its path identifies one, or other folders lie outside its own.
+    Names inside nested archives count only if the outer archive's names identify nobody.
     """
-    paths, exports = [], []
+    paths, in_folders, exports = [], [], []
     for entry in outer_entries(path):
         paths.append(entry.parts)
+        if len(entry.parts) > 1 and not entry.is_nobodys:
+            in_folders.append(entry.parts)
         if entry.parts[-1] == METADATA and len(entry.parts) <= 2:
             with suppress(Refused):
                 exports.append((entry.parts[:-1], entry.read()))
     names = names_of(paths, {}, ids)
     for folder, data in sorted(exports, key=lambda export: len(export[0])):
-        if names.origins([*folder, METADATA]):
-            continue
-        submissions = gradescope_metadata(data)
-        named = [parts for parts in paths if submissions.keys() & set(parts)]
-        if all(parts[: len(folder)] == folder for parts in named):
-            names = names_of(paths, submissions, ids)
+        is_outermost = all(parts[: len(folder)] == folder for parts in in_folders)
+        if is_outermost and not names.origins([*folder, METADATA]):
+            names = names_of(paths, gradescope_metadata(data), ids)
             break
     if any(names.origins(parts) for parts in paths):
         return _Archive(path, names, within=False)

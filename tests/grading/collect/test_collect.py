@@ -282,7 +282,12 @@ def test_who_is_who_on_gradescope_is_not_for_a_student_to_say(course, texts, tmp
         f"{top}submission_metadata.yml": YML,
     }
     packed = {name: texts.get(text, text) for name, text in files.items()}
+    packed |= {"__MACOSX/._x": "x", "how to unpack this.txt": "x"}
     assert collect(course, [zipped(tmp_path / "x.zip", packed)])
-    assert placed(course) == {"ada 01": texts["done"], "alan7 01": texts["done"], "sofya 01": texts["half"]}
+    everyone = {"ada 01": texts["done"], "alan7 01": texts["done"], "sofya 01": texts["half"]}
+    assert placed(course) == everyone
     del packed[f"{top}submission_metadata.yml"]
     assert not collect(course, [zipped(tmp_path / "x.zip", packed)])
+    del packed[f"{top}submission_12/{F}"]
+    assert collect(course, [zipped(tmp_path / "x.zip", packed | {f"{top}submission_metadata.yml": YML})])
+    assert placed(course) == everyone
