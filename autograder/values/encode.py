@@ -20,6 +20,7 @@ from autograder.faults import trust_boundary
 from autograder.isolation import without_subclasses
 from autograder.untrusted import require
 from autograder.values import Encoded
+from autograder.values.plain import MOST_KEYS
 
 LARGEST_TENSOR = 2_000_000  # entries
 MOST_ITEMS = 10_000
@@ -103,13 +104,17 @@ def _encode_dict(value: dict, depth: int) -> Encoded:
     if dict.__len__(value) > MOST_ITEMS:
         return _other(f"dict of more than {MOST_ITEMS} items")
     pairs = list(dict.items(value))
-    if not all(_is_key(key) for key, _ in pairs):
+    keys = [key for key, _ in pairs]
+    if not all(map(_is_key, keys)):
         return _other("dict whose keys are not numbers, texts or tuples of these")
-    return {
-        "kind": "dict",
-        "keys": [key for key, _ in pairs],
-        "items": [encode(item, depth + 1) for _, item in pairs],
-    }
+    if len(keys) > _most_keys(keys):
+        return _other(f"dict of more than {MOST_KEYS} keys that are not texts")
+    return {"kind": "dict", "keys": keys, "items": [encode(item, depth + 1) for _, item in pairs]}
+
+
+def _most_keys(keys: list) -> int:
+    """Return how many keys a dict with these keys may have."""
+    return MOST_ITEMS if all(type(key) is str for key in keys) else MOST_KEYS
 
 
 def _is_key(key: Any, depth: int = 0) -> bool:
@@ -161,6 +166,7 @@ def check(value: Any, depth: int = 0) -> None:
         if kind == "dict":
             require(type(value["keys"]) is list and len(value["keys"]) == len(value["items"]))
             require(all(map(_is_key, value["keys"])))
+            require(len(value["keys"]) <= _most_keys(value["keys"]))
         for item in value["items"]:
             check(item, depth + 1)
     elif kind == "tensor":

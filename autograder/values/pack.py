@@ -40,11 +40,8 @@ def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
     if len(data) > LARGEST_MESSAGE:
         raise BadMessage(f"a message of {len(data)} bytes is larger than allowed")
     try:
-        text = data[8 : 8 + int.from_bytes(data[:8], "little")]
-        if text.count(b"[") + text.count(b"{") > MOST_CONTAINERS:
-            raise BadMessage("the message holds too many things")
-        header = json.loads(text)
-        value = json.loads(header["__metadata__"]["json"])
+        text = data[8 : 8 + int.from_bytes(data[:8], "little")].decode()
+        value = _from_json(_from_json(text)["__metadata__"]["json"])
         return restore(value, load(data).__getitem__, specs)
     except BadMessage:
         raise
@@ -52,3 +49,9 @@ def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
         raise BadMessage("the message is nested too deeply") from error
     except Exception as error:  # whatever damaged bytes make the parsers raise
         raise BadMessage("the message is damaged") from error
+
+
+def _from_json(text: str) -> Any:
+    if text.count("[") + text.count("{") > MOST_CONTAINERS:
+        raise BadMessage("the message holds too many things")
+    return json.loads(text)

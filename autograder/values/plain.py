@@ -15,6 +15,10 @@ from typing import Any
 
 import torch
 
+# Of a dict whose keys are not all texts. subtle: a student can choose numbers with equal hashes, and a dict of a
+# million such keys takes hours; only the hashes of texts are random.
+MOST_KEYS = 1_000
+
 
 def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[Any], ...] = ()) -> Any:
     """Return `value` as data that can be written as JSON; `place` stores a tensor and returns a key for it.
@@ -64,6 +68,8 @@ def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[An
         return tuple(restore(item, take, specs) for item in held)
     if kind == "dict":
         keys, items = restore(held, take, specs)
+        if len(keys) > MOST_KEYS and not specs:  # only our own data has specs
+            raise ValueError(f"a dict of more than {MOST_KEYS} keys")
         return dict(zip(keys, items, strict=True))
     if kind == "float":
         return {"inf": torch.inf, "-inf": -torch.inf, "nan": torch.nan}[held]

@@ -68,7 +68,9 @@ for _ in range(2000):
         threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
     except RuntimeError:
         break
+time.sleep(2)
 """,
+        problem="too m",
     ),
     by_cell(
         "memory_bomb",

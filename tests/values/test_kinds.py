@@ -1,6 +1,8 @@
 """Tests every kind of value: right ones pass, wrong ones do not, and all of them can be sent and stored."""
 
+import json
 import math
+import struct
 from collections import Counter
 
 import numpy as np
@@ -11,7 +13,8 @@ from simple_exercise import verdict_on
 from autograder.schema.case import Case
 from autograder.values.compare import EXACT, ONE_OF, SAME_ROWS, SAME_SET, Match, close, difference
 from autograder.values.encode import encode
-from autograder.values.pack import pack, unpack
+from autograder.values.pack import MOST_CONTAINERS, BadMessage, pack, unpack
+from autograder.values.plain import MOST_KEYS
 from autograder.values.store import Stored, Writer
 
 X = torch.arange(6.0).reshape(2, 3)
@@ -83,6 +86,22 @@ def test_values_travel_and_are_kept(value, tmp_path):
     kept = Stored(tmp_path / "kept")
     for other in (unpack(pack(recorded)), kept.value["one"], kept.part(number)):
         assert difference(recorded, other, EXACT) is None and difference(other, recorded, EXACT) is None
+
+
+SAME_HASH = pack(dict.fromkeys(range(0, (MOST_KEYS + 1) * (2**61 - 1), 2**61 - 1)))
+# JSON may write a bracket as \\u005b.
+ESCAPED = (
+    json.dumps({"__metadata__": {"json": f"[{'[],' * MOST_CONTAINERS}0]"}}).replace("[]", "\\u005b]").encode()
+)
+
+
+@pytest.mark.parametrize(
+    "message", [SAME_HASH, struct.pack("<Q", len(ESCAPED)) + ESCAPED], ids=["hash", "escaped"]
+)
+def test_a_message_that_would_take_much_time_or_memory_is_refused(message):
+    with pytest.raises(BadMessage) as refused:
+        unpack(message)
+    assert "too many" in str(refused.value) or f"{MOST_KEYS} keys" in str(refused.value.__cause__)
 
 
 # How results are compared

@@ -12,6 +12,7 @@ from autograder.judge import Expected
 from autograder.probe import probe
 from autograder.schema.case import Case
 from autograder.values.encode import LARGEST_TENSOR, LONGEST_TEXT, MOST_INTS, MOST_ITEMS, encode
+from autograder.values.plain import MOST_KEYS
 
 ONES = torch.ones(2)
 nested = []
@@ -25,6 +26,7 @@ INCOMPARABLE = {
     "a long list": [""] * (MOST_ITEMS + 1),
     "a very long list of numbers": [0] * (MOST_INTS + 1),
     "a long dict": {str(i): i for i in range(MOST_ITEMS + 1)},
+    "a long dict of numbers": dict.fromkeys(range(MOST_KEYS + 1)),
     "keys of other types": {frozenset(): 2},
     "half a character": "\ud800",
     "a set": {1},

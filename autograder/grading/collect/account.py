@@ -3,6 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
+from autograder.printable import printable
+
 MOST_NAMED = 8
 
 
@@ -28,7 +30,7 @@ class Account:
         """
         self._fates.setdefault(number, fate)
         if who:
-            self._who[fate][who] += 1
+            self._who[fate][printable(who)] += 1
 
     def count(self, fates: Collection[str]) -> int:
         """Return how many files had one of these outcomes."""

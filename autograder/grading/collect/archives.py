@@ -15,10 +15,12 @@ from functools import partial
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.grading.submission.files import MOST_BYTES, Refused, open_file
+from autograder.grading.submission.files import MOST_BYTES, NOTEBOOKS, Refused, open_file
+from autograder.untrusted import without_surrogates
 
-# Limits for one hand-in: files in its archives, bytes read in all, bytes of an archive's list of files.
-MOST_FILES, MOST_IN_ALL, LONGEST_LIST = 10_000, 100 * 1024**2, 4 * 1024**2
+# Limits for one hand-in: files in its archives, notebooks, which take longer to read, bytes read in all, and bytes
+# of an archive's list of files.
+MOST_FILES, MOST_NOTEBOOKS, MOST_IN_ALL, LONGEST_LIST = 10_000, 100, 100 * 1024**2, 4 * 1024**2
 LONGEST_NAME, LONGEST_PATH = 255, 2_000  # characters
 IS_UTF8 = 0x800  # the flag that says that a name in a zip archive is UTF-8
 # The compression methods that are accepted; others can take gigabytes to unpack.
@@ -66,9 +68,10 @@ class Entry:
 
 @dataclass
 class _Budget:
-    """The number of files and bytes that may still be read for one person."""
+    """The number of files, notebooks and bytes that may still be read for one person."""
 
     files: int
+    notebooks: int
     size: int
 
     def counted(self, entry: Entry) -> Entry:
@@ -76,11 +79,14 @@ class _Budget:
         are read.
         """
         self.files -= 1
+        self.notebooks -= entry.path.lower().endswith(NOTEBOOKS)
         return Entry(entry.path, partial(self._chunks, entry), entry.outer)
 
     def _chunks(self, entry: Entry) -> Iterator[bytes]:
         if self.files < 0:
             raise Refused(f"this hand-in holds more than {MOST_FILES:,} files")
+        if self.notebooks < 0:
+            raise Refused(f"this hand-in holds more than {MOST_NOTEBOOKS} notebooks")
         for chunk in entry.chunks():
             self.size -= len(chunk)
             if self.size < 0:
@@ -95,7 +101,8 @@ def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry
 
     Raises UserError if `path` is neither a folder nor a zip archive.
     """
-    budgets: dict[Hashable, _Budget] = defaultdict(lambda: _Budget(MOST_FILES, MOST_IN_ALL))
+    most = MOST_FILES, MOST_NOTEBOOKS, MOST_IN_ALL
+    budgets: dict[Hashable, _Budget] = defaultdict(lambda: _Budget(*most))
     for entry in outer_entries(path):
         for one in _with_nested(entry):
             budget = budgets[whose(one)]
@@ -111,7 +118,8 @@ def outer_entries(path: Path) -> Iterator[Entry]:
             folders.sort()
             for name in sorted(names):
                 file = Path(place, name)
-                yield _entry(file.relative_to(path).as_posix(), partial(_of_file, file))
+                name = without_surrogates(file.relative_to(path).as_posix())
+                yield _entry(name, partial(_of_file, file))
         return
     try:
         archive = zipfile.ZipFile(path)
@@ -124,7 +132,7 @@ def outer_entries(path: Path) -> Iterator[Entry]:
 
 def _of_zip(archive: zipfile.ZipFile, before: str) -> Iterator[Entry]:
     for info in archive.infolist():
-        if not info.is_dir():
+        if not info.filename.endswith("/"):  # a folder; `is_dir` fails for a file without a name
             yield _entry(before + _name(info).replace("\\", "/"), partial(_content, archive, info))
 
 

@@ -134,18 +134,24 @@ def _open(path: Path, ids: set[str]) -> _Archive:
     """Return an archive, with the object that finds students in its file names.
 
     A Gradescope export contains, next to its folders, a metadata file that says whose the folders are. A file
-    with the same name whose path identifies a student was handed in by that student, and is not used. Names
-    inside nested archives are used only if the outer archive's names identify nobody.
+    with the same name is not used if a student handed it in: if its path identifies a student, or if other
+    folders lie outside the file's own. Names inside nested archives are used only if the outer archive's
+    names identify nobody.
     """
-    paths, exports = [], []
+    paths, in_folders, exports = [], [], []
     for entry in outer_entries(path):
         paths.append(entry.parts)
+        if len(entry.parts) > 1 and not entry.is_nobodys:
+            in_folders.append(entry.parts)
         if entry.parts[-1] == METADATA and len(entry.parts) <= 2:
             with suppress(Refused):
-                exports.append((entry.parts, entry.read()))
+                exports.append((entry.parts[:-1], entry.read()))
     names = names_of(paths, {}, ids)
-    if of_the_system := [data for parts, data in exports if not names.origins(parts)]:
-        names = names_of(paths, gradescope_metadata(of_the_system[0]), ids)
+    for folder, data in sorted(exports, key=lambda export: len(export[0])):
+        is_outermost = all(parts[: len(folder)] == folder for parts in in_folders)
+        if is_outermost and not names.origins([*folder, METADATA]):
+            names = names_of(paths, gradescope_metadata(data), ids)
+            break
     if any(names.origins(parts) for parts in paths):
         return _Archive(path, names, within=False)
     return _Archive(

@@ -9,7 +9,7 @@ from nbgrader.api import Gradebook, Notebook
 
 from autograder.exercises import exercises_of
 from autograder.grading.submission.files import Refused
-from autograder.grading.submission.limited import read_limited
+from autograder.grading.submission.limited import Broke, read_limited
 from autograder.grading.submission.read_submission import grade_id_of, read_notebook
 
 
@@ -44,7 +44,10 @@ class Lessons:
         """
         try:
             lesson, as_released = read_limited(self._read, file)
-        except Refused:
+        except (
+            Refused,
+            Broke,
+        ):  # `grade` says why; an error of ours must not keep others from being collected
             lesson, as_released = None, False
         return Content(lesson or _only_most({name: int(name in called) for name in self._cells}), as_released)
 

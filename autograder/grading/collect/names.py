@@ -46,6 +46,11 @@ BRIGHTSPACE = re.compile(
     r"(?:(?P<month>[A-Z][a-z]{2,8}) (?P<day>\d{1,2})|(?P<first>\d{1,2}) (?P<second>[A-Z][a-z]{2,8})),? (?P<year>\d{4}) "
     rf"(?P<hour>\d{{1,2}})[:_.]?(?P<minute>\d\d)(?: (?P<half>[AP])M)?(?:{DASH}(?P<file>.+))?"
 )
+# These occur once in a name. People choose their own names, and could put another's number, or another time, before
+# the system's.
+MOODLE_MARK = re.compile(r"_\d+_assignsubmission_")
+DATE = re.compile(r"(?:[A-Z][a-z]{2,8} \d{1,2}|\d{1,2} [A-Z][a-z]{2,8}),? \d{4} \d{1,2}[:_.]?\d\d")
+YEARS = range(2000, 2100)
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -71,6 +76,9 @@ class Origin:
         return self.system, self.user
 
 
+UNCLEAR = Origin("", "")  # of a name that can be read in two ways
+
+
 @dataclass(frozen=True)
 class Names:
     """Finds the students in the file names of one archive. `read` finds them in the names of the system that
@@ -85,7 +93,7 @@ class Names:
 
     def origins(self, parts: list[str]) -> list[Origin]:
         """Return an origin for each student who handed in the file at this path: several for joint work, none
-        if nothing identifies them.
+        if nothing identifies them or if a name can be read in two ways.
         """
         if self.gradescope:
             folder = next((part for part in parts[:-1] if part in self.gradescope), None)
@@ -94,7 +102,7 @@ class Names:
         if origin and origin.system == BLACKBOARD_SAYS:
             user = _without_title(origin.user, self.titles)
             origin = replace(origin, user=user, ids=(user,))
-        return [origin] if origin else []
+        return [origin] if origin and origin != UNCLEAR else []
 
 
 def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection[str] = ()) -> Names:
@@ -140,7 +148,7 @@ def _of_gradescope(folder: str, submission: dict) -> Iterator[Origin]:
         if isinstance(one, dict):
             ids = tuple(filter(None, (_text(one.get(key)) for key in (":sid", ":email"))))
             user = ids[0] if ids else folder
-            known = time if isinstance(time, datetime) else None
+            known = time if isinstance(time, datetime) and time.year in YEARS else None
             yield Origin(GRADESCOPE_SAYS, user, ids, _text(one.get(":name")), known)
 
 
@@ -160,8 +168,11 @@ def _canvas(part: str) -> Origin | None:
 
 
 def _moodle(part: str) -> Origin | None:
-    found = MOODLE.fullmatch(part)
-    return Origin(MOODLE_SAYS, found["user"], name=found["name"]) if found else None
+    if not (found := MOODLE.fullmatch(part)):
+        return None
+    if len(MOODLE_MARK.findall(part)) > 1:
+        return UNCLEAR
+    return Origin(MOODLE_SAYS, found["user"], name=found["name"])
 
 
 def _blackboard(part: str) -> Origin | None:
@@ -207,6 +218,8 @@ def _without_title(text: str, titles: Collection[str]) -> str:
 def _brightspace(part: str) -> Origin | None:
     if not (found := BRIGHTSPACE.fullmatch(part)):
         return None
+    if len(DATE.findall(part)) > 1:
+        return UNCLEAR
     month = (found["month"] or found["second"])[:3].lower()
     hour = int(found["hour"])
     if found["half"]:
@@ -223,7 +236,7 @@ def _brightspace(part: str) -> Origin | None:
 
 def _time(year: int, month: int, day: int, hour: int, minute: int, second: int = 0) -> datetime | None:
     try:
-        return datetime(year, month, day, hour, minute, second)
+        return datetime(year, month, day, hour, minute, second) if year in YEARS else None
     except ValueError:
         return None
 

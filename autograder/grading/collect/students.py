@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from autograder.grading.collect.names import Origin
 
-LONGEST_NAME = 100  # bytes; a number is appended, and a file's name has at most 255
+LONGEST_NAME = 60  # bytes of a name, and of the number after it: nbgrader's ids have at most 128 characters
 IN_BRACKETS = re.compile(r"\([^()]*\)")
 ID = re.compile(r"\b(?=[^\W_]*\d)[^\W_]{4,}\b")  # a login or a number next to a name
 CUT = re.compile(r"[-_]")

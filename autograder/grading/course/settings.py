@@ -28,6 +28,7 @@ OLD_ID = "attention-by-hand"  # the id of all courses that were made before each
 SAFE = {
     "markdown2html": "autograder.grading.safe.formulas.markdown",
     "clean_html": "autograder.grading.safe.clean_html.clean_again",
+    "highlight_code": "autograder.grading.safe.highlight.highlighted",
 }
 
 
@@ -116,7 +117,7 @@ def _feedback(c: Config) -> None:
         "points": "autograder.grading.gradebook.table.as_number",
     }
     # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
-    # nbgrader's templates render them themselves; the two filters in SAFE clean those as well.
+    # nbgrader's templates render them themselves; the filters in SAFE clean those as well.
     c.HTMLExporter.sanitize_html = True
     # Formgrader's own template loads MathJax from the network, and stops if there is no network; ours does not.
     c.HTMLExporter.extra_template_basedirs = c.FeedbackExporter.extra_template_basedirs

@@ -21,6 +21,7 @@ from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 
 from autograder.grading.safe.clean_html import as_text, clean, exceeds
+from autograder.grading.safe.highlight import PYTHON, highlighted
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 TAGS = {
@@ -175,6 +176,11 @@ class _Renderer(IPythonRenderer):
     def latex_environment(self, name: str, body: str) -> str:
         text = f"\\begin{{{name}}}{body}\\end{{{name}}}"
         return self._marked(text, text, block=True)
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """Return code in a text as HTML; only Python is coloured."""
+        language = (info or "").strip().partition(" ")[0].lower()
+        return highlighted(code) if language in PYTHON else f"<pre><code>{escape(code)}</code></pre>"
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """Return the picture, or its alternative text if it cannot be embedded. subtle: that text goes into

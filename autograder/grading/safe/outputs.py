@@ -12,6 +12,8 @@ from nbformat.v4 import new_output
 from autograder.grading.safe.clean_html import clean
 from autograder.untrusted import as_text
 
+# subtle: nbconvert's time for a terminal's escape sequence grows with the square of its length; colours are short.
+LONG_ESCAPE = re.compile(r"\x1b\[[^@-~\n]{50,}")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 LONGEST_TEXT = 200_000
 LONGEST_HTML = 300_000
@@ -70,4 +72,4 @@ def _plain_data(data: dict) -> dict:
 
 
 def _text(value: object, longest: int = LONGEST_TEXT) -> str:
-    return as_text(value, longest)
+    return LONG_ESCAPE.sub("", as_text(value, longest))

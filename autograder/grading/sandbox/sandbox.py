@@ -26,10 +26,13 @@ BUFFER = 2 * 212_992
 
 
 MEMORY = re.compile(r"^(?:VmRSS|VmPTE):\s*(\d+) kB$", re.MULTILINE)
+THREADS = re.compile(r"^Threads:\s*(\d+)$", re.MULTILINE)
 
 
 class Usage(NamedTuple):
-    """The number of processes in a sandbox, and their total memory in bytes and CPU time in seconds."""
+    """The number of processes in a sandbox, in which each thread counts, and their total memory in bytes and
+    CPU time in seconds.
+    """
 
     processes: int
     memory: int
@@ -95,9 +98,10 @@ class Sandbox:
         try:
             for name in os.listdir(proc):
                 if name.isdigit():
-                    processes += 1
                     with contextlib.suppress(OSError, ValueError, IndexError):  # the process has just ended
-                        memory += sum(map(int, MEMORY.findall(Path(proc, name, "status").read_text()))) * 1024
+                        status = Path(proc, name, "status").read_text()
+                        processes += sum(map(int, THREADS.findall(status)))
+                        memory += sum(map(int, MEMORY.findall(status))) * 1024
                         # The fields after the name, which may contain anything: the 12th to 15th are the CPU
                         # time of the process and of its children that have ended.
                         fields = Path(proc, name, "stat").read_text().rpartition(")")[2].split()

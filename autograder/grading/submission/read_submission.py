@@ -72,7 +72,7 @@ def read_notebook(path: Path) -> NotebookNode:
         cells = _plain_cells(_cells_of(json.loads(data.decode("utf-8-sig"))))
     except UnicodeDecodeError:
         raise Refused(NOT_UTF_8) from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise Refused(CONFLICT if _holds_merge_marks(data) else DAMAGED) from None
     return from_dict({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 

@@ -9,12 +9,13 @@ import zipfile
 import pytest
 from collected import placed, zipped
 
-from autograder.grading.collect import archives
+from autograder.grading.collect import archives, lessons
 from autograder.grading.collect.archives import LONGEST_NAME
 from autograder.grading.collect.collect import collect
-from autograder.grading.collect.names import names_of
+from autograder.grading.collect.names import Origin, names_of
 from autograder.grading.collect.students import Class, id_of_stranger
 from autograder.grading.demo.sample_class import FIRST, SECOND
+from autograder.grading.submission.read_submission import read_notebook
 
 F = f"{FIRST}.ipynb"
 MEGABYTE = 1_000_000
@@ -44,6 +45,7 @@ def many_blanks() -> bytes:
 # What the student evil hands in, and part of the message.
 EVIL = {
     "many files": (lambda: packed({f"{n}.ipynb": b"" for n in range(20)}), "more than 10 files"),
+    "many notebooks": (lambda: packed({f"{n}.ipynb": b"{}" for n in range(20)}), "more than 10 notebooks"),
     "a long list of files": (
         lambda: packed({f"{'x' * 200}{n}": b"" for n in range(20)}),
         "unplaced/: evil_66 (evil_66_1_x.zip)",
@@ -53,6 +55,10 @@ EVIL = {
     "a name without end": (
         lambda: packed({f"{'_' * 32_000}_attempt_2026-01-01-20-00-00_{F}": b"{}"}),
         "is longer than",
+    ),
+    "a file without a name": (
+        lambda: packed({"x.py": b"", "y.py": b""}).replace(b"x.py", b"\0.py"),
+        "unplaced/: evil_66 (), evil_66 (y.py)",
     ),
     "a path without end": (lambda: packed({"a/" * 30_000 + F: b"{}"}), "is longer than"),
 }
@@ -65,6 +71,8 @@ def test_what_one_hands_in_has_a_budget_of_its_own(course, texts, tmp_path, caps
         monkeypatch.setattr(archives, "MOST_IN_ALL", 2 * 1024**2)
     if name == "many files":
         monkeypatch.setattr(archives, "MOST_FILES", 10)
+    if name == "many notebooks":
+        monkeypatch.setattr(archives, "MOST_NOTEBOOKS", 10)
     if name == "a long list of files":
         monkeypatch.setattr(archives, "LONGEST_LIST", 4_000)
     files = {
@@ -87,12 +95,43 @@ def test_a_name_without_end_of_the_archive_itself_is_refused_and_named(course, t
     assert "its name does not say whose work it is" in capsys.readouterr().out
 
 
+def test_names_that_no_file_of_ours_can_hold_cost_nobody_anything(course, texts, tmp_path):
+    """Names on a disk may be any bytes."""
+    there = tmp_path / "there"
+    there.mkdir()
+    for name, text in ((f"lovelace\udcffada_71_1_{F}", "done"), (f"turingalan_72_2_{F}", "half")):
+        (there / name).write_text(texts[text])
+    assert collect(course, [there])
+    assert placed(course) == {"ada 01": texts["done"], "alan7 01": texts["half"]}
+
+
+def test_no_name_of_a_file_reaches_the_terminal_as_it_is(course, texts, tmp_path, capsys):
+    files = {"turingalan_72_2_x\x1b[2J.pdf": "x", "kovalevskayasofya_73_3_\u202ex.md": "x", "x.\x1b[31m": "x"}
+    assert not collect(course, [zipped(tmp_path / "x.zip", files)])
+    said = capsys.readouterr().out
+    assert "x\\x1b[2J.pdf" in said and "\x1b" not in said and "\u202e" not in said
+
+
 def test_a_folder_of_a_student_has_a_name_that_a_file_system_takes(course, texts, tmp_path):
     name = "\u738b" * 100 + f"_66_1_{F}"  # 300 bytes
     assert len(name) <= LONGEST_NAME
     assert collect(course, [zipped(tmp_path / "x.zip", {name: texts["done"]})])
     ((student, text),) = placed(course).items()
     assert student.endswith("_66 01") and text == texts["done"]
+    longest = Origin("gradescope", "1" * LONGEST_NAME, name="x" * LONGEST_NAME)
+    assert len(id_of_stranger(longest)) <= 128  # as many characters as a gradebook in PostgreSQL takes
+
+
+def test_a_notebook_that_breaks_the_reader_stops_nobody_else(course, texts, tmp_path, monkeypatch):
+    def read(path):
+        if "worksheets" in path.read_text(encoding="utf-8"):
+            raise ZeroDivisionError
+        return read_notebook(path)
+
+    monkeypatch.setattr(lessons, "read_notebook", read)
+    files = {f"lovelaceada_71_1_{F}": texts["done"], f"turingalan_72_2_{F}": '{"worksheets": []}'}
+    assert collect(course, [zipped(tmp_path / "x.zip", files)])
+    assert placed(course).keys() == {"ada 01", "alan7 01"}
 
 
 # A megabyte of the worst input for each pattern that reads students' texts. A quadratic pattern would take hours.

@@ -270,3 +270,24 @@ def test_a_hostile_archive_writes_nothing_outside_and_ends(course, texts, tmp_pa
     (tmp_path / "no.zip").write_text("no")
     with pytest.raises(UserError, match="not a zip archive"):
         collect(course, [tmp_path / "no.zip"])
+
+
+@pytest.mark.parametrize("top", ["", "assignment_1_export/"])
+def test_who_is_who_on_gradescope_is_not_for_a_student_to_say(course, texts, tmp_path, top):
+    own = YML.replace("sofya", "SOFYA").replace(": ada", ": sofya").replace("SOFYA", "ada")
+    files = {
+        f"{top}submission_11/submission_metadata.yml": own,
+        f"{top}submission_11/{F}": "done",
+        f"{top}submission_12/{F}": "half",
+        f"{top}submission_metadata.yml": YML,
+    }
+    packed = {name: texts.get(text, text) for name, text in files.items()}
+    packed |= {"__MACOSX/._x": "x", "how to unpack this.txt": "x"}
+    assert collect(course, [zipped(tmp_path / "x.zip", packed)])
+    everyone = {"ada 01": texts["done"], "alan7 01": texts["done"], "sofya 01": texts["half"]}
+    assert placed(course) == everyone
+    del packed[f"{top}submission_metadata.yml"]
+    assert not collect(course, [zipped(tmp_path / "x.zip", packed)])
+    del packed[f"{top}submission_12/{F}"]
+    assert collect(course, [zipped(tmp_path / "x.zip", packed | {f"{top}submission_metadata.yml": YML})])
+    assert placed(course) == everyone

@@ -3,9 +3,10 @@ course's own words.
 """
 
 import re
+import time
 
 import pytest
-from nbformat.v4 import new_markdown_cell, new_notebook, new_raw_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 from pages_of import SCHEME, code_cell, feedback_page, formgrader_page, handed_in
 from red_team.pages import COVERS, FRAMED_SCHEME, MARKS
 from red_team.pages import SCHEME as OWN_SCHEME
@@ -63,6 +64,23 @@ def test_a_picture_put_in_the_place_of_another_is_not_the_lessons():
     notebook = new_notebook(cells=[new_markdown_cell("own"), known.copy(), other])
     show_mark_schemes(notebook, new_notebook(cells=[known]))
     assert [cell.metadata.get("tags", []) for cell in notebook.cells] == [[OWN_TAG], [], [OWN_TAG]]
+
+
+DOTS = "." * 60_000
+COLOURS = f"\x1b[{';' * 150_000}m"
+SLOW = {
+    "code": [new_code_cell(DOTS)],
+    "code in answers": [new_markdown_cell(f"```ipython3\n{DOTS[:15_000]}\n```") for _ in range(10)],
+    "colours": [new_code_cell("1", outputs=[new_output("stream", text=COLOURS)] * 10)],
+}
+
+
+@pytest.mark.parametrize("cells", SLOW.values(), ids=SLOW)
+@pytest.mark.parametrize("page_of", [feedback_page, formgrader_page])
+def test_no_text_takes_long_to_colour(tmp_path, cells, page_of):
+    began = time.process_time()
+    assert page_of(handed_in(*cells), tmp_path)
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("files", [{}, {"none.png": {}}], ids=["missing", "empty"])

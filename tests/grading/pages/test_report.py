@@ -114,6 +114,15 @@ def test_what_stopped_a_cell_is_told_once():
     assert lines == [f"a cell stopped with NameError: name {SCRIPT}"]
 
 
+def test_errors_of_one_student_do_not_bury_everyone_elses():
+    many = work("ada", verdict(SOFTMAX, NOT_STARTED))
+    for number in range(2000):
+        error = {"output_type": "error", "ename": "E", "evalue": f"{number} {'x' * 900}", "traceback": []}
+        many.result.outputs[number] = [error]
+    ((lines, _),) = summary.failures(lesson(many))
+    assert lines[-1] == "and 1995 more errors" and len(lines) == 6 and max(map(len, lines)) == 200
+
+
 def test_who_has_not_started():
     assert names(one for one in ALL.works if not one.started) == ["dot"]
     assert "Handed in without an answer: dot" in page_of("my course", [ALL])

@@ -3,9 +3,11 @@ result.
 """
 
 import json
+import math
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
@@ -22,6 +24,7 @@ from autograder.grading.submission import limited, read_submission, reading
 from autograder.grading.submission.files import Refused
 from autograder.grading.submission.find import Submission, digest, find_submissions
 from autograder.grading.submission.read_submission import read_notebook
+from grading.judging.test_untrusted_records import paths_in, replaced
 
 MB = 1024**2
 
@@ -109,6 +112,40 @@ def test_an_old_notebook_is_read_as_nbformat_reads_it(tmp_path):
     theirs = nbformat.reads(json.dumps(old), as_version=4)
     ours = read(tmp_path, old)
     assert [(c.cell_type, c.source) for c in ours.cells] == [(c.cell_type, c.source) for c in theirs.cells]
+
+
+OLD = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "heading", "level": 2, "source": ["A head"]}]}]}
+NEW = kept(
+    [
+        {"cell_type": "code", "id": "a", "metadata": {"nbgrader": {"grade_id": "x"}}, "source": ["a", "b"]},
+        {"cell_type": "markdown", "metadata": {}, "source": "", "attachments": {"x": {"image/png": "AA=="}}},
+    ]
+)
+ODD = (
+    None,
+    True,
+    -1,
+    math.inf,
+    math.nan,
+    10**400,
+    "",
+    "\ud800",
+    "9" * 5000,
+    [],
+    {},
+    [[]],
+    [{}],
+    {"a": [1]},
+    ["a", 1],
+)
+
+
+@pytest.mark.parametrize("content", [OLD, NEW], ids=["old", "new"])
+def test_whatever_stands_in_a_notebook_it_is_read_or_refused(tmp_path, content):
+    for path in paths_in(content):
+        for other in ODD:
+            with suppress(Refused):
+                read(tmp_path, json.dumps(replaced(content, path, other)))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ import matplotlib.pyplot as plt
 plt.plot([1, 2]); plt.savefig("/tmp/x.png"); plt.show(); print("done")
 """,
     "a program": "import subprocess\nprint(subprocess.run(['echo', 'done'], stdout=-1, stderr=-3, text=True).stdout)",
-    "a shell": "!echo done",
+    "a shell": "word = 'done'\n!echo {word} && exit 3",
+    "a shell's lines": "lines = !echo done\nprint(*lines)",
     "a pool of processes": """
 import multiprocessing
 with multiprocessing.get_context("fork").Pool(2) as pool: print("done", pool.map(abs, [-1, 2]))
@@ -88,6 +89,24 @@ def test_sockets_count_as_memory():
         before = session._sandbox.usage().memory
         session.cell("import socket; pairs = [socket.socketpair() for _ in range(100)]")
         assert session._sandbox.usage().memory - before >= 200 * sandbox.BUFFER
+
+
+@needs_sandbox
+def test_threads_count_as_processes():
+    """Otherwise one submission could use up the numbers that the kernel has for all processes of the machine."""
+    start = (
+        "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(9,)).start()"
+    )
+    with Session(shared_fork_server()) as session, pytest.raises(Ended, match="too many processes"):
+        session.cell(f"{start}\ntime.sleep(5)")
+
+
+@needs_sandbox
+def test_a_submission_stays_one_session():
+    """The kernel shares processors between sessions: with a hundred, it would starve the others."""
+    told = "import os\nif os.fork() == 0:\n    os.setsid(); os._exit(os.getsid(0) != os.getsid(os.getppid()))"
+    with Session(shared_fork_server()) as session:
+        assert shown(session.cell(f"{told}\nprint(os.wait()[1])")) == "0\n"
 
 
 STARTS = """

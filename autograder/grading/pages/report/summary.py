@@ -7,11 +7,13 @@ from statistics import mean, median
 
 from autograder.exercises import all_exercises, exercises_of
 from autograder.grading.pages.report.data import Lesson, Work
+from autograder.judge.formatting import shorten
 from autograder.judge.general import GENERAL
 from autograder.schema.mistake import Mistake
 from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
 
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
+MOST_ERRORS, LONGEST_ERROR = 5, 200  # of one student: more would bury everyone else's
 STEPS, MOST_RANGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 12
 
 
@@ -149,12 +151,15 @@ def failures(lesson: Lesson) -> list[tuple[list[str], list[Work]]]:
 
 def _failures(work: Work) -> list[str]:
     lines = [work.outcome.problem] if work.outcome.problem else []
-    lines += [f"a cell stopped with {error}" for error in dict.fromkeys(work.errors)]
+    errors = [f"a cell stopped with {error}" for error in dict.fromkeys(work.errors)]
+    lines += [shorten(error, LONGEST_ERROR) for error in errors[:MOST_ERRORS]]
+    if len(errors) > MOST_ERRORS:
+        lines.append(f"and {len(errors) - MOST_ERRORS} more errors")
     for exercise_id, verdict in work.result.verdicts.items():
         if verdict.state == DOES_NOT_RUN:
             first = (verdict.message or "does not run").split("\n")[0]
             # "There is no softmax: a cell stopped with ..." says nothing new after the cell's own line.
-            if not any(first.endswith(line) for line in lines):
+            if not any(first.endswith(line) for line in (*lines, *errors)):
                 lines.append(f"{exercise_id.partition('.')[2]}: {first}")
     return lines
 

@@ -56,12 +56,13 @@ REFUSED = {
 }
 # subtle: these report success and do nothing. Python's own program is a file of the host that belongs to the
 # grader, and through /proc/self/exe it is not read-only: changes to its mode, owner and times would outlive the
-# sandbox. A lock would be seen by other sandboxes.
+# sandbox. A lock would be seen by other sandboxes. The kernel gives each session the same share of the processors: with
+# a hundred sessions of its own, one submission would starve the others.
 PRETENDED = {
     **{"chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
     **{"chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54)},
     **{"utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88)},
-    **{"flock": (73, 32)},
+    **{"flock": (73, 32), "setsid": (112, 157)},
 }
 SOCKET, SOCKETPAIR, SETSOCKOPT = (41, 198), (53, 199), (54, 208)
 MMAP, FCNTL, IOCTL, MADVISE = (9, 222), (72, 25), (16, 29), (28, 233)
