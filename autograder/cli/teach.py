@@ -45,7 +45,7 @@ def _add_check(commands: Any) -> None:
         "files", metavar="FILE", nargs="*", help="files that define a function or class of that name"
     )
     command.add_argument(
-        "--hidden", action="store_true", help="judge with the hidden cases, of which there are more"
+        "--hidden", action="store_true", help="judge with the hidden cases (more than the visible ones)"
     )
     command.add_argument("--seed", metavar="N", help="draw the cases from this seed")
     command.add_argument(
@@ -138,7 +138,7 @@ def _add_grade(commands: Any) -> None:
 def _add_extend(commands: Any) -> None:
     command = add_command(commands, "extend", _extend, "give one student more time for a lesson")
     command.epilog = (
-        "The submission must have been graded; a penalty for late work changes with it. "
+        "The submission must have been graded; its late penalty is computed again. "
         "`--days 0` takes the extension back."
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
@@ -151,7 +151,7 @@ def _add_extend(commands: Any) -> None:
 
 def _add_report(commands: Any) -> None:
     command = add_command(
-        commands, "report", _report, "write the class report, one HTML page, on what is graded so far"
+        commands, "report", _report, "write the class report (one HTML page) on all submissions graded so far"
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")

@@ -153,7 +153,7 @@ def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
     if missing:
         fault = f"lacks the key {formatting.shorten(missing[0])}"
     elif further:
-        fault = f"has the key {formatting.shorten(further[0])}, which it should not"
+        fault = f"has the key {formatting.shorten(further[0])}, which should not be there"
     owner = _place(found) if found.path else "Your dict"
     return context.finding(TYPE, f"{owner} {fault}.", "Which keys belong in it?", step=step)
 
