@@ -58,7 +58,9 @@ def _add_check(commands: Any) -> None:
 
 def _add_course(commands: Any) -> None:
     command = add_command(commands, "course", _course, "make a standard nbgrader course in a new folder")
-    command.add_argument("folder", metavar="DIR", help="the new folder; with --update, that of a course")
+    command.add_argument(
+        "folder", metavar="DIR", help="the new folder; with --update, the folder of an existing course"
+    )
     command.add_argument(
         "--only",
         metavar="01,02,...",
@@ -76,7 +78,7 @@ def _add_course(commands: Any) -> None:
         "--id", metavar="ID", help="the course's id in an nbgrader exchange (default: a unique one)"
     )
     command.add_argument(
-        "--like", metavar="COURSE", type=Path, help="start from the lessons of that course, with your changes"
+        "--like", metavar="COURSE", type=Path, help="copy the lessons of that course, including your changes"
     )
     command.add_argument(
         "--update",
@@ -143,7 +145,7 @@ def _add_extend(commands: Any) -> None:
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking")
-    command.add_argument("student", metavar="STUDENT", help="the id in the gradebook")
+    command.add_argument("student", metavar="STUDENT", help="the student's id in the gradebook")
     command.add_argument(
         "--days", metavar="N", type=int, required=True, help="how many more days than the class has"
     )
@@ -179,7 +181,7 @@ def _add_show_and_forget(commands: Any) -> None:
     )
     for command in (show, forget):
         command.add_argument("folder", metavar="DIR", help="the folder of the course")
-        command.add_argument("student", metavar="STUDENT", help="the id in the gradebook")
+        command.add_argument("student", metavar="STUDENT", help="the student's id in the gradebook")
 
 
 def _add_demo(commands: Any) -> None:
