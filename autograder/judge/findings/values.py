@@ -253,7 +253,7 @@ def _holds_infinities(found: Difference) -> bool:
 
 
 def _wrong_items(context: CaseContext, step: str, found: Difference) -> Finding:
-    observation = f"{_place(found)} contains something extra, or something is missing from it."
+    observation = f"{_place(found)} contains something extra, or lacks something."
     question = "What should be in it?"
     return context.finding(NUMBERS, observation, question, step=step)
 
