@@ -93,7 +93,7 @@ def _torch() -> Finding:
         why = "on Windows it needs Microsoft's Visual C++ Redistributable (x64), which microsoft.com offers."
         return Finding("PyTorch", MISSING, f"it is installed but does not load ({error}); {why}")
     device = (
-        "a GPU is used where a lesson trains" if torch.cuda.is_available() else "on the CPU, which is enough"
+        "lessons 11, 15 and 23 use the GPU" if torch.cuda.is_available() else "on the CPU, which is enough"
     )
     return Finding(f"PyTorch {torch.__version__}", WORKS, f"{device}.")
 

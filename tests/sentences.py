@@ -16,7 +16,7 @@ from judged import IDS, wrong_verdicts
 GENERIC = (
     "Work this one out by hand",
     "Work this one entry out by hand",
-    "contains something extra, or something is missing from it",
+    "contains something extra, or lacks something",
     "Which items belong in it?",
     "What does Python's message say about that line?",
     "the shares in them are wrong",

@@ -96,7 +96,7 @@ def _build_student(lesson: Lesson) -> list[str]:
     if text == _text_of(lesson.student):
         return []
     if is_changed_by_hand(lesson.student):
-        print(f"{name} holds changes of yours and is left as it is; rename it to get a fresh one.")
+        print(f"{name} holds changes of yours and is left as it is; rename it to get a new one.")
         return []
     _write(lesson.student, text)
     return [name]

@@ -170,7 +170,7 @@ print(tuple($call.shape))
 '''
 FUNCTION_CELL = '''\
 def $name(x):
-    """Return each row less its mean (source: paper, equation).
+    """Return each row minus its mean (source: paper, equation).
 
     Shapes:
         x: (..., N, d)
@@ -323,7 +323,7 @@ def new_exercise(exercise_id: str, root: Path) -> list[Path]:
     file, answers = (folder / topic / f"{name}.py" for folder in (exercises, answers_folder(root)))
     taken = find_by_name(name)
     if taken is not None or file.exists() or answers.exists():
-        raise UserError(f"there is {taken.id if taken else file} already; choose another name.")
+        raise UserError(f"{taken.id if taken else file} already exists; choose another name.")
     lesson = _lesson_of(topic, root)
     source = Lesson(lesson, root).source
     words = {"id": exercise_id, "name": name, "lesson": lesson, "number": str(len(exercises_of(lesson)) + 1)}

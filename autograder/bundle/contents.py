@@ -46,7 +46,9 @@ def _of_course(course: Path) -> Contents:
     for name in lessons_of(open_course(course)):
         path = course / "release" / name / f"{name}.ipynb"
         if not path.is_file():
-            raise UserError(f"{name} is not released; in {course}: `nbgrader generate_assignment {name}`.")
+            raise UserError(
+                f"{name} is not released yet; run `nbgrader generate_assignment {name}` in {course}."
+            )
         notebooks[name] = path.read_text(encoding="utf-8")
         kinds = [
             cell.metadata.get("nbgrader", {}) for cell in nbformat.reads(notebooks[name], as_version=4).cells

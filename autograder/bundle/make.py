@@ -49,7 +49,7 @@ def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Pat
     except OSError as error:
         raise UserError(f"{file} cannot be written: {error.strerror or error}.") from None
     print(f"{file}: {len(lessons)} lessons, {file.stat().st_size / 1e6:.1f} MB, no answers in it.")
-    print("Students unpack it; its README says in three lines how to begin, on every system.")
+    print("Students unpack it; its README gives the three lines to begin with, for every system.")
     return file
 
 

@@ -29,7 +29,7 @@ COMMAND = "COMMAND"
 FOR_TEACHERS = ("nbgrader", "sqlalchemy")  # in the extra `teach`
 TEACH = '"attention-by-hand[teach]"'
 OF_STUDENTS = (
-    "(This Python has the package that students get. A teacher's commands are in the package of the course's "
+    "(This Python has the package that students get. Teachers' commands are in the package of the course's "
     "repository, which has the same name, so install it into another Python.)"
 )
 

@@ -18,7 +18,7 @@ FIELDS = ("id", "lesson", "name", "points", "minutes", "difficulty")
 def add_to(commands: Any) -> None:
     """Add the commands of this module."""
     command = add_command(commands, "lab", _lab, "open JupyterLab on your own copy of the notebooks")
-    command.epilog = "More arguments are JupyterLab's, for instance --no-browser or --port=8889."
+    command.epilog = "Further arguments are passed to JupyterLab, for instance --no-browser or --port=8889."
     text = "your folder, created if it does not exist (default: attention-by-hand in this folder)"
     command.add_argument("folder", metavar="DIR", nargs="?", type=Path, help=text)
     text = "make a Python file for each lesson instead, so that you can work in an editor"

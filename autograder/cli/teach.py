@@ -45,7 +45,7 @@ def _add_check(commands: Any) -> None:
         "files", metavar="FILE", nargs="*", help="files that define a function or class of that name"
     )
     command.add_argument(
-        "--hidden", action="store_true", help="judge with the hidden cases, of which there are more"
+        "--hidden", action="store_true", help="judge with the hidden cases (more than the visible ones)"
     )
     command.add_argument("--seed", metavar="N", help="draw the cases from this seed")
     command.add_argument(
@@ -58,7 +58,9 @@ def _add_check(commands: Any) -> None:
 
 def _add_course(commands: Any) -> None:
     command = add_command(commands, "course", _course, "make a standard nbgrader course in a new folder")
-    command.add_argument("folder", metavar="DIR", help="the new folder; with --update, that of a course")
+    command.add_argument(
+        "folder", metavar="DIR", help="the new folder; with --update, the folder of an existing course"
+    )
     command.add_argument(
         "--only",
         metavar="01,02,...",
@@ -76,7 +78,7 @@ def _add_course(commands: Any) -> None:
         "--id", metavar="ID", help="the course's id in an nbgrader exchange (default: a unique one)"
     )
     command.add_argument(
-        "--like", metavar="COURSE", type=Path, help="start from the lessons of that course, with your changes"
+        "--like", metavar="COURSE", type=Path, help="copy the lessons of that course, including your changes"
     )
     command.add_argument(
         "--update",
@@ -138,12 +140,12 @@ def _add_grade(commands: Any) -> None:
 def _add_extend(commands: Any) -> None:
     command = add_command(commands, "extend", _extend, "give one student more time for a lesson")
     command.epilog = (
-        "The submission must have been graded; a penalty for late work changes with it. "
+        "The submission must have been graded; its late penalty is computed again. "
         "`--days 0` takes the extension back."
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking")
-    command.add_argument("student", metavar="STUDENT", help="the id in the gradebook")
+    command.add_argument("student", metavar="STUDENT", help="the student's id in the gradebook")
     command.add_argument(
         "--days", metavar="N", type=int, required=True, help="how many more days than the class has"
     )
@@ -151,7 +153,7 @@ def _add_extend(commands: Any) -> None:
 
 def _add_report(commands: Any) -> None:
     command = add_command(
-        commands, "report", _report, "write the class report, one HTML page, on what is graded so far"
+        commands, "report", _report, "write the class report (one HTML page) on all submissions graded so far"
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
@@ -179,7 +181,7 @@ def _add_show_and_forget(commands: Any) -> None:
     )
     for command in (show, forget):
         command.add_argument("folder", metavar="DIR", help="the folder of the course")
-        command.add_argument("student", metavar="STUDENT", help="the id in the gradebook")
+        command.add_argument("student", metavar="STUDENT", help="the student's id in the gradebook")
 
 
 def _add_demo(commands: Any) -> None:

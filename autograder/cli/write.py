@@ -67,7 +67,7 @@ def _faults_in(folder: Path) -> list[str]:
     from autograder.build.asked import faults_in_folder
 
     faults = faults_in_folder(folder)
-    print("\n".join(faults) or "Every exercise is proven by its answers and mistakes.")
+    print("\n".join(faults) or "Every exercise passed the proof with its answers and mistakes.")
     return faults
 
 

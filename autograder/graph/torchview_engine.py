@@ -74,7 +74,7 @@ def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, E
         for key, node in found.items()
     ]
     if not any(node.kind == "output" for node in nodes):
-        nodes.append(Node(len(nodes), "note", "", "torchview saw no way to the output"))
+        nodes.append(Node(len(nodes), "note", "", "torchview found no path to the output"))
     pairs = dict.fromkeys((numbers[id(tail)], numbers[id(head)]) for tail, head in ends)
     edges = [Edge(source, target, places=("0",)) for source, target in pairs]
     return arranged(nodes, edges, MAX_WHOLE)

@@ -25,7 +25,7 @@ SINGLE_ASPECT = {
         "What should such a query return?",
     ),
     STABILITY: (
-        "Your result is right for ordinary numbers, and wrong for very large or very low ones.",
+        "Your result is right for ordinary numbers, and wrong for very large or very negative ones.",
         "Which step works only while its numbers are small?",
     ),
     DTYPES: (

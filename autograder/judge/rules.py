@@ -283,7 +283,7 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) ->
 def _table(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:
     if any(case.entries and case.observe and usage["largest"] >= case.entries for case, usage in observed):
         tensor, question = exercise.rules.large or TABLE
-        return f"Your numbers are right, but on the way {tensor} is created.", question
+        return f"Your numbers are right, but your code creates {tensor} on the way.", question
     return None
 
 
@@ -314,7 +314,7 @@ def _left_pytorch(cases: list[Case], names: set[str]) -> tuple[str, str] | None:
     for name in OUTSIDE:
         if f"torch:{name}" in names:
             return (
-                f"Your numbers are right, but they leave PyTorch on the way (by {name}).",
+                f"Your numbers are right, but your code leaves PyTorch on the way (with {name}).",
                 "Which tensor operation does the same?",
             )
     return None

@@ -28,7 +28,7 @@ def files(folder: Path | None) -> None:
         f"There is a Python file for each lesson in {first.parent}. Open {first.name} in your editor, and run"
     )
     print(f'    python -m autograder check --watch "{first}"')
-    print("in a terminal beside it: this command judges your answers each time you save.")
+    print("in a terminal. This command judges your answers each time you save the file.")
 
 
 def lab(folder: Path | None, arguments: list[str]) -> None:

@@ -71,7 +71,7 @@ def _bring_up_to_date(folder: Path, as_files: bool) -> None:
             and now != given.get(name)
             and given.get(name) not in (None, digest)
         ):
-            print(f"{name} is yours and stays as it is; rename it to get the new edition beside it.")
+            print(f"{name} holds your changes and stays as it is; rename it to get the new edition as well.")
     write_whole(folder / GIVEN, json.dumps(given, indent=2))
 
 

@@ -151,7 +151,8 @@ class Explorer:
             live = self.widget()
         except ImportError:
             print(
-                "The sliders and menus need ipywidgets (pip install ipywidgets); here is the figure at its start."
+                "The sliders and menus need ipywidgets (pip install ipywidgets); "
+                "here is the figure with its starting values."
             )
         else:
             # Assembled by hand: ipywidgets 7, which Colab has, makes no MIME bundle.

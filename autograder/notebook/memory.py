@@ -92,7 +92,7 @@ def carry_in(file: Path, folder: Path = Path()) -> None:
             if (row := by_name.get(one.id)) and (known := _known(row, one))
         }
         if not found:
-            raise UserError(f"{file} holds no check of an exercise of this course.")
+            raise UserError(f"{file} holds no saved check of this course's exercises.")
         for name, (row, (_, points)) in found.items():
             if name not in here or points > here[name][1]:
                 write_whole(_path(folder, name), json.dumps({field: row[field] for field in FIELDS}))

@@ -71,9 +71,7 @@ def _part(path: Path) -> Part:
     names = {cell.name for cell in cells}
     those = {e.lesson for e in all_exercises() if _cell_name(e) in names or e.lesson == path.stem}
     if not those:
-        raise UserError(
-            f"{path} is not a notebook of this course: no answer to one of its exercises is in it."
-        )
+        raise UserError(f"{path} is not a notebook of this course: it has no answer to any of the exercises.")
     exercises = [exercise for exercise in all_exercises() if exercise.lesson in those]
     standings = tuple(
         standing_of(exercise, known, NOT_CHECKED)

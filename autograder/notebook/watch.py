@@ -75,7 +75,7 @@ def look(path: Path, before: dict[str, str]) -> dict[str, str]:
             process.join()
             return before
     if process.exitcode:
-        print(f"\n✗ {path.name} ended Python itself (status {process.exitcode}).", flush=True)
+        print(f"\n✗ {path.name} ended the Python process (status {process.exitcode}).", flush=True)
     return sources
 
 

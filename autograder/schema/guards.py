@@ -35,12 +35,12 @@ def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases:
     """
     for name in sorted({case.aspect for case in own_cases} - exercise.aspects.keys()):
         raise UserError(
-            f"{exercise.id}: a case is of the aspect {name!r}, which has no points; name it in `aspects`."
+            f"{exercise.id}: a case has the aspect {name!r}, which earns no points; add it to `aspects`."
         )
     costs = {case.aspect for case in cases} | {GRADIENTS, SIDE_EFFECTS}
     for name in sorted(exercise.aspects.keys() - costs):
         raise UserError(
-            f"{exercise.id}: no case is of the aspect {name!r}; take it out of `aspects`, or add a case."
+            f"{exercise.id}: no case has the aspect {name!r}; remove it from `aspects`, or add a case."
         )
 
 
@@ -51,11 +51,11 @@ def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterab
     needed = {need for case in cases for need in case.needs}
     for name in sorted(needs.keys() - needed - {""}):
         raise UserError(
-            f"{exercise_id}: no case needs {name!r}; name it in a case, or take it out of `needs`."
+            f"{exercise_id}: no case has the need {name!r}; name it in a case, or remove it from `needs`."
         )
     for name in sorted(needed - needs.keys()):
         raise UserError(
-            f"{exercise_id}: a case needs {name!r}, of which `needs` says nothing; write its sentences."
+            f"{exercise_id}: a case has the need {name!r}, which is not in `needs`; write its two sentences there."
         )
 
 
@@ -70,16 +70,16 @@ def _judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> Iterator
     weights = own_cases[0].weights.values()
     if "new" in exercise.standard and not any(weight.dim() > 1 and weight.numel() > 1 for weight in weights):
         yield (
-            'the standard case "new" judges parameters of two or more axes, and the first case has no such weights; '
-            'take "new" out of `standard`.'
+            'the standard case "new" judges parameters of two or more axes, but the first case has no such weights; '
+            'remove "new" from `standard`.'
         )
     if any(case.float64 for case in own_cases) and not {"float64", FROM_TABLES} & set(exercise.standard):
-        yield 'a case is marked with float64, and "float64" is not in `standard`; add it, or take the mark away.'
+        yield 'a case has float64=True, but "float64" is not in `standard`; add it there, or remove it from the case.'
     if exercise.rules.loops in ("required", "forbidden") and sum(case.observe for case in own_cases) < 2:
         yield "`rules.loops` is judged in a small and a larger case; set `observe` on two of the cases."
     for case in own_cases:
         if (case.entries or case.work) and not case.observe:
-            yield f"the case {case.family!r} has a limit that counts only with `observe`; set it there."
+            yield f"the case {case.family!r} has a limit that is checked only with `observe`; set `observe` too."
 
 
 def refuse_other_families(exercise: "Exercise", cases: Sequence[Case]) -> None:
@@ -89,5 +89,5 @@ def refuse_other_families(exercise: "Exercise", cases: Sequence[Case]) -> None:
     named += [case.work.beyond for case in cases if case.work and case.work.beyond]
     for name in sorted(set(named) - families):
         raise UserError(
-            f"{exercise.id}: there is no case {name!r}, which an invariant or a limit of work names."
+            f"{exercise.id}: an invariant or a limit of work names the case {name!r}, which does not exist."
         )

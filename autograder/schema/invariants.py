@@ -36,7 +36,7 @@ def shares_sum_to_one(family: str) -> Invariant:
     return Invariant(
         "shares sum to one",
         (family,),
-        "When every value is 1, some of your outputs are not: the weights of a query do not sum to one.",
+        "When every value is 1, some of your outputs are not 1: the weights of a query do not sum to one.",
         "What should the weights of one query sum to, over the keys that it may attend to?",
     )
 

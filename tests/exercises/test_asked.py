@@ -103,8 +103,8 @@ IN_A_LESSON = {
     ),
     "samples": ('*1 point.* "One of them."\n', "", "has sample answers of 2, 0 points"),
     "width": (
-        "Return each row less",
-        "Return each row less" + " so on" * 12,
+        "Return each row minus",
+        "Return each row minus" + " so on" * 12,
         "characters; at most 100 are allowed",
     ),
     "a written answer": ("What to try,", "A worked answer.\n\nWhat to try,", 'can read "A worked answer."'),

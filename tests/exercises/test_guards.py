@@ -44,15 +44,15 @@ REFUSED = {
     ),
     "an aspect without points": (
         {'needs=("several entries",)': 'needs=("several entries",), aspect="speed"'},
-        "a case is of the aspect 'speed', which has no",
+        "a case has the aspect 'speed', which earns no",
     ),
-    "an aspect without a case": ({"VALUES: 2": 'VALUES: 2, "speed": 1'}, "no case is of the aspect 'speed'"),
+    "an aspect without a case": ({"VALUES: 2": 'VALUES: 2, "speed": 1'}, "no case has the aspect 'speed'"),
     "an anchor": ({'{"dim=-1"': '{"dim=-3"'}, "edits 'dim=-3', which the worked answer does not contain"),
     "no words": ({'"You add the mean to each entry."': '""'}, "needs an observation and a question"),
-    "a need without a case": ({'"several rows", ': ""}, "no case needs 'several rows'"),
+    "a need without a case": ({'"several rows", ': ""}, "no case has the need 'several rows'"),
     "a case without words": (
         {'needs=("several entries",)': 'needs=("severall", "several entries")'},
-        "a case needs 'severall'",
+        "a case has the need 'severall'",
     ),
     "a new module without weights": (
         {'"by name")': '"by name", "new")'},
@@ -60,14 +60,14 @@ REFUSED = {
     ),
     "a case for float64 that is not made": (
         {'needs=("several entries",))': 'needs=("several entries",), float64=True)', '("float64", ': "("},
-        "a case is marked with float64",
+        "a case has float64=True",
     ),
     "a limit of work beyond a case that is renamed": (
         {
             "Case, ": "Case, Work, ",
             "draw.normal(n, 1),)": "draw.normal(n, 1),), observe=True, work=Work(9, beyond='one')",
         },
-        "there is no case 'one'",
+        "an invariant or a limit of work names the case 'one'",
     ),
     "a rule that there is not": (
         {
@@ -92,7 +92,7 @@ REFUSED = {
     ),
     "a limit that is not observed": (
         {"draw.normal(n, 1),)": "draw.normal(n, 1),), entries=9"},
-        "the case 'one entry in a row' has a limit that counts only with `observe`",
+        "the case 'one entry in a row' has a limit that is checked only with `observe`",
     ),
     "another name": (
         {"def twice": "def double", "worked=twice": "worked=double"},

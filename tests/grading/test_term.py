@@ -491,7 +491,7 @@ def test_a_team_in_brackets_gets_its_page(course):
 
 CONFLICT = '<<<<<<< HEAD\n  "a": 1,\n=======\n  "a": 2,\n>>>>>>> main\n'
 WORDS = {
-    "conflict": "holds the marks of a merge that was not finished",
+    "conflict": "contains the conflict markers of an unfinished merge",
     "utf_16": "is not saved as UTF-8 text",
     "cut": "damaged, or not a notebook",
 }

@@ -53,7 +53,7 @@ def test_rows_written_into_a_buffer_are_lost_and_loops_are_not_folded():
     """Prove what lesson 04 says; the course's own tracer shows both."""
     (x,) = tensors((3, 4))
     drawing = seen(DoubledRows(), x)
-    assert "torchview saw no way to the output" in labels(drawing) and "output" not in labels(drawing)
+    assert "torchview found no path to the output" in labels(drawing) and "output" not in labels(drawing)
     assert labels(drawing).count("mul") == 3
     assert labels(draw(DoubledRows(), x)) == ["x", "pick", "mul", "write", "output"]
 

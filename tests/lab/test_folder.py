@@ -84,7 +84,7 @@ def test_a_new_edition_replaces_what_is_as_it_was_given_and_nothing_else(clone, 
     assert now[f"notebooks/{FIRST}"] == "my answers" and now["notebooks/my own.ipynb"] == "my own"
     assert now[f"notebooks/{SECOND}"] == "new edition"
     assert capsys.readouterr().out == (
-        f"notebooks/{FIRST} is yours and stays as it is; rename it to get the new edition beside it.\n"
+        f"notebooks/{FIRST} holds your changes and stays as it is; rename it to get the new edition as well.\n"
     )
     (mine / "notebooks" / FIRST).rename(mine / "notebooks/mine.ipynb")
     folder.made(mine)

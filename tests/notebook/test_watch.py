@@ -82,7 +82,7 @@ def test_each_save_is_judged_and_what_did_not_change_is_not_judged_again(course,
     assert "✗ loops.softmax: wrong, 0 of 7 points\nYour entries sum to one over the wrong axis." in wrong
     assert "dot_product_scores" not in wrong
     assert "cannot be read as Python, line" in unread and "was never closed" in unread
-    assert "ended Python itself (status 3)" in ends
+    assert "ended the Python process (status 3)" in ends
     # This answer never returns; the next save, of an answer that fails, ends it.
     assert "✗ loops.weighted_sum: does not run" in waits and "return nothing" in waits
     kept = course / "notebooks/.attention-by-hand/loops.dot_product_scores.json"

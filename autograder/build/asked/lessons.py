@@ -40,7 +40,8 @@ LESSON_RULES: list[Rule[LessonSubject]] = []
 
 
 @adds_to(
-    LESSON_RULES, f"at most {IMPORTED} imports in its first code cell: those of lesson 01, and what it needs"
+    LESSON_RULES,
+    f"at most {IMPORTED} imports in its first code cell: those of lesson 01, and others that it needs",
 )
 def _imports(subject: LessonSubject) -> Iterator[str]:
     code = next((cell.text for cell in subject.cells if cell.is_code), "")
@@ -76,7 +77,8 @@ def _opening(subject: LessonSubject) -> Iterator[str]:
 
 
 @adds_to(
-    LESSON_RULES, "its exercises in their order, a written question, an explorer, and `progress()` at the end"
+    LESSON_RULES,
+    "its exercises in the order of their numbers, a written question, an explorer, and `progress()` at the end",
 )
 def _parts(subject: LessonSubject) -> Iterator[str]:
     order = [cell.name for cell in subject.of_kind("exercise")]
@@ -90,9 +92,7 @@ def _parts(subject: LessonSubject) -> Iterator[str]:
         yield "its last cell is not progress()."
 
 
-@adds_to(
-    LESSON_RULES, f"one title, headings without a gap in their levels, and at the end {', '.join(CLOSING)}"
-)
+@adds_to(LESSON_RULES, f"one title, headings that skip no level, and at the end {', '.join(CLOSING)}")
 def _headings(subject: LessonSubject) -> Iterator[str]:
     levels = [level for level, _ in subject.headings]
     if levels[:1] != [1] or levels.count(1) != 1:
@@ -133,7 +133,7 @@ def _pictures(subject: LessonSubject) -> Iterator[str]:
             yield f"{path} is described by {alt!r}; say what it shows to someone who cannot see it."
 
 
-@adds_to(LESSON_RULES, "each figure that it shows in the last line of a cell")
+@adds_to(LESSON_RULES, "each figure that it shows on the last line of a cell")
 def _figures(subject: LessonSubject) -> Iterator[str]:
     for cell in subject.cells:
         begun = re.findall(r"^[^\s#)].*", cell.text, re.M) if cell.is_code else []
@@ -144,7 +144,8 @@ def _figures(subject: LessonSubject) -> Iterator[str]:
 
 @adds_to(
     LESSON_RULES,
-    f"a mark for each point of a written question, and {SAMPLES} sample answers, the best one first",
+    "a line in the marking scheme for each point of a written question, "
+    f"and {SAMPLES} sample answers, the best one first",
 )
 def _written(subject: LessonSubject) -> Iterator[str]:
     for cell in subject.of_kind("written"):
@@ -161,7 +162,7 @@ def _written(subject: LessonSubject) -> Iterator[str]:
             )
 
 
-@adds_to(LESSON_RULES, f"code of at most {WIDTH} characters a line")
+@adds_to(LESSON_RULES, f"code lines of at most {WIDTH} characters")
 def _width(subject: LessonSubject) -> Iterator[str]:
     for cell in subject.cells:
         for line in cell.text.splitlines() if cell.is_code else ():
@@ -169,7 +170,7 @@ def _width(subject: LessonSubject) -> Iterator[str]:
                 yield f'this line has {len(line)} characters; at most {WIDTH} are allowed: "{line.strip()}".'
 
 
-@adds_to(LESSON_RULES, "neither an answer to a written question nor a word of a mistake in what students get")
+@adds_to(LESSON_RULES, "no answer to a written question, and no sentence of a mistake, in what students get")
 def _given(subject: LessonSubject) -> Iterator[str]:
     for cell in subject.of_kind("written"):
         for fault in given_away(cell, subject.received):

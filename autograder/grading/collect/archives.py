@@ -201,7 +201,7 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
     if info.flag_bits & 1:
         raise Refused("it is encrypted")
     if info.compress_type not in PLAIN:
-        raise Refused("it is packed in a way that is not read here")
+        raise Refused("it is compressed by a method that is not supported")
     try:
         with archive.open(info) as file:
             while chunk := file.read(CHUNK):

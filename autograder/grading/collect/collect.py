@@ -382,7 +382,7 @@ class _Sorter:
             what = "two numbers for one student" if len(numbers) > 1 else "one number under several names"
             lines.append(
                 f"{what}, {student}: {' and '.join(sorted(numbers))}; nothing of theirs is placed until {FILE} says "
-                "who is who: remove the question marks there, or write another student"
+                "who is who: remove the question marks there, or write another student's id"
             )
         return lines
 

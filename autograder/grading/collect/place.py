@@ -17,7 +17,7 @@ from autograder.grading.submission.find import Submission
 
 EARLIER = "earlier"  # the folder of attempts that do not count
 NEW, AS_BEFORE, REPLACED = "new", "as before", "replacing an earlier one"
-OLDER, KNOWN = "older than the one that counts", "collected before; another one counts now"
+OLDER, KNOWN = "older than the one that counts", "collected before; a different one counts now"
 AS_RELEASED = "without answers; one with answers counts"
 NOT_LAST = "not the last of several"
 

@@ -87,7 +87,7 @@ def second_lines(left_open: list[str]) -> Finding:
     from autograder.grading.sandbox.cgroups import parent_of_groups
 
     if left_open := [*left_open, *([] if parent_of_groups() else [NO_GROUPS])]:
-        return Finding("second lines of defence", LIMITED, f"not in place here: {'; '.join(left_open)}.")
+        return Finding("second lines of defence", LIMITED, f"gaps on this machine: {'; '.join(left_open)}.")
     return Finding("second lines of defence", WORKS)
 
 

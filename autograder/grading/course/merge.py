@@ -20,7 +20,7 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
     gone = [
         name for name in old if name not in there and name in kept and kept[name].source != old[name].source
     ]
-    notes = [f"{_name(old[name])} is not in the corrected lesson; yours stays" for name in gone]
+    notes = [f"{_name(old[name])} is not in the corrected lesson; your copy stays" for name in gone]
     own = _own(mine, old.keys() - set(gone), {cell.id for cell in new.cells})
     result = from_dict(new)
     result.cells = own.pop("", [])

@@ -48,7 +48,10 @@ def show(folder: Path, student: str) -> None:
     lines += [
         f"  {path.relative_to(folder)} (mentions the student)" for path in _naming(folder, student, but)
     ]
-    lines += [f"Collected before under another id, which can be shown, too: {one}" for one in others]
+    lines += [
+        f"Some work was collected under another id; to see it, run `show` with that id: {one}"
+        for one in others
+    ]
     print("\n".join(map(printable, lines)))
 
 
@@ -96,7 +99,8 @@ def forget(folder: Path, student: str) -> list[Path]:
         print(f"This file of yours still mentions the student: {printable(str(path.relative_to(folder)))}")
     for one, kept in others.items():
         print(
-            f"Collected before under another id; look at what is kept, and forget that id too: {printable(one)}"
+            "Some work was collected under another id; look at it with `show`, then `forget` that id too: "
+            + printable(one)
         )
         rest += kept
     return rest
@@ -140,7 +144,7 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
         return []
     lines = [f"{student}: {row.first_name or ''} {row.last_name or ''} {row.email or ''}".rstrip()]
     for work in row.submissions:
-        lines.append(f"{work.name}: handed in {work.timestamp or 'at a time that is not known'}")
+        lines.append(f"{work.name}: handed in {work.timestamp or 'at an unknown time'}")
         for notebook in work.notebooks:
             comments = {comment.name: comment.comment for comment in notebook.comments if comment.comment}
             for grade in notebook.grades:

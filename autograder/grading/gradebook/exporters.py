@@ -97,7 +97,7 @@ class TableExporter(ExportPlugin):
         ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))
         for lesson, count in ungraded.items():
             self.log.warning(
-                "%s: %d handed in but not graded in their latest version; grade first", lesson, count
+                "%s: submissions not graded in their latest version: %d; run `grade` first", lesson, count
             )
 
     def _warn_of_strangers(self, students: list) -> None:

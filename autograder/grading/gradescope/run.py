@@ -39,7 +39,7 @@ def main(root: Path) -> int:
     if why := why_no_sandbox():
         print(f"There is no sandbox here: {why}")
         if not can_become_nobody():
-            print("Nor is there an unprivileged user to run students' code as, so nothing is run.")
+            print("There is also no unprivileged user to run students' code, so nothing is run.")
             return 1
     with TemporaryDirectory() as place:
         course = Path(shutil.copytree(root / "source" / "course", Path(place, "course")))

@@ -63,7 +63,7 @@ def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] 
         raise Refused(f"{TIMESTAMP} {why}") from None
     if for_nbgrader and is_misread_by_nbgrader(data):
         raise Refused(
-            f"{TIMESTAMP} is misread by nbgrader's own command; `python -m autograder grade` reads it"
+            f"{TIMESTAMP} is misread by nbgrader's own command; `python -m autograder grade` reads it correctly"
         )
     return stamp
 

@@ -162,7 +162,7 @@ class _Reader:
                 yield from [] if _is_kind(parent) or is_annotation else ["type"]
             case ast.Name(name, ast.Load()):
                 if name in LOOKUPS:
-                    yield f"{name} of a computed name"
+                    yield f"{name} with a computed name"
                 elif _is_special(name) or name in allowed.RESERVED:
                     yield name
             case ast.Attribute(thing, name, context):
@@ -176,7 +176,7 @@ class _Reader:
 
     def _of_path(self, node: ast.AST, path: str, parent: ast.AST, is_place: bool) -> Iterator[str]:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            yield f"a change of {path}"
+            yield f"a change to {path}"
         elif self._allows(path):
             yield from [f"{path} as a value"] if allowed.is_closed(path) and not is_place else []
         elif not isinstance(parent, ast.Attribute):  # otherwise the attribute that it leads to is reported
@@ -191,7 +191,7 @@ class _Reader:
         elif not is_read and (
             name in allowed.unchanged() or name in allowed.SPECIAL or self._is_class(thing)
         ):
-            yield f"a change of .{name}"
+            yield f"a change to .{name}"
 
     def _is_base(self, node: ast.AST) -> bool:
         """Return whether a student's class may inherit from this expression."""

@@ -23,7 +23,7 @@ LONGEST_ID = 200
 MOST_NAMED = 3  # files, if the notebook is not among them
 KINDS = ("code", "markdown", "raw", "heading", "html")
 DAMAGED = "the notebook cannot be read (damaged, or not a notebook)"
-CONFLICT = "the notebook holds the marks of a merge that was not finished (<<<<<<<, >>>>>>>)"
+CONFLICT = "the notebook contains the conflict markers of an unfinished merge (<<<<<<<, >>>>>>>)"
 NOT_UTF_8 = "the notebook is not saved as UTF-8 text"
 
 

@@ -54,7 +54,7 @@ def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
     if error["type"] == "AssertionError":
         return (
             "One of your asserts fails.",
-            "Which of the values in it are not what you expect?",
+            "Which values in it are not what you expect?",
         )
     return f"Your answer refuses an input that it should accept: {formatting.format_error(error)}.", (
         "Which inputs should be refused, according to the docstring?"

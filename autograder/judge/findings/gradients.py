@@ -61,7 +61,7 @@ def _compare(
     if not bool((expected.abs() > NEGLIGIBLE).any()):
         return _finding(
             context,
-            f"The values are right, but a gradient reaches `{name}`, which should get none: {example}.",
+            f"The values are right, but `{name}` gets a gradient and should get none: {example}.",
             "Through which step does it flow, and which tensor should be detached there?",
         )
     question = NO_GRADIENT if abs(float(expected[index])) <= NEGLIGIBLE else OTHERWISE

@@ -142,19 +142,19 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
 WRITTEN = ("After the call the caller's `{}` has changed.", "Which line changes an argument in place?")
 TRACES = {
     "training": (
-        "After the call the caller's `{}` is in a different mode.",
+        "Your call leaves the caller's `{}` in a different mode.",
         "Which line changes the mode of a module that was passed in?",
     ),
     "requires_grad": (
-        "After the call some parameters of `{}` have a different `requires_grad` than before.",
+        "Your call changes `requires_grad` of some parameters of `{}`.",
         "Which line changes `requires_grad` of an argument?",
     ),
     "hooks": (
-        "After the call `{}` has different hooks than before.",
+        "Your call changes the hooks of `{}`.",
         "Which hooks does your code add, and which does it remove?",
     ),
     "parts": (
-        "After the call `{}` has different parts than before.",
+        "Your call changes the parts of `{}`.",
         "Which line adds, removes or replaces a part of a module that was passed in?",
     ),
 }
@@ -165,7 +165,7 @@ OF_THE_PROGRAM = {
         "Which line sets a seed?",
     ),
     SETTINGS: (
-        "After the call the gradient mode or the default dtype of the whole program has changed.",
+        "Your call changes the gradient mode or the default dtype of the whole program.",
         "Which line changes a setting of PyTorch, and which puts it back?",
     ),
 }

@@ -156,7 +156,7 @@ def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
     if missing:
         fault = f"lacks the key {formatting.shorten(missing[0])}"
     elif further:
-        fault = f"has the key {formatting.shorten(further[0])}, which it should not"
+        fault = f"has the key {formatting.shorten(further[0])}, which should not be there"
     owner = _place(found) if found.path else "Your dict"
     return context.finding(TYPE, f"{owner} {fault}.", "Which keys belong in it?", step=step)
 
@@ -258,7 +258,7 @@ def _holds_infinities(found: Difference) -> bool:
 
 
 def _wrong_items(context: CaseContext, step: str, found: Difference) -> Finding:
-    observation = f"{_place(found)} contains something extra, or something is missing from it."
+    observation = f"{_place(found)} contains something extra, or lacks something."
     question = "What should be in it?"
     return context.finding(NUMBERS, observation, question, step=step)
 

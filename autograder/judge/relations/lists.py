@@ -132,7 +132,7 @@ RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] 
         _unchanged,
         (
             "You return the input unchanged.",
-            "Which line should change it, and is that line ever reached?",
+            "Is the line that should change it ever reached?",
         ),
     ),
     (
@@ -146,7 +146,7 @@ RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] 
         _stops_early,
         (
             "Your result is right as far as it goes, but it ends too early.",
-            "What ends your loop, and which items are still missing then?",
+            "Which items are still missing when your loop ends?",
         ),
     ),
     (
@@ -185,7 +185,7 @@ RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] 
         _letters_lost,
         (
             "Some characters are in none of your pieces.",
-            "Which characters are missing, and which step drops them?",
+            "Which step drops them?",
         ),
     ),
     (
@@ -198,7 +198,7 @@ RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] 
     (
         _too_many,
         (
-            "Your result contains the right items, with others between them.",
+            "Your result contains the right items, but also others between them.",
             "What do the extra items have in common?",
         ),
     ),

@@ -17,7 +17,7 @@ ALL_BLOCKED = (
 )
 SAMPLES_ALIKE = (
     "Your mask is the same for every sample.",
-    "Which axis holds the samples, and what changes along it?",
+    "What should differ from one sample to the next?",
 )
 ONE_PART = (
     "Your mask is right except {}.",

@@ -81,7 +81,7 @@ def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
     ranks = {p.expected.dim() for p in wrong}
     right = {p.expected.dim() for p in pairs if not p.wrong and p.expected.numel() > 1}
     if right and not ranks & right:
-        return "Your answer is right for some numbers of axes, and wrong for others.", (
+        return "Whether your result is right depends on how many axes it should have.", (
             "Which axes does each of your steps work on, counted from the end?"
         )
     return None

@@ -139,8 +139,8 @@ WEIGHTS: dict[str, Relation] = {
     "some left out": _of_shares(
         _some_left_out,
         (
-            "Some of your weights are 0 where they should not be.",
-            "Which keys should get a weight but get none?",
+            "Some of your weights are 0 but should not be.",
+            "Which keys get no weight in your result?",
         ),
     ),
     # Such as the effect of a small constant in the denominator, which says nothing about the scores.

@@ -43,7 +43,7 @@ def test_an_archive_that_was_collected_is_known_where_the_system_tells_no_order(
     for one in (first, second, first):
         collect(course, [one])
     assert placed(course) == {"ada 01": texts["done"]}
-    assert "collected before; another one counts now: ada" in capsys.readouterr().out
+    assert "collected before; a different one counts now: ada" in capsys.readouterr().out
 
 
 def test_what_a_teacher_put_in_the_place_stays_until_something_new_comes(course, texts, archive):

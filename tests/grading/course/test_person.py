@@ -171,9 +171,12 @@ def test_what_was_graded_before_anybody_knew_whose_it_is_is_named(course, capsys
     text = table.read_text(encoding="utf-8")
     table.write_text(text.replace(",Wei_Zhang_2", f",{BO}"), encoding="utf-8")
     show(course, BO)
-    assert "under another id, which can be shown, too: Wei_Zhang_2" in capsys.readouterr().out
+    assert (
+        "collected under another id; to see it, run `show` with that id: Wei_Zhang_2"
+        in capsys.readouterr().out
+    )
     assert course / "submitted/Wei_Zhang_2" in forget(course, BO)
-    assert "forget that id too: Wei_Zhang_2" in capsys.readouterr().out
+    assert "`forget` that id too: Wei_Zhang_2" in capsys.readouterr().out
     forget(course, "Wei_Zhang_2")
     assert naming(course, "Wei_Zhang_2") == naming(course, BO) == []
 

@@ -79,7 +79,7 @@ MERGES = {
         says(1, "My keys"),
         WITHOUT,
         ["Title", "My keys", "Why?", "The end"],
-        "yours stays",
+        "your copy stays",
     ),
     "theirs is moved": (
         says(2, "Mine?"),
@@ -90,7 +90,7 @@ MERGES = {
     "mine is added": (adds(2, "Mine"), MENDED, ["Title", "On keys", "Mine", "Why?", "The end"], ""),
     "mine below what is no more": (adds(2, "Mine"), WITHOUT, ["Title", "Why?", "The end", "Mine"], ""),
     "mine is taken out": (takes_out(1), MENDED, ["Title", "Why?", "The end"], ""),
-    "all is rewritten": (says(1, "My keys"), NEW, ["A", "B", "C", "D", "Why?", "My keys"], "yours stays"),
+    "all is rewritten": (says(1, "My keys"), NEW, ["A", "B", "C", "D", "Why?", "My keys"], "your copy stays"),
 }
 
 

@@ -184,6 +184,9 @@ def test_what_is_newer_than_its_grade_and_who_is_a_stranger_is_said(folder):
         place.mkdir(parents=True)
         (place / f"{lesson}.ipynb").write_text("{}")
     _, said = by_command(folder, "CanvasExporter")
-    assert "two: 1 handed in but not graded in their latest version; grade first" in said
-    assert "one: 1 handed in" in said and "nobody_did: 1" not in said
+    assert "two: submissions not graded in their latest version: 1; run `grade` first" in said
+    assert (
+        "one: submissions not graded in their latest version: 1" in said
+        and "nobody_did: submissions" not in said
+    )
     assert "not in the class list that was imported: nothing" in said

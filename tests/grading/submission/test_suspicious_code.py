@@ -123,22 +123,22 @@ def test_the_graders_modules_are_seen(text, name):
         ("torch = torch\nself = torch\nself._decomp", "torch as a value"),
         ("import re as torch\ntorch.compile(f)", "torch or re.compile"),
         ("softmax.__globals__", ".__globals__"),
-        ("g = getattr", "getattr of a computed name"),
+        ("g = getattr", "getattr with a computed name"),
         ("getattr(softmax, '__globals__')", ".__globals__"),
         ("getattr(torch, '_C')", "torch._C"),
-        ("getattr(x, name)", "getattr of a computed name"),
-        ("for name in ('q', 'k'):\n    getattr(x, name)", "getattr of a computed name"),
-        ("def f():\n    for n in zip(('q',), [getattr(x, n)]): pass", "getattr of a computed name"),
+        ("getattr(x, name)", "getattr with a computed name"),
+        ("for name in ('q', 'k'):\n    getattr(x, name)", "getattr with a computed name"),
+        ("def f():\n    for n in zip(('q',), [getattr(x, n)]): pass", "getattr with a computed name"),
         (
             "def f():\n    for n in ('q',):\n        n = g()\n        getattr(x, n)",
-            "getattr of a computed name",
+            "getattr with a computed name",
         ),
-        ("def f():\n    for n in ('q',):\n        lambda: getattr(x, n)", "getattr of a computed name"),
+        ("def f():\n    for n in ('q',):\n        lambda: getattr(x, n)", "getattr with a computed name"),
         ("def f():\n    for n in ('q', '__globals__'):\n        getattr(x, n)", ".__globals__"),
-        ("getattr(softmax, '__glo' + 'bals__')", "getattr of a computed name"),
-        ("setattr(torch, 'exp', None)", "a change of torch.exp"),
-        ("torch.exp = None", "a change of torch.exp"),
-        ("del torch.exp", "a change of torch.exp"),
+        ("getattr(softmax, '__glo' + 'bals__')", "getattr with a computed name"),
+        ("setattr(torch, 'exp', None)", "a change to torch.exp"),
+        ("torch.exp = None", "a change to torch.exp"),
+        ("del torch.exp", "a change to torch.exp"),
         ("T = torch.Tensor\nT.exp = None", "torch.Tensor as a value"),
         ("exec('1')", "exec"),
         ("import operator\noperator.attrgetter('x')(f)", "operator.attrgetter"),
@@ -206,10 +206,10 @@ METHOD = "class A:\n    def f(self):\n        self.exp = 1\n        return self.
         ("def isinstance(x, a): return A.f(a)\nisinstance(1, torch.Tensor)", "another isinstance"),
         ("collections.defaultdict(torch.Tensor).default_factory", ".default_factory"),
         ("from dataclasses import field\nfield().type", "dataclasses.field"),
-        ("def g(self): self.forward = f", "a change of .forward"),
-        ("def g(self): self._call_impl = f", "a change of ._call_impl"),
-        ("def g(self): self.__call__ = f", "a change of .__call__"),
-        ("nn.Linear.scale = f", "a change of .scale"),
+        ("def g(self): self.forward = f", "a change to .forward"),
+        ("def g(self): self._call_impl = f", "a change to ._call_impl"),
+        ("def g(self): self.__call__ = f", "a change to .__call__"),
+        ("nn.Linear.scale = f", "a change to .scale"),
         ("other._x", "._x"),
         ("class B(A, metaclass=kind): pass", "a class with keywords"),
         ("class B:\n    def __getattr__(self, name): return 1", "__getattr__"),
@@ -314,7 +314,7 @@ def test_a_module_of_ours_that_a_lesson_uses_leads_no_further(given, text, name)
 def test_what_a_lessons_own_cells_look_up_may_not_be_looked_up_elsewhere():
     given = "for name, size in vars(file.sizes).items():\n    getattr(lora, name)"
     found = suspicious_names(["getattr(f, '__glo' + 'bals__')\nvars()"], {}, [given])
-    assert found.cells == ["getattr of a computed name", "vars"]
+    assert found.cells == ["getattr with a computed name", "vars"]
 
 
 def test_the_lists_name_what_the_package_offers():
@@ -340,11 +340,11 @@ def test_a_cell_that_is_too_long_is_not_parsed_but_reported(monkeypatch):
 def test_the_cell_of_an_exercise_may_use_what_its_worked_answer_uses_and_no_more():
     exercise = next(one for one in all_exercises() if one.id == "finetune.replace_linears")
     answer = worked_sources(exercise.lesson)[exercise.id]
-    assert suspicious_names([answer], {}, [IMPORTS]).cells == ["setattr of a computed name"]
+    assert suspicious_names([answer], {}, [IMPORTS]).cells == ["setattr with a computed name"]
     assert suspicious_names([answer], {}, [IMPORTS], {answer: [exercise]}).cells == []
     more = f"{answer}\n    vars(model)\n    setattr(model, '__class__', None)"
     assert suspicious_names([more], {}, [IMPORTS], {more: [exercise]}).cells == [
-        "a change of .__class__",
+        "a change to .__class__",
         "vars",
     ]
     assert suspicious_names([answer, "setattr(a, b, c)"], {}, [IMPORTS], {answer: [exercise]}).cells
