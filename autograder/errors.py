@@ -47,7 +47,7 @@ class OwnFault(Exception):
 
 
 def keep_trace(trace: str) -> str:
-    """Write a traceback to a new temporary file, and return a sentence with the file's path, or an empty text
+    """Write a traceback to a new temporary file, and return a sentence with the file's path, or an empty string
     if no file can be written.
     """
     try:

@@ -84,7 +84,7 @@ def raise_own_fault(records: "Iterable[Record]") -> None:
 
 class Broken(Exception):
     """Raised if a function that a learner called failed because of an error in the autograder. A notebook
-    shows only the text.
+    shows only the message.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -134,10 +134,10 @@ def _required(signature: inspect.Signature) -> list[str]:
 
 
 def _misfit(signature: inspect.Signature, args: tuple, kwargs: dict[str, object]) -> str:
-    """Return why a call does not fit a signature, or an empty text if it does.
+    """Return why a call does not fit a signature, or an empty string if it does.
 
-    Types are checked only for parameters that take a string. If the wrong object is passed for a function or
-    a tensor, the callee reports it better.
+    Types are checked only for parameters that take a string. If the wrong object is passed where a
+    function or a tensor is expected, the callee reports it better.
     """
     try:
         bound = signature.bind(*args, **kwargs).arguments

@@ -42,7 +42,7 @@ def without_surrogates(text: str) -> str:
 
 
 def as_text(value: object, most: int) -> str:
-    """Return the text, cut to `most` characters and without surrogates, or an empty text if `value` is not a
+    """Return the text, cut to `most` characters and without surrogates, or an empty string if `value` is not a
     string.
     """
     return without_surrogates(value[:most]) if isinstance(value, str) else ""

@@ -751,7 +751,7 @@ and $W_{\text{value}}$ decides *what* it gets there.
 **The question.** How did networks read sentences before the Transformer, and what does attention do that they could
 not?
 
-Mostly, they were **recurrent**. (Some were convolutional: each layer of ByteNet and ConvS2S sees a few neighbours,
+Mostly, they were **recurrent**. (Some were convolutional, as ByteNet and ConvS2S: each layer sees a few positions,
 and stacked layers reach farther.) A recurrent network (RNN) reads one token after the other and keeps a **state**,
 a vector of fixed size. Each step makes the next state from the last one and the new token:
 

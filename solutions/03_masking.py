@@ -1169,7 +1169,7 @@ row is leak enough.
 
 *One too few*: the first half costs the loss of guessing, as before, and most of the second half costs nothing.
 Did you write 2.08 for the symbol right after the middle? The query that predicts it may not attend to the position
-where that symbol is. But on four of the five seeds it costs much less than guessing, because the *query* is made of
+where that symbol is. But on four of the five seeds it costs clearly less than guessing, because the *query* is made of
 that very symbol. What the model attends to depends on the query, and where it attends shows in the output. (On the
 other one, the model has not found that out.) So a mask hides a token's key and value, but not its query. (The first
 row is fully masked, gets zeros, and does no harm.)
@@ -1181,7 +1181,7 @@ row is fully masked, gets zeros, and does no harm.)
 - **Who uses which.** GPT and its relatives are causal. BERT has only a padding mask, because it reads in both
   directions (Devlin et al. 2019). T5's authors compared causal, full and prefix masks (Raffel et al. 2020).
 - **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what reaches a
-  token can come from up to 131,040 tokens back (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
+  token can come from farther back, in the last layer from about 131 thousand tokens (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
   and Gemma 3 have one in some layers only (lesson 05).
 - **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
   Code that computes block by block skips the blocks above the diagonal altogether.

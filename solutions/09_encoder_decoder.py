@@ -247,8 +247,8 @@ r"""
 - *Padding zeroed instead of blocked.* A key of zeros has a score of 0, and $e^0 = 1$ is a share like any
   other. The padding token still takes part in every average.
 - *An inverted mask.* Every real token attends only to padding tokens. In a batch without padding there is
-  nothing left to attend to: `nn.MultiheadAttention` gives `nan`, or, with `need_weights=False`, the same
-  numbers for every token.
+  nothing left to attend to: `nn.MultiheadAttention` gives `nan`, or, with `need_weights=False` while
+  gradients are recorded, the same numbers for every token.
 - *The norm before the attention.* That is pre-norm, from lesson 08: a good layer, but not this one.
 
 **See it run.** First a check against old results. With zeros in the network, identities in the attention and
@@ -580,8 +580,8 @@ figures.curves(runs, title="Two starts, three seeds each")
 
 # %% [markdown]
 r"""
-Reversing is a task about *positions*, and large embeddings drown them out. (It is the proportion that matters, not the
-size. When we enlarged the positions by the same factor, the model learned quickly on all three seeds.) Is it stuck, or
+Reversing is a task about *positions*, and large embeddings drown them out. (It is above all the proportion that
+matters. When we enlarged the positions by the same factor, the model learned quickly on all three seeds.) Is it stuck, or
 only slow? Give it four times as many steps:
 """
 

@@ -307,8 +307,8 @@ r"""
 - *The score proves a habit, not a use.* Section 3 takes the head away.
 
 **See it run.** Train the copier on blocks of 5 to 14 random letters that repeat until the text has 32. The
-block's length changes from sample to sample, so that no head can do it by counting positions. Watch the loss
-on letters that can be known and the scores of the best heads, every 50 steps on three seeds:
+block's length changes from sample to sample, so that counting positions gets a head only part of the way. Watch the
+loss on letters that can be known and the scores of the best heads, every 50 steps on three seeds:
 """
 
 
@@ -844,7 +844,7 @@ r"""
 Without eight heads of 270, three per cent, the model has lost most of its ability to copy: the second block costs
 little less than the first, which it cannot know. (Both cost more than a blind guess: the model gives these tokens
 less than an equal share.) On one ordinary text, which does not repeat, nothing shows without the eight: what a head
-is worth depends on the text. Most draws of eight other heads cost little, even in the same layers. There is one
+is worth depends on the text. Most draws of eight other heads cost little, and so do those from the same layers. There is one
 exception in nine draws: on text 2 the third draw costs far more. Has chance hit something? Take its eight heads away
 one by one:
 """
@@ -1054,7 +1054,7 @@ def logit_difference(logits, lengths, right, wrong):
 # %% [markdown]
 r"""
 **What goes wrong.** *`logits[:, -1]`.* In a batch of texts of different lengths, the last column is padding
-for most of them.
+for all but the longest.
 
 ### Exercise: `run_patched`
 

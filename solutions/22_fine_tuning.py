@@ -84,7 +84,8 @@ $$s_b = \frac{\max_{i \in b} |w_i|}{7}, \qquad c_i = \operatorname{round}\!\left
 
 ### Exercise: `quantise`
 
-Two cases need care: a block of zeros, and weights so small that a "safety" constant is larger than they are.
+Think of two cases: a block of zeros, where 0/0 gives `nan` (some machines happen to turn it into 0; do not count on
+that), and weights so small that a "safety" constant is larger than they are.
 """
 
 
@@ -961,7 +962,7 @@ else:
 r"""
 After twenty steps, each on eight of the forty examples, the model answers in the new form, about words that it was
 never asked about in training. But look at the rival, which needs no training at all: three examples in the prompt. It
-has the form as surely, and about as many right words.
+has the form as surely, and on these words as many of them right.
 
 Now read the other questions. The trained model no longer answers them: it says a word or two, to two of the three as
 if it had been asked for an opposite. Examples in the prompt do much the same, but only while they are in the prompt:

@@ -90,7 +90,7 @@ def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """Return which words from the cell's code occur in only one of its two outputs, or an empty text if there
+    """Return which words from the cell's code occur in only one of its two outputs, or an empty string if there
     are none.
     """
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))

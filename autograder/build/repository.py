@@ -20,7 +20,7 @@ BY_HAND = f"upload the course's zip and {INSTALL.format('attention*.zip')}"
 
 
 def repository(root: Path) -> str:
-    """Return the address of the course's repository, or an empty text if it has none yet."""
+    """Return the address of the course's repository, or an empty string if it has none yet."""
     try:
         settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     except FileNotFoundError:  # an installed package

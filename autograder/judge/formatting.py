@@ -170,7 +170,7 @@ def format_numbers(expected: torch.Tensor, actual: torch.Tensor) -> tuple[str, s
 
 
 def format_index(index: Iterable[int]) -> str:
-    """Return an index as text, such as "[0, 2]"; empty text for the index of a scalar."""
+    """Return an index as text, such as "[0, 2]"; an empty string for the index of a scalar."""
     return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
 
 

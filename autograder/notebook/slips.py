@@ -63,7 +63,7 @@ def _show(
 
 
 def _why(error: NameError, trace: TracebackType, names: dict[str, Any]) -> str:
-    """Return what to do about a missing name in a cell's own line; an empty text if the line is inside a
+    """Return what to do about a missing name in a cell's own line; an empty string if the line is inside a
     function, or if there is nothing to say about the name.
     """
     *_, (frame, line) = traceback.walk_tb(trace)

@@ -108,7 +108,7 @@ def _encode_dict(value: dict, depth: int) -> Encoded:
     if not all(map(_is_key, keys)):
         return _other("dict whose keys are not numbers, texts or tuples of these")
     if len(keys) > _most_keys(keys):
-        return _other(f"dict of more than {MOST_KEYS} keys that are not texts")
+        return _other(f"dict of more than {MOST_KEYS} keys that are not strings")
     return {"kind": "dict", "keys": keys, "items": [encode(item, depth + 1) for _, item in pairs]}
 
 

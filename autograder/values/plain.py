@@ -3,7 +3,7 @@
 a tensor         {"tensor": the result of `place`}, and its strides if it is not contiguous
 list             a list
 tuple            {"tuple": [...]}
-dict             {"map": {...}} if all keys are texts, else {"dict": [keys, items]}
+dict             {"map": {...}} if all keys are strings, else {"dict": [keys, items]}
 bytes, inf, nan  {"bytes": base64}, {"float": "inf"}
 a spec           {"spec": [name of its class, fields]} (see autograder.schema.case)
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-# Of a dict whose keys are not all texts. subtle: a student can choose numbers with equal hashes, and a dict of a
+# Of a dict whose keys are not all strings. subtle: a student can choose numbers with equal hashes, and a dict of a
 # million such keys takes hours; only the hashes of texts are random.
 MOST_KEYS = 1_000
 

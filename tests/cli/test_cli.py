@@ -236,7 +236,7 @@ def test_another_error_is_not_taken_for_a_package_that_is_lacking(error):
 
 @pytest.mark.parametrize("command", ["exercises", "doctor"])
 def test_pytorch_that_does_not_load_is_told_in_a_sentence(command, tmp_path):
-    """Imitate Windows without the DLL that PyTorch needs."""
+    """Simulate a Windows machine that lacks the DLL that PyTorch needs."""
     broken = tmp_path / "torch/__init__.py"
     broken.parent.mkdir()
     broken.write_text("raise OSError('[WinError 126] c10.dll')", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tests an instructor's own lesson, written by following GRADING.md alone, in one course with lesson 01."""
+"""Tests an instructor's own lesson, written by following GRADING.md alone, in the same course as lesson 01."""
 
 import re
 import shutil

@@ -66,7 +66,7 @@ def _functions(name: str) -> Iterator[Callable]:
 
 
 def _curves(function: Callable) -> Iterator[bool]:
-    """Yield, for each argument list that the function accepts, whether its results curve."""
+    """Yield, for each argument list that the function accepts, whether the function's results are nonlinear."""
     for number in range(len(_arguments(_START))):
         try:
             before, here, after = (_result(function, number, step) for step in (-1, 0, 1))

@@ -405,10 +405,13 @@ def test_a_hidden_case_that_should_be_refused_is_told_without_its_arguments(fail
 
 def test_an_error_of_the_wrong_kind_shows_no_argument_of_a_hidden_case():
     """Try it in every function that refuses arguments, because an exercise may word its own mistake."""
-    functions = [one for one in IDS if find(one).procedure == "function"]
-    refusing = [one for one in functions if any(case.raises for case in expected_of(one, *HIDDEN).cases)]
+    refusing = [one for one in IDS if find(one).procedure == "function" and refuses(one)]
     messages = {one: verdict(one, with_another_error(one), HIDDEN).message for one in refusing}
     assert len(messages) > 20 and not {one: text for one, text in messages.items() if re.search(r"\d", text)}
+
+
+def refuses(exercise_id):
+    return any(case.raises for case in expected_of(exercise_id, *HIDDEN).cases)
 
 
 def with_another_error(exercise_id):

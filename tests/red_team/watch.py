@@ -1,4 +1,4 @@
-"""Detects harm done by an attack: canaries, processes, connections, scripts."""
+"""Detects harm done by an attack: leaked canaries, stray processes, network connections, live scripts."""
 
 import ctypes
 import os

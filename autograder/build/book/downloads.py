@@ -69,7 +69,7 @@ course where it is missing, {where}.
 
 
 def wheel_name(root: Path) -> str:
-    """Return the file name of the course's wheel, or an empty text if there is no source to make one from."""
+    """Return the file name of the course's wheel, or an empty string if there is no source to make one from."""
     if not (root / "setup.py").is_file():
         return ""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]

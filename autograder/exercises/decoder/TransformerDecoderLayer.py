@@ -154,8 +154,8 @@ EXERCISE = Exercise(
     needs=layers.words_of_needs("the self-attention", "the feed-forward network"),
     hints=(
         "The residual stream runs straight from x to the output, and two sublayers add to it. Each sublayer "
-        "reads a normalised copy of the stream; the stream itself, to which its output is added, stays "
-        "unnormalised.",
+        "reads a normalised copy of the stream; the stream itself, to which the sublayer's output is "
+        "added, stays unnormalised.",
         "The attention is causal: no token may attend to a later one. In nn.MultiheadAttention's mask True means "
         "*blocked*. The module returns a pair; its first part is the output.",
         "In outline: normalise x, apply causal self-attention, add the result to x; normalise the sum, apply the "

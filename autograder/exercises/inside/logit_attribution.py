@@ -138,7 +138,7 @@ EXERCISE = Exercise(
         "over the parts.",
         "For that number, take the mean square of `hidden`, add `norm.eps`, and take one over the square root "
         "(`torch.rsqrt`). Each text has one such number, which all its parts share.",
-        "In outline: compute each text's number from `hidden`, multiply the direction by it and by the norm's "
-        "weight, and multiply each part by the result, summing over the features.",
+        "In outline: compute that number for each text from `hidden`, multiply the direction by it and by the "
+        "norm's weight, and multiply each part by the result, summing over the features.",
     ),
 )

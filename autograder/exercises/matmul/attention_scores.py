@@ -73,7 +73,7 @@ EXERCISE = Exercise(
                   "Which step works only while the scores are small?"),
     },
     hints=(
-        "Write the shapes of q and k below each other. A dot product sums over D. In a matrix product, which axis "
+        "Write the shapes of q and k one below the other. A dot product sums over D. In a matrix product, which axis "
         "of each factor is summed over?",
         "k has D as its last axis, so two of its axes must be swapped before the product. Count them from the "
         "end: `transpose` takes negative numbers, and there may be any number of axes in front.",

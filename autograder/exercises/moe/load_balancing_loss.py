@@ -137,7 +137,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "For each expert you need two numbers: the share of the choices that went to it, and its mean "
-        "probability. Only the second has a gradient, because a choice is a whole number.",
+        "probability. Only the second has a gradient, because choices are counted in whole numbers.",
         "To count the choices, turn the indices of the k largest logits into rows of zeros and ones with "
         "F.one_hot, and take the mean over all T * k of them. The mean probability is the mean of the "
         "softmax over the tokens. Check: when all f and P are 1/E, the loss is 1.",

@@ -167,7 +167,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "Suppose that a good action has become twice as likely: its ratio is above 1 + clip, so making it "
-        "more likely still must gain nothing. For a bad action that has become twice as likely, the full "
+        "even more likely must gain nothing. For a bad action that has become twice as likely, the full "
         "loss must remain.",
         "You are given logarithms of probabilities. The difference of two logarithms is the logarithm of "
         "the ratio, so one `exp` gives the ratio itself; `clamp` limits it.",

@@ -119,6 +119,6 @@ EXERCISE = Exercise(
         "what lies between the marks.",
         "In Python's `re`, the pattern \\b matches a word boundary, and `re.split` cuts there. It also cuts at "
         "both ends of a text that begins or ends with a word, which leaves empty strings.",
-        "In outline: split the text once at every word boundary, and keep the pieces that are not empty.",
+        "In outline: split the text at every word boundary, and keep the pieces that are not empty.",
     ),
 )

@@ -37,11 +37,11 @@ READING_SECONDS, READING_MEMORY = 10, 1024**3  # a lesson takes a tenth of a sec
 
 
 class OverLimit(Exception):
-    """Raised if the work reached a limit. The text says which, for instance "took too long"."""
+    """Raised if the work reached a limit. The message says which, for instance "took too long"."""
 
 
 class Broke(Exception):
-    """Raised if the work raised an exception. The text says which and where; `trace` is its traceback."""
+    """Raised if the work raised an exception. The message says which one and where; `trace` is its traceback."""
 
     def __init__(self, place: str, trace: str):
         super().__init__(place)

@@ -45,6 +45,7 @@ class _Reader:
         waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
             node, parent, is_place, function, known = waiting.pop()
+            is_inner = function is not None or isinstance(parent, ast.ClassDef)
             inside: Sequence[ast.AST] = ()
             loop: dict[str, list[str]] = {}
             match node:
@@ -63,7 +64,7 @@ class _Reader:
                     inside, loop = body, _loop(target, values, function)
                 case ast.ListComp(part, [ast.comprehension(target, values)]) if function:
                     inside, loop = [part], _loop(target, values, function)
-            yield from self._of_node(node, parent, is_place)
+            yield from self._of_node(node, parent, is_place, is_inner)
             places = set(map(id, self._places_of_classes(node, is_place)))
             for child in ast.iter_child_nodes(node):
                 around = known | loop if child in inside else known
@@ -100,6 +101,10 @@ class _Reader:
     def _allows(self, path: str) -> bool:
         module, _, name = path.rpartition(".")
         return name in (allowed.names_of(module, self.lists) or ()) and not self._is_module(path)
+
+    def _is_own_function(self, name: str) -> bool:
+        path = self.paths.get(name, "")
+        return path.startswith(f"{GRADER}.") and not self._is_module(path) and name not in allowed.FIXED
 
     def _is_class(self, node: ast.AST) -> bool:
         """Return whether a node can only be a class, or a tuple or list of classes."""
@@ -139,10 +144,12 @@ class _Reader:
 
     # --- what is not allowed ---
 
-    def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool) -> Iterator[str]:
+    def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool, is_inner: bool) -> Iterator[str]:
         for name in _bound(node):
             if name in allowed.FIXED or (name in self.paths and not isinstance(node, ast.alias)):
-                yield f"another {name}"
+                # A method or a local variable may be called like one of the lesson's own functions: no class may be
+                # passed to these, so another function of that name can do no more.
+                yield from [] if is_inner and self._is_own_function(name) else [f"another {name}"]
             if _is_special(name):
                 yield name
         if _is_kind(node) and not is_place:
