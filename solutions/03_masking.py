@@ -1181,8 +1181,8 @@ row is fully masked, gets zeros, and does no harm.)
 - **Who uses which.** GPT and its relatives are causal. BERT has only a padding mask, because it reads in both
   directions (Devlin et al. 2019). T5's authors compared causal, full and prefix masks (Raffel et al. 2020).
 - **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what reaches a
-  token can come from farther back, in the last layer from about 131 thousand tokens (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
-  and Gemma 3 have one in some layers only (lesson 05).
+  token can come from up to 131,040 tokens back (in round numbers in Jiang et al. 2023). Its next version (v0.2) has
+  no window; gpt-oss and Gemma 3 have one in some layers only (lesson 05).
 - **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
   Code that computes block by block skips the blocks above the diagonal altogether.
 - **Masks take memory as well.** A causal mask for 4096 tokens, one byte per Boolean, takes 16 MiB, the same for

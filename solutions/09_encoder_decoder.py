@@ -581,8 +581,8 @@ figures.curves(runs, title="Two starts, three seeds each")
 # %% [markdown]
 r"""
 Reversing is a task about *positions*, and large embeddings drown them out. (It is above all the proportion that
-matters. When we enlarged the positions by the same factor, the model learned quickly on all three seeds.) Is it stuck, or
-only slow? Give it four times as many steps:
+matters. When we enlarged the positions by the same factor, the model learned quickly on all three seeds.) Is it
+stuck, or only slow? Give it four times as many steps:
 """
 
 # %%

@@ -844,9 +844,9 @@ r"""
 Without eight heads of 270, three per cent, the model has lost most of its ability to copy: the second block costs
 little less than the first, which it cannot know. (Both cost more than a blind guess: the model gives these tokens
 less than an equal share.) On one ordinary text, which does not repeat, nothing shows without the eight: what a head
-is worth depends on the text. Most draws of eight other heads cost little, and so do those from the same layers. There is one
-exception in nine draws: on text 2 the third draw costs far more. Has chance hit something? Take its eight heads away
-one by one:
+is worth depends on the text. Most draws of eight other heads cost little, and so do those from the same layers.
+There is one exception in nine draws: on text 2 the third draw costs far more. Has chance hit something? Take its
+eight heads away one by one:
 """
 
 # %%
