@@ -158,7 +158,7 @@ EXERCISE = Exercise(
              "Your network reads its input without a norm.",
              "What does a pre-norm layer apply its norm to?"),
         edit("LLY-05 one norm for both", {READ: "read = self.norm1(x)"},
-             "Both of your sublayers use the same norm.", "Where is norm2 used?"),
+             "Both of your sublayers use the same norm.", "Where should norm2 be used?"),
         edit("LLY-07 the norms change places", {CALL: "self.attention(self.norm2(x), cache)",
              READ: "read = self.norm1(x)"},
              "You have swapped the two norms.", "Which norm comes before the attention?"),
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
              "You lose the residual stream after the network.",
              "If the network returned zeros, what should the stream be after it?"),
         edit("LLY-15 the normed stream goes on", {LAST: "return read + self.down_proj(hidden), cache"},
-             "You add the network's output to the normalised stream.",
+             "You add a sublayer's output to the normalised stream.",
              "Is there a path from input to output without any norm?"),
         edit("LLY-15", {CALL: "self.attention(self.norm1(x), cache)\n        x = self.norm1(x)"}),
         edit("LLY-17 side by side", {CALL: "self.attention(self.norm1(x), cache)\n        before = x",
@@ -213,7 +213,7 @@ EXERCISE = Exercise(
              {"        heard, cache =": "        self.attention(self.norm1(x), cache)\n        heard, cache "
                                         "="},
              "You call the attention more than once.",
-             "How often should each token go through the attention?"),
+             "How many times should each token go through the attention?"),
         edit("LLY-37", {CALL: "self.attention(self.norm1(x), cache)[0], self.attention(self.norm1(x), "
                               "cache)[1]"}),
         edit("LLY-59 forward is called directly", {CALL: CALL.replace("attention(", "attention.forward(")},
@@ -251,7 +251,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "given": ("Your answer is wrong only with an attention that checks how it is called.",
-                  "With which arguments do you call the attention, and how often?"),
+                  "With which arguments do you call the attention, and how many times?"),
         "epsilon": ("Your answer is wrong only where features are small or the epsilon is not the default.",
                     "Do both norms get the argument `eps`?"),
         "cache": ("Your answer is wrong only when there is a cache.",
