@@ -233,7 +233,7 @@ EXERCISE = Exercise(
         edit("MLA-15 a latent each for keys and values",
              {LAYER: "nn.Linear(d_model, 2 * d_latent, bias=False)", KEYS: "self.k_up(latent.chunk(2, -1)[0])",
               VALUES: "self.v_up(latent.chunk(2, -1)[1])"},
-             "Your down-projection makes two latents per token, one for keys and one for values.",
+             "Your down-projection makes vectors twice as wide as one latent.",
              "How many numbers should each token leave in the cache?"),
         edit("MLA-15", {LAYER: "nn.Linear(d_model, 2 * d_latent, bias=False)"}),
         edit("MLA-17 a latent for each head", {LAYER: "nn.Linear(d_model, n_heads * d_latent, bias=False)"},
