@@ -89,7 +89,7 @@ EXERCISE = Exercise(
              "You divide by the mean absolute value of the features.", "Which mean is part of this norm's name?"),
         edit("RMS-25 divided by one less", {MEAN: "square.sum(dim=-1, keepdim=True) / max(x.shape[-1] - 1, 1)"},
              "Your mean square is too large, especially when there are few features.",
-             "By which number is a mean of D squares divided?"),
+             "By what number do you divide the sum of D squares to get their mean?"),
         edit("RMS-27 the divisor is cut off", {MEAN: f"{MEAN}.detach()"},
              "The values are right, but the gradient of x treats the root mean square as a constant.",
              "Which step cuts the root mean square off from x?"),
