@@ -139,7 +139,7 @@ EXERCISE = Exercise(
              "Within a step, your state sees the action.",
              "Which tokens of its step may a state attend to?"),
         edit("DT-69 the mask the other way round", {MASK: ".tril()"},
-             "Your tokens see only the future.", "In src_mask, what does True mean?"),
+             "Your tokens do not see the tokens before them.", "In src_mask, what does True mean?"),
         edit("DT-69", {MASK: ".tril(-1)"}),
         edit("DT-71 the diagonal is blocked", {MASK: ".triu()"},
              "Your tokens cannot attend to themselves.", "Should a token attend to itself?"),
