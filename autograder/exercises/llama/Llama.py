@@ -172,7 +172,7 @@ EXERCISE = Exercise(
              {"self.norm = nn": "self.head = nn.Linear(d_model, vocab_size, bias=False)\n        self.norm "
                                 "= nn",
               LAST: "return self.head(x), new"},
-             "Your model has a separate matrix for the logits.", "Which parts does the docstring list?"),
+             "Your model has a separate layer for the logits.", "Which parts does the docstring list?"),
         edit("LLA-07", {"self.norm = nn": "self.head = nn.Linear(d_model, vocab_size, bias=False)\n"
              "        self.head.weight = self.token_embedding.weight\n        self.norm = nn",
               LAST: "return self.head(x), new"}),

@@ -120,7 +120,7 @@ EXERCISE = Exercise(
              "There is no newline between the role and the text in your messages.",
              "Which text does the docstring encode first?"),
         edit("CHAT-07 role and text by themselves", {WORDS: '[*encode(role), *encode("\\n"), *encode(text)]'},
-             "You encode role, newline and text one by one.",
+             "You encode role, newline and text in more than one call.",
              "Could one token contain the newline and the beginning of the text?"),
         edit("CHAT-07", {WORDS: '[*encode(role + "\\n"), *encode(text)]'}),
         edit("CHAT-07", {WORDS: '[*encode(role), *encode("\\n" + text)]'}),
