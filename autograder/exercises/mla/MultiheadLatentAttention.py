@@ -223,7 +223,7 @@ EXERCISE = Exercise(
              "Your keys come from v_up, and your values from k_up.",
              "Which of the two should make the vectors that are compared with the queries?"),
         edit("MLA-11 an activation between down and up", {DOWN: f"{DOWN}.relu()"},
-             "Your latents lose their negative entries before they are projected up.",
+             "Your latents go through an activation before they are projected up.",
              "Does the formula have an activation between the two projections?"),
         edit("MLA-11", {DOWN: f"F.gelu({DOWN})"}),
         edit("MLA-11", {DOWN: f"F.silu({DOWN})"}),
