@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         edit("DT-75 no times", {R: R[:-7], S: S[:-7], A: A[:-7]},
              "Your tokens have no time embedding.", "What is added to all three tokens of a step?"),
         edit("DT-77 a time for the states alone", {R: R[:-7], A: A[:-7]},
-             "Your returns and actions have no time embedding.",
+             "Some of your tokens have no time embedding.",
              "What is added to all three tokens of a step?"),
         edit("DT-77", {R: R[:-7]}),
         edit("DT-77", {A: A[:-7]}),
