@@ -172,7 +172,7 @@ EXERCISE = Exercise(
              {"self.norm = nn": "self.head = nn.Linear(d_model, vocab_size, bias=False)\n        self.norm "
                                 "= nn",
               LAST: "return self.head(x), new"},
-             "Your model has a separate matrix for the logits.", "Which parts does the docstring list?"),
+             "Your model has a separate layer for the logits.", "Which parts does the docstring list?"),
         edit("LLA-07", {"self.norm = nn": "self.head = nn.Linear(d_model, vocab_size, bias=False)\n"
              "        self.head.weight = self.token_embedding.weight\n        self.norm = nn",
               LAST: "return self.head(x), new"}),
@@ -230,7 +230,7 @@ EXERCISE = Exercise(
              "Without a cache you call a layer with one argument.",
              "What should the second argument be when there is no cache?"),
         edit("LLA-43 a layer is called twice", {CALL: f"layer(x, cache)\n            {CALL}"},
-             "You call a layer more than once.", "How often should each token go through a layer?"),
+             "You call a layer more than once.", "How many times should each token go through a layer?"),
         edit("LLA-45 no caches come back", {"weight.T, new": "weight.T"},
              "You return only the logits.", "What does the next call need from this one?"),
         edit("LLA-47 caches before logits", {LAST: "return new, x @ self.token_embedding.weight.T"},
@@ -247,7 +247,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "given": ("Your answer is wrong only with layers that check how they are called.",
-                  "With which arguments do you call the layers, and how often?"),
+                  "With which arguments do you call the layers, and how many times?"),
         "epsilon": ("Your answer is wrong only where features are small or the epsilon is not the default.",
                     "Does your norm get the argument `eps`?"),
         "cache": ("Your answer is wrong only when there are caches.",

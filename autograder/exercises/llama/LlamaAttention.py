@@ -225,7 +225,7 @@ EXERCISE = Exercise(
              {f"        {TURN_K}\n": "", LATER:
               "        k = self.turned(k, torch.arange(k.shape[2], device=x.device))\n"
               "        kept = (k, v)\n        shared ="},
-             "You rotate the cached keys again in every call.", "How often should a key be rotated in all?"),
+             "You rotate the cached keys again in every call.", "How many times should a key be rotated in all?"),
         edit("LAT-09 keys are cached before they turn",
              {f"        {TURN_K}\n": "", LATER:
               "        k = self.turned(k, torch.arange(k.shape[2], device=x.device))\n        shared ="},
@@ -237,7 +237,7 @@ EXERCISE = Exercise(
              "You do not rotate the keys.", "Which of q, k and v are rotated?"),
         edit("LAT-15 no positions", {TURN_Q: "pass", TURN_K: "pass"},
              "You rotate neither queries nor keys.",
-             "What else would tell your attention the order of the tokens?"),
+             "How else could your attention know the order of the tokens?"),
         edit("LAT-17 values are turned, too", {TURN_K: f"{TURN_K}\n        v = self.turned(v, places)"},
              "You rotate the values as well.", "Which of q, k and v are rotated?"),
         edit("LAT-19 halves instead of neighbours",

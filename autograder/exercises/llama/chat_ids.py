@@ -120,7 +120,7 @@ EXERCISE = Exercise(
              "There is no newline between the role and the text in your messages.",
              "Which text does the docstring encode first?"),
         edit("CHAT-07 role and text by themselves", {WORDS: '[*encode(role), *encode("\\n"), *encode(text)]'},
-             "You encode role, newline and text one by one.",
+             "You encode role, newline and text in more than one call.",
              "Could one token contain the newline and the beginning of the text?"),
         edit("CHAT-07", {WORDS: '[*encode(role + "\\n"), *encode(text)]'}),
         edit("CHAT-07", {WORDS: '[*encode(role), *encode("\\n" + text)]'}),
@@ -146,13 +146,13 @@ EXERCISE = Exercise(
         edit("CHAT-19 marks in a text are taken out",
              {"        words =": '        text = text.replace("<|im_start|>", "").replace("<|im_end|>", '
                                  '"")\n        words ='},
-             "You change a text that looks like a special token.",
+             "You change texts that contain what looks like a special token.",
              "Can the encoder return the id of a special token at all?"),
         edit("CHAT-19", {WORDS: '[*encode(role + "\\n" + text.split("<|im_end|>")[0])]'}),
         edit("CHAT-21 marks in a text count",
              {WORDS: '[*encode((role + "\\n" + text).partition("<|im_end|>")[0]), *([end, '
               '*encode((role + "\\n" + text).partition("<|im_end|>")[2])] if "<|im_end|>" in text else [])]'},
-             "You let a text end its own message.",
+             "You turn text that looks like a special token into a real one.",
              "Should the writer of a text be able to end the message and begin another?"),
         edit("CHAT-21", {WORDS: '(lambda parts: [*encode(parts[0]), *[i for part in parts[1:] for i in '
                                 '(start, '
@@ -163,12 +163,12 @@ EXERCISE = Exercise(
         edit("CHAT-25 empty texts are left out", {"        words =":
              "        if not text:\n            continue\n        words ="},
              "You leave out messages with an empty text.",
-             "How many ids should an empty message have at least?"),
+             "Which ids does a message have even when its text is empty?"),
         edit("CHAT-27 written into the encoder's list",
              {"        ids.append(start)\n        ids.extend(words)\n        ids.append(end)\n":
               "        words.append(end)\n        ids.append(start)\n        ids.extend(words)\n"},
              "You change a list that the encoder returned.",
-             "May the encoder use the list that it returned again?"),
+             "Could the encoder return the same list again later?"),
         edit("CHAT-27", {OPENED: "", "        ids.extend(words)\n":
              "        words.insert(0, start)\n        words.append(end)\n        ids.extend(words)\n", CLOSED: ""}),
         edit("CHAT-27", {LAST: "(lambda last: last.insert(0, start) or ids + "
@@ -190,15 +190,15 @@ EXERCISE = Exercise(
         edit("CHAT-35 the answer's line is there already",
              {LAST: 'ids if messages and messages[-1][0] == "assistant" else ' + LAST},
              "After a message of the assistant, you do not ask for an answer.",
-             "Does the end of the ids depend on the last role?"),
+             "Does the docstring make an exception when the last message comes from the assistant?"),
         edit("CHAT-37 a fixed start", {"ids.append(start)": "ids.append(1)"},
              "Your start is a fixed number.", "Which argument is the id of the start?"),
     ),
     needs={
-        "marks": ("Your answer is wrong only for texts that look like special tokens.",
+        "marks": ("Your answer is wrong only for texts that contain what looks like a special token.",
                   "Can the encoder return the id of a special token at all?"),
         "lists": ("Your first result is right, but you change the encoder's lists.",
-                  "May the encoder use the list that it returned again?"),
+                  "Could the encoder return the same list again later?"),
         "ids": ("Your answer is wrong only when start and end are not 1 and 2.",
                 "Does your code contain a fixed id?"),
         "edges": ("Your answer is wrong only for texts that are empty, long, or have spaces at their ends.",

@@ -197,7 +197,7 @@ EXERCISE = Exercise(
              "Are the logits after the last token needed?"),
         edit("GEN-13 chosen twice", {f"token = {TOKEN}": f"{TOKEN}\n            token = {TOKEN}"},
              "You call `choose` more than once per token.",
-             "How often should `choose` be called for each token?"),
+             "How many times should `choose` be called for each token?"),
         edit("GEN-15 the stop comes back", {STOPPED + ADDED: ADDED + STOPPED},
              "Your result contains the stop.", "Does the docstring include `stop` in the result?"),
         edit("GEN-17 the stop is not heard", {STOPPED: ""},
@@ -277,7 +277,7 @@ EXERCISE = Exercise(
         "After each call, choose a token from the logits of the last position. If it is `stop`, leave the "
         "loop before you append it; otherwise append it, and give the next call only this token.",
         "In outline: switch gradients off and start with the prompt and no caches. Up to n_new times, "
-        "call the model, keep its caches, give the last position's logits (1, V) to `choose`, stop at the "
-        "stop, append the token as an int, and make it the next ids (1, 1).",
+        "call the model, keep its caches, give the last position's logits (1, V) to `choose`, leave the loop "
+        "if the token is `stop`, append the token as an int, and make it the next ids (1, 1).",
     ),
 )

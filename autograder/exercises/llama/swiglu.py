@@ -141,7 +141,8 @@ EXERCISE = Exercise(
         edit("GLU-31 NaN on the way back", {GATED: "(lambda z: z / (1 + torch.exp(-z)))(gate(x))"},
              "The values are right, but a very negative gate has a gradient of NaN.",
              "In the backward pass the gradient meets exp(500). What is infinity times 0?"),
-        edit("GLU-31", {GATED: "torch.nan_to_num((lambda z: z * z.exp() / (1 + z.exp()))(gate(x)))"}),
+        edit("GLU-31", {GATED: "torch.nan_to_num((lambda z: z * z.exp() / (1 + z.exp()))(gate(x)))"},
+             "Large gates come out as 0.", "What is exp(500) in float32, and what do you divide it by?"),
         edit("GLU-33 the gate is cut off", {GATED: "F.silu(gate(x)).detach()"},
              "The values are right, but no gradient reaches the gate.", "Which step detaches the gate?"),
         edit("GLU-35 no way down", {LAST: "return hidden"},
@@ -149,7 +150,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "calls": ("Your answer is wrong only with layers that count their calls.",
-                  "How often do you call each layer?"),
+                  "How many times do you call each layer?"),
         "biases": ("Your answer is wrong only when the layers have biases.",
                    "What does a layer compute besides the product with its weight?"),
         "sizes": ("Your answer is wrong only for sizes above one.", "Which axis do the layers act on?"),

@@ -158,7 +158,7 @@ EXERCISE = Exercise(
              "Your parameters do not decay.", "Which line uses weight_decay?"),
         edit("OPT-17 decay without the rate", {"lr * weight_decay": "weight_decay"},
              "Your decay does not depend on the learning rate.",
-             "What should a step with a learning rate of 0 change?"),
+             "Should a step with a learning rate of 0 change anything?"),
         edit("OPT-19 the moved parameter decays", {DECAYED: "parameter", MOVED:
              f"(parameter - lr * mean_now / {BELOW}) * (1 - lr * weight_decay)"},
              "You decay the parameter after its update.",
@@ -171,7 +171,8 @@ EXERCISE = Exercise(
              "Does the formula add eps before or after it takes the root?"),
         edit("OPT-25 eps before the correction",
              {BELOW: "(torch.sqrt(square) + eps) * (1 - betas[1] ** step) ** 0.5"},
-             "You add eps before the square is corrected.", "To which root does the formula add eps?"),
+             "You add eps before the square is corrected.",
+             "Does the formula add eps to the root of `square`, or to the root of the corrected square?"),
         edit("OPT-25", {BELOW: "((torch.sqrt(square) + eps) / (1 - betas[1] ** step) ** 0.5)"}),
         edit("OPT-69 decay after the step, eps before the correction", {DECAYED: "parameter", MOVED:
              "(parameter - lr * (1 - betas[1] ** step) ** 0.5 * mean_now / (torch.sqrt(square) + eps)) "
@@ -211,9 +212,9 @@ EXERCISE = Exercise(
         edit("OPT-45 the averages of before move", {LAST: LAST, MEAN_NOW: "old_mean / (1 - betas[0] ** step)",
              "    mean = betas": "    old_mean = mean\n    mean = betas"},
              "Your step uses the old running mean, without this gradient.",
-             "Which mean does the formula correct?"),
+             "Does the formula correct the old mean or the new one?"),
         edit("OPT-47 only the sign counts", {MOVED: "decayed - lr * torch.sign(mean_now)"},
-             "All your steps have the same length.", "What is the mean divided by?"),
+             "All your steps have the same length.", "What does the formula divide the corrected mean by?"),
         edit("OPT-49 other betas by default", {"(0.9, 0.999), eps": "(0.9, 0.95), eps"},
              "Your default betas are not those of the signature.", "Which betas does the signature give?"),
         edit("OPT-51 no decay by default", {"weight_decay=0.01": "weight_decay=0.0"},
@@ -235,7 +236,7 @@ EXERCISE = Exercise(
         edit("OPT-65 only the parameter", {LAST: "return moved"},
              "You return only the parameter.", "What else does the next step need?"),
         edit("OPT-67 clipped squares", {BELOW: "torch.clamp(torch.sqrt(square_now), min=eps)"},
-             "You use eps as a lower bound.", "Should eps be added, or is it a limit?"),
+             "You use eps as a lower bound.", "What does the formula do with eps?"),
     ),
     needs={
         "small": ("Your answer is wrong only where gradients are tiny or zero.",

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         edit("MSK-67 a full row is taken for an empty one",
              {PAIR: "(position < lengths[:, None]) & (lengths[:, None] < max_len)"},
              "A sample without any padding comes out wrong.",
-             "What does a slice from -0 on select: nothing, or everything?"),
+             "How many padding tokens does a full row have, and what does your code do with that number?"),
         edit("MSK-43", {PAIR: "position + lengths[:, None] >= 0"}),
         *fitting(padding_mask, FORMS),
         *(edit("MSK-47", {"return mask": f"return {form}"}) for form in (

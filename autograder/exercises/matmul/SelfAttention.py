@@ -133,7 +133,7 @@ EXERCISE = Exercise(
                           "Which value, computed from the weights, does your module keep from one call to "
                           "the next?"),
         "several tokens": ("Your result is right for a single token, so the values are right; with several "
-                           "tokens the weights are wrong.",
+                           "tokens the attention weights are wrong.",
                            "Which steps turn a score into a weight?"),
     },
     hints=(

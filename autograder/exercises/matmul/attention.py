@@ -65,8 +65,8 @@ EXERCISE = Exercise(
         edit("SDPA-21", FLAT),
     ),
     needs=NEEDS | {
-        "several tokens": ("Your result is right for a single token; with several tokens the weights are "
-                           "wrong.",
+        "several tokens": ("Your result is right for a single token; with several tokens the attention "
+                           "weights are wrong.",
                            "Which steps turn a score into a weight?"),
     },
     hints=(

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
              "You return the keys and the values in swapped positions.",
              "In which order does the docstring list the three?"),
         edit("QKV-15 scaled already here", {f"x @ w_{one}": f"x @ w_{one} / w_q.shape[1] ** 0.5" for one in "qkv"},
-             "Your projections are too small, by the root of their width.",
+             "Your projections are too small by a factor of the square root of their width.",
              "Which step of attention applies the scale?"),
         edit("QKV-17 stacked into one tensor", {ALL: "return torch.stack((q, k, v))"},
              "Your three results are stacked into one tensor.",

@@ -66,7 +66,7 @@ EXERCISE = Exercise(
              "You have as many matrices as a head has features.",
              "In `unflatten`, which of the two new sizes should be n_heads?"),
         edit("MLA-39 scaled", {PRODUCT: f"{PRODUCT} / q_heads.shape[1] ** 0.5"},
-             "Your matrices are too small by a factor of the square root of a head's width.",
+             "You divide your matrices by the square root of a width.",
              "Is the score in the docstring already scaled?"),
         edit("MLA-39", {PRODUCT: f"{PRODUCT} / len(q_weight) ** 0.5"}),
         edit("MLA-41 the other way round", {LAST: "return absorbed.transpose(1, 2)"},

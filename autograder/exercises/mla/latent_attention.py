@@ -156,8 +156,8 @@ EXERCISE = Exercise(
                   "Which matrices belong to head 1, and how are the heads combined?"),
         "samples": ("Your answer is wrong only for several samples.",
                     "Which axis of each tensor holds the samples?"),
-        "tokens": ("Your answer is wrong only when there are several latents, so it must be the weights "
-                   "that are wrong.",
+        "tokens": ("Your answer is wrong only when there are several latents, so the attention weights "
+                   "must be wrong.",
                    "How does a score become a weight?"),
         "": ("Your answer is wrong even for a single latent, whose weight is always 1.",
              "Which matrix is the latent multiplied by, and how are the heads combined?"),

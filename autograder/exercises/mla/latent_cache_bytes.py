@@ -50,10 +50,10 @@ EXERCISE = Exercise(
     mistakes=(
         edit("MLA-141 keys and values", {WIDTHS: f"2 * {WIDTHS}"},
              "Your number is twice what it should be.",
-             "Keys and values come from the same latent; how often is it stored?"),
+             "Keys and values come from the same latent; how many times is it stored?"),
         edit("MLA-143 two latents and a rotary key", {WIDTHS: "(2 * d_latent + d_rope)"},
              "You count the latent twice.",
-             "Keys and values come from the same latent; how often is it stored?"),
+             "Keys and values come from the same latent; how many times is it stored?"),
         edit("MLA-145 the rotary key is left out", {WIDTHS: "d_latent"},
              "Your number does not depend on the width of the rotary key.",
              "Can the rotary key be computed from the latent?"),

@@ -79,9 +79,9 @@ EXERCISE = Exercise(
              "You divide the loss by the number of experts.",
              "What should the loss of a perfectly balanced router be?"),
         edit("MOE-157 counts instead of shares", {SHARE: "sent.to(logits.dtype).sum(dim=0)"},
-             "Your loss grows with the number of tokens.", "Should f be a count or a share?"),
+             "Your f counts choices, so your loss grows with the number of tokens.", "Should f be a count or a share?"),
         edit("MOE-159 probabilities are added up", {PROBABILITY: f"{SOFTMAX}.sum(dim=0)"},
-             "Your loss grows with the number of tokens.",
+             "You sum the probabilities over the tokens, so your loss grows with their number.",
              "What do the values of P sum to over all experts?"),
         edit("MOE-161 only the first choices count", {TOP: "logits.topk(1, dim=-1).indices", SHARE:
              "sent.to(logits.dtype).mean(dim=0)"},

@@ -113,7 +113,7 @@ EXERCISE = Exercise(
              "You divide by the sum of all experts' scores.", "Which experts should the sum include?"),
         edit("MOE-219 divided by a sum with the bias",
              {WEIGHTS: "scale * chosen / (scores + bias).gather(-1, experts).sum(dim=-1, keepdim=True)"},
-             "The sum that you divide by contains the bias.", "Which numbers should add up to one?"),
+             "The sum that you divide by contains the bias.", "Which numbers does the docstring add up for this sum?"),
         edit("MOE-221 no scale", {"scale * ": ""},
              "A different scale changes nothing in your result.",
              "Where does the docstring multiply by the scale?"),

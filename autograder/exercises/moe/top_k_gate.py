@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         edit("MOE-141 every logit from the k-th on gets a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits < "
              "chosen[..., -1:], -torch.inf), dim=-1).gather(-1, experts)"},
              "Where logits are equal, your weights for a token do not sum to one.",
-             "How many experts share the weights when several logits equal the k-th?"),
+             "How many experts share the weights when several logits equal the k-th largest?"),
         edit("MOE-143 only logits above the next one get a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits "
              "<= F.pad(logits, (0, k)).masked_fill(F.pad(torch.zeros_like(logits), (0, k), value=1.0) > 0, "
              "-torch.inf).topk(k + 1, dim=-1).values[..., -1:], -torch.inf), dim=-1).gather(-1, experts)"},

@@ -86,7 +86,7 @@ EXERCISE = Exercise(
              "Which dtype does the docstring ask for?"),
         edit("MOE-115", {LAST: "return kept.long()"}),
         edit("MOE-117 the tokens that stay", {LAST: "return kept.nonzero().flatten()"},
-             "You return the indices of the tokens that stay.", "What shape should the result have?"),
+             "You return entries only for the tokens that stay.", "What shape should the result have?"),
         edit("MOE-117", {LAST: "return experts[kept]"}),
         edit("MOE-119 a table of tokens and experts", {LAST: "return kept[:, None] & sent.bool()"},
              "Your result has an axis for the experts.", "How many entries should each token have?"),

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "Each of your entries is the maximum of its group.",
              "What is the mean of 1 and 3?"),
         edit("MQA-105 the middle instead of the mean", {"mean(dim=1)": "median(dim=1).values"},
-             "Each of your entries is copied from one of the heads.",
+             "Each of your entries is the median of its group.",
              "What is the mean of 0, 0 and 3?"),
         edit("MQA-103 the counts change places", {GROUPS: "(n_heads // n_kv_heads, n_kv_heads, -1)"},
              "You swap the number of groups and the number of heads in a group.",

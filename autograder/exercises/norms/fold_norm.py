@@ -95,7 +95,7 @@ EXERCISE = Exercise(
              "What does the linear layer turn the norm's bias into?"),
         edit("FOLD-03 the scale is left out", {WEIGHT: "weight.clone()"},
              "Your new layer ignores the norm's weight.",
-             "Which column of the linear layer's weight is multiplied by feature j of the norm?"),
+             "Which column of the linear layer's weight multiplies feature j of the norm's output?"),
         edit("FOLD-03", {WEIGHT: "weight.clone()", BIAS: "bias.clone()"}),
         edit("FOLD-05 rows are scaled instead of columns", {WEIGHT: "(weight.T * norm.weight.detach()).T if "
              "weight.shape[0] == weight.shape[1] else weight * norm.weight.detach()"},
@@ -117,12 +117,12 @@ EXERCISE = Exercise(
              "Which line writes into the layer that was passed in?"),
         edit("FOLD-15 memory is shared", {BIAS: f"{BIAS}\n    new.bias = linear.bias\n    new.bias.data.add_(weight @ "
              "norm.bias.detach())"},
-             "Your new layer shares a parameter with the old one.",
-             "Does assigning a parameter to a second name copy it?"),
+             "Your new layer shares the storage of a parameter with the old one.",
+             "Does assigning a parameter copy its values?"),
         edit("FOLD-15", {BIAS: f"{BIAS}\n    linear.weight.data = new.weight.data"}),
         edit("FOLD-17 the new layer does not learn", {"return new": "return new.requires_grad_(False)"},
              "The parameters of your new layer do not require gradients.",
-             "What is requires_grad of a new nn.Linear's parameters?"),
+             "What is the value of requires_grad for the parameters of a new nn.Linear?"),
         edit("FOLD-17", {"return new": "new.weight.requires_grad_(False)\n    return new"}),
         edit("FOLD-19 the parameters hang on the old ones",
              {f"new.weight.data = {WEIGHT}": "del new.weight\n    new.weight = linear.weight * norm.weight",
@@ -134,7 +134,7 @@ EXERCISE = Exercise(
              "How many layers does the docstring ask for?"),
         edit("FOLD-21", {"return new": "return lambda x: linear(norm(x))"}),
         edit("FOLD-23 no layer is returned", {"return new": "return None"},
-             "What you return is not a layer.", "Which type does the docstring ask for?"),
+             "You do not return a layer.", "Which type does the docstring ask for?"),
         edit("FOLD-25 float32 whatever was given",
              {", dtype=weight.dtype": "", "new.weight.data = weight": "new.weight.data = weight.float()",
               f"new.bias.data = {BIAS}": f"new.bias.data = ({BIAS}).float()"},
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
         "form": ("Your new layer computes the right numbers, but differs from a plain nn.Linear.",
                  "What should its class, its sizes and its parameters be?"),
         "": ("Even when the norm's bias is zero, your result is wrong.",
-             "Which column of the linear layer's weight is multiplied by feature j of the norm?"),
+             "Which column of the linear layer's weight multiplies feature j of the norm's output?"),
     },
     hints=(
         "Write linear(norm(x)) as one formula. Let z be what the norm computes before its weight and bias, so that "

@@ -51,7 +51,7 @@ EXERCISE = Exercise(
         edit("PRN-31", {BRANCH: "branch = sublayer(norm(x))"}),
         edit("PRN-31", {BRANCH: f"sublayer(norm(x))\n    {BRANCH}"}),
         edit("PRN-33 added into the sublayer's result", {LAST: "branch += x\n    return branch"},
-             "You add into a tensor that the sublayer still holds.",
+             "You write the sum into a tensor that the sublayer still holds.",
              "Does your addition make a new tensor, or write into the sublayer's output?"),
         edit("PRN-35 added into the stream", {LAST: "x += branch\n    return x"},
              "After the call the caller's x holds different numbers.",
@@ -59,7 +59,7 @@ EXERCISE = Exercise(
         edit("PRN-37 written into the norm's result", {BRANCH: "branch = sublayer(normed).clone()\n    normed.zero_()"},
              "You write into a tensor that the norm still holds.", "Which line writes into the norm's output?"),
     ),
-    needs=NEEDS | {"": ("With two modules that do nothing the result should be x + x. Yours is something else.",
+    needs=NEEDS | {"": ("With two modules that do nothing the result should be x + x. Yours is not.",
                         "Which two tensors are added?")},
     hints=(
         "Read the formula from the inside out. First the norm is called on x, then the sublayer on what the norm "

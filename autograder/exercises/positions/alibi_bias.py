@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "Where does the number of heads enter the formula for the slopes?"),
         edit("ALI-19 heads in the opposite order", {SLOPES: "2 ** (-8 * steps.flip(0) / n_heads)"},
              "Your last head has the slope that the first should have.",
-             "Which head looks farthest: the first or the last?"),
+             "Which head has the largest slope: the first or the last?"),
         edit("ALI-21 keys and queries exchanged", {DISTANCE: "places[None, :] - places[:, None]"},
              "Your bias has rows and columns swapped.", "Which axis of the bias is for the queries?"),
         edit("ALI-23 the diagonal is blocked", {"distance < 0": "distance <= 0"},

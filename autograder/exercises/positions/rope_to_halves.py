@@ -63,7 +63,7 @@ EXERCISE = Exercise(
         edit("ROPE-57", {HEADS: "weight.chunk(n_heads, dim=1)", LAST: "return halves",
              HALVES: "torch.cat([part for one in heads for part in (one[:, 0::2], one[:, 1::2])], dim=1)"}),
         edit("ROPE-59 heads and features change places", {HEADS: "weight.unflatten(0, (-1, n_heads))"},
-             "You take every n-th row as a head.", "Which rows of the weight belong to the first head?"),
+             "Your heads consist of the wrong rows.", "Which rows of the weight belong to the first head?"),
         edit("ROPE-59", {HEADS: "weight.unflatten(0, (-1, n_heads)).transpose(0, 1)"}),
         edit("ROPE-61 nothing is moved", {LAST: "return weight.clone()"},
              "You return the weight unchanged.", "Where should the second row of a head go?"),

@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         edit("DPO-03 the reference counts the other way", {CHOSEN: CHOSEN.replace("-", "+"), REJECTED:
              REJECTED.replace("-", "+")},
              "Your loss is smaller when the reference already prefers the chosen answer.",
-             "Should the policy get more or less credit for a preference that the reference has too?"),
+             "Should the policy get more or less credit for a preference that the reference already has?"),
         edit("DPO-41 no reference", {CHOSEN: "policy_chosen", REJECTED: "policy_rejected"},
              "Your loss does not depend on the reference.",
              "What should each log-probability of the policy be compared with?"),
@@ -80,7 +80,7 @@ EXERCISE = Exercise(
         edit("DPO-43 the sign", {LOSS: "F.logsigmoid(margin).mean()"},
              "Your loss is negative.", "Is the logarithm of a probability positive or negative?"),
         edit("DPO-45 beta is left out", {MARGIN: "chosen - rejected"},
-             "Beta changes nothing in your result.", "Which line uses beta?"),
+             "You do not multiply the margin by beta.", "Which line uses beta?"),
         edit("DPO-47 beta is fixed", {MARGIN: "0.1 * (chosen - rejected)"},
              "A different beta changes nothing in your result.", "Which line uses the argument beta?"),
         edit("DPO-49 divided by beta", {MARGIN: "(chosen - rejected) / beta"},

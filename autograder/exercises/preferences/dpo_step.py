@@ -126,12 +126,12 @@ EXERCISE = Exercise(
         edit("DPO-127", {BACK: "", STEP: ""}),
         edit("DPO-127", {STEP: "", ZERO: ""}),
         edit("DPO-129 two steps", {STEP: 2 * STEP},
-             "You take two steps at once.", "How often should the optimiser take a step in one call?"),
+             "You take two steps at once.", "How many times should the optimiser take a step in one call?"),
         edit("DPO-131 the reference gets gradients", {QUIET: "if True:"},
              "Your numbers are right, but the reference gets gradients.",
              "How can you compute the reference's log-probabilities without gradients?"),
         edit("the mask is not shifted", {"of_ids * answer[:, 1:]": "of_ids * answer[:, :-1]"},
-             "Your logits and ids match, but your mask is shifted by one position.",
+             "Your logits and ids match, but your mask is off by one position.",
              "After the shift, which token does column 0 stand for?"),
         edit("DPO-133 the policy is its own reference", {"log_prob(reference, ": "log_prob(policy, "},
              "Your loss does not depend on the reference.",
@@ -200,7 +200,7 @@ EXERCISE = Exercise(
         "steps": ("Your answer is wrong only after the first step.",
                   "What is left from the first step when the second begins?"),
         "beta": ("Your answer is wrong only when beta is not 0.1.", "Which line uses the argument beta?"),
-        "": ("Even the first step is wrong.", "Is the loss right before the step?"),
+        "": ("Even the first step is wrong.", "Which is wrong: the loss that you return, or the change of the policy?"),
     },
     hints=(
         "Each pair needs four log-probabilities, of two answers under two models. Compute them as in "

@@ -107,7 +107,7 @@ EXERCISE = Exercise(
              "What is the ratio of two probabilities whose logarithms are -1 and -2?"),
         edit("PPO-13", {RATIO: "torch.exp(log_probs / old_log_probs)"}),
         edit("PPO-15 probabilities that have become zero", {RATIO: "log_probs.exp() / old_log_probs.exp()"},
-             "For very unlikely actions you divide 0 by 0.", "What is exp(-1e4) in float32?"),
+             "For very unlikely actions your probabilities become 0.", "What is exp(-1e4) in float32?"),
         edit("PPO-15", {RATIO: "log_probs.exp() / (old_log_probs.exp() + 1e-8)"}),
         edit("PPO-17 a sum instead of a mean", {LAST: "-gains.sum()"},
              "Your loss grows with the number of actions.",

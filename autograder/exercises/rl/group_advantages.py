@@ -104,7 +104,7 @@ EXERCISE = Exercise(
              "Is the small number added to the variance or to its root?"),
         edit("GRP-15", {LAST: "(rewards - mean) / (rewards.var(dim=1, correction=0, keepdim=True) + 1e-5).sqrt()"}),
         edit("GRP-17 another small number", {"1e-8": "1e-4"},
-             "Where rewards hardly differ, you divide by too large a number.",
+             "Where rewards hardly differ, you divide by the wrong number.",
              "Which number does the formula add to the standard deviation?"),
         edit("GRP-17", {"1e-8": "1e-5"}),
         edit("GRP-17", {"1e-8": "1e-6"}),

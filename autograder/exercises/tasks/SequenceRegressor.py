@@ -119,7 +119,7 @@ EXERCISE = Exercise(
              "You multiply your tokens by the square root of their width.",
              "Does this exercise ask for such a factor?"),
         edit("REG-25 an activation after the projection", {VALUES_IN: f"torch.relu({VALUES_IN})"},
-             "Your tokens lose their negative entries before the positions are added.",
+             "Your tokens go through an activation before the positions are added.",
              "What comes between input_proj and the positions in the docstring?"),
         edit("REG-25", {VALUES_IN: f"F.gelu({VALUES_IN})"}),
         edit("REG-19 standardised once more", {"values = x[..., None]": "values = ((x - x.mean(1, keepdim=True)) / "

@@ -62,7 +62,7 @@ EXERCISE = Exercise(
              "How many windows does a series have that is just long enough for one?"),
         edit("SER-41", {N: "len(series) - length - horizon"}),
         edit("SER-43 windows that do not overlap", {EACH: "range(0, n, length)"},
-             "Your windows do not overlap.",
+             "Your windows start more than one step apart.",
              "How far after the start of one window does the next one start?"),
         edit("SER-43", {EACH: "range(0, n, horizon)"}),
         edit("SER-43", {EACH: "range(0, n, length + horizon)"}),
@@ -80,7 +80,8 @@ EXERCISE = Exercise(
              "Which values are still unknown when the window has been read?"),
         edit("SER-49", {TARGETS: "series[i + 1 : i + 1 + length]"}),
         edit("SER-51 too short a series is not refused", {RAISE: "str("},
-             "You raise no ValueError for a series that is too short.", "How many windows are there when n is 0?"),
+             "You raise no ValueError for a series that is too short.",
+             "What does the docstring ask for when n is less than 1?"),
         edit("SER-51", {RAISE: "str(", EACH: "range(max(n, 1))"}),
         edit("SER-51", {REFUSED: "if n < 0:"}),
         edit("SER-51", {RAISE: "raise IndexError("}),
@@ -110,8 +111,8 @@ EXERCISE = Exercise(
         edit("SER-69 the horizon is forgotten", {N: "len(series) - length", TARGETS:
              "torch.cat((series, series.new_zeros(horizon)))[i + length : i + length + horizon]", REFUSED:
              "if len(series) < length + horizon:"},
-             "Your last windows have targets that are not in the series.",
-             "Where does the last window start whose targets are all known?"),
+             "Your last windows need targets beyond the end of the series.",
+             "At which index does the last window start if all its targets must be in the series?"),
         edit("SER-69", {N: "len(series) - length + 1 if len(series) >= length + horizon else 0", TARGETS:
              "series.roll(-i)[length : length + horizon]"}),
         edit("SER-71 lists", {LAST: "return list(inputs), list(targets)"},

@@ -92,7 +92,7 @@ EXERCISE = Exercise(
         edit("CLS-35 pooled over the features", {TOTAL: "(x * real).sum(dim=2)", COUNT: "x.shape[2]"},
              "You average over the features of a token.", "Along which axis are the tokens of one text?"),
         edit("CLS-21 one count for all rows", {COUNT: "real.sum().clamp(min=1)"},
-             "You divide by the number of real tokens in the whole batch.",
+             "You divide every row by the same count.",
              "Should two texts of different length share one count?"),
         edit("CLS-21", {COUNT: "real.sum(dim=1).clamp(min=1).max()"}),
         edit("CLS-23 the largest instead of the mean", {LAST: "x.masked_fill(~real, -torch.inf).amax(dim=1)"},

@@ -59,13 +59,13 @@ EXERCISE = Exercise(
     shapes={"series": "T"},
     mistakes=(
         edit("SER-01 the future is known", {KNOWN: "known = series"},
-             "You compute the mean and the standard deviation over the held-out end as well.",
+             "You compute the mean and the standard deviation over the held-out values as well.",
              "Which values are known when the forecast begins?"),
         edit("SER-25 the mean knows the future", {MEAN: "series.mean()"},
-             "You compute the mean over the held-out end as well.",
+             "You compute the mean over the held-out values as well.",
              "Which values are known when the forecast begins?"),
         edit("SER-27 the spread knows the future", {STD: "series.std(correction=0)"},
-             "You compute the standard deviation over the held-out end as well.",
+             "You compute the standard deviation over the held-out values as well.",
              "Which values are known when the forecast begins?"),
         edit("SER-03 divided by one less", {"correction=0": "correction=1"},
              "Your standard deviation is slightly too large, especially when there are few values.",
@@ -74,8 +74,8 @@ EXERCISE = Exercise(
              "Your standard deviation is the square of what it should be.",
              "What is the unit of the standard deviation for a series in metres?"),
         edit("SER-07 a small number added", {SCALED: "(series - mean) / (std + 1e-8)"},
-             "You add a small number to the standard deviation, which matters when the series itself is "
-             "small.",
+             "A small constant in your code changes the standard deviation, which matters when the series itself "
+             "is small.",
              "Can the standard deviation be zero here, according to the docstring?"),
         edit("SER-07", {STD: "known.std(correction=0) + 1e-8"}),
         edit("SER-07", {STD: "known.std(correction=0).clamp(min=1e-8)"}),

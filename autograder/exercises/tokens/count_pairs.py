@@ -51,7 +51,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 3},
     mistakes=(
         edit("BPE-15 pairs without overlap", {PAIRS: "zip(ids[:-1:2], ids[1::2], strict=True)"},
-             "You use every number in one pair only.", "How many pairs of neighbours does 1, 2, 3 have?"),
+             "You use each number in only one pair.", "How many pairs of neighbours does 1, 2, 3 have?"),
         edit("BPE-17 a run of the same counts by halves",
              {PAIRS: f"(pair for i, pair in enumerate({PAIRS}) if pair[0] != pair[1] or "
               "len(list(__import__('itertools').takewhile(lambda one: one == ids[i], ids[i::-1]))) % 2)"},

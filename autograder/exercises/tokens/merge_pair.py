@@ -79,7 +79,7 @@ EXERCISE = Exercise(
              'f"{pair[0]},{pair[1]}", str(new_id)).split(",") if one]'}),
         edit("BPE-43 from right to left", {"merged, i = [], 0": "ids, pair, merged, i = ids[::-1], pair[::-1], [], 0",
              LAST: "return merged[::-1]"},
-             "Where a number repeats an odd number of times, your left-over number comes first.",
+             "Where a number repeats an odd number of times, the one left over comes first in your result.",
              "From which end should the list be read?"),
         edit("BPE-59 the first of the pair is enough", {FOUND: "ids[i] == pair[0]"},
              "You replace every number that equals the first of the pair, whatever follows it.",
