@@ -110,7 +110,7 @@ EXERCISE = Exercise(
              "Which document does a separator belong to?"),
         edit("the last separator is missing", {ROWS: f"tokens, numbers = tokens[:-1], numbers[:-1]\n    {ROWS}"},
              "When the tokens fill the rows exactly, your last row is missing.",
-             "How many rows of 4 do eight tokens fill, the last separator included?"),
+             "How many rows of 4 do eight tokens fill, if the last of them is a separator?"),
         edit("the last separator is missing", {ROWS: "rows = max(len(tokens) - 1, 0) // length"}),
         edit("numbered from one", {"enumerate(documents)": "enumerate(documents, 1)"},
              "Your first document has the number 1.", "From which number does the docstring count?"),
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
         edit("too few tokens are refused", {REFUSE: "if length < 1 or sum(map(len, documents)) + len(documents) < "
              "length:"},
              "You raise an error when the tokens fill no row.",
-             "What shape does a result without any row have?"),
+             "What shape should a result without rows have?"),
         edit("neighbours in different rows", {IDS: "ids.reshape(length, rows).T",
              DOCUMENT: "document.reshape(length, rows).T"},
              "Neighbouring tokens are in different rows of your result.",
@@ -188,15 +188,15 @@ EXERCISE = Exercise(
              "You change the order of the documents.", "Which document should come first?"),
         edit("documents alike share a number", {"enumerate(documents)": "((documents.index(one), one) for one in "
              "documents)"},
-             "Your documents with the same tokens have the same number.",
+             "In your result, documents with the same tokens share a number.",
              "Are two documents with the same tokens one document?"),
         edit("ids of 32 bits", {"dtype=torch.int64": "dtype=torch.int32"},
-             "Your results are int32.", "Which dtype does the docstring give?"),
+             "Your results are int32.", "What dtype does the docstring give?"),
         edit("floats", {"dtype=torch.int64": "dtype=torch.float32"},
-             "Your results are floats.", "Which dtype does the docstring give?"),
+             "Your results are floats.", "What dtype does the docstring give?"),
         edit("floats when there is no row", {", dtype=torch.int64": ""},
              "Your results are float32 when the tokens fill no row.",
-             "Which dtype does torch.tensor([]) have?"),
+             "What dtype does torch.tensor([]) have?"),
         edit("one tensor", {f"return {IDS}, {DOCUMENT}": f"return torch.stack(({IDS}, {DOCUMENT}))"},
              "You return one tensor.", "Which two tensors does the docstring ask for?"),
         edit("the ids alone", {f"return {IDS}, {DOCUMENT}": f"return {IDS}"},
@@ -211,25 +211,26 @@ EXERCISE = Exercise(
         "empty": ("Your answer is wrong only when a document is empty.",
                   "Which token does an empty document consist of, and which number does it have?"),
         "no rows": ("Your answer is wrong only when the tokens fill no row.",
-                    "What shape does a result without any row have?"),
+                    "What shape should a result without rows have?"),
         "long": ("Your answer is wrong only when there are very many tokens.",
                  "Does a number in your code limit the documents or the tokens?"),
         "rest": ("Your answer is wrong only when some tokens do not fill a last row.",
                  "What should happen to the tokens that are left over?"),
         "documents": ("Your answer is wrong only when there are several documents.",
-                      "What comes between two documents, and which number has it?"),
+                      "What comes between two documents, and what document number does it have?"),
         "rows": ("Your answer is wrong only when there are several rows.",
                  "Which token begins the second row?"),
         "": ("Even a single document that fills one row is packed wrongly.",
              "Which tokens should the row hold, and which number should they have?"),
     },
     hints=(
-        "Write two documents in a row by hand, each followed by a 0 as separator. Below each token write "
+        "By hand, write two documents one after the other, each followed by a 0 as separator. Below each token write "
         "the number of its document. Then cut both lists after every fourth token.",
         "Build two flat Python lists that grow together: one for the tokens, and one for the numbers of their "
         "documents. The integer division `//` says how many whole rows there are.",
-        "In outline: refuse a length below 1. For each document, add its tokens and the separator to one "
-        "list, and its number, once for each of them, to the other. Keep as many entries as whole rows "
+        "In outline: raise ValueError for a length below 1. For each document, add its tokens and the separator to "
+        "one list; to the other list, add the document's number once for each of these tokens. Keep as many entries "
+        "as whole rows "
         "need, and reshape both to (rows, length).",
     ),
 )
