@@ -180,7 +180,7 @@ EXERCISE = Exercise(
              "Which two things does the docstring ask for?"),
         edit("SPEC-41 a number in a tensor", {LAST: "return torch.tensor(n), rest / rest.sum()", ALL:
              "return torch.tensor(n), target_probs[n]\n"},
-             "You return the number as a tensor.", "Which type does the docstring ask for?"),
+             "You return the number as a tensor.", "What type does the docstring ask for?"),
     ),
     needs={
         "impossible": ("Your answer is wrong only for a token that the large model never writes.",
