@@ -181,7 +181,7 @@ EXERCISE = Exercise(
              "Neighbouring tokens are in different rows of your result.",
              "Do the tokens run along a row or down a column?"),
         edit("rows and columns", {IDS: f"{IDS}.T", DOCUMENT: f"{DOCUMENT}.T"},
-             "Your rows are columns.", "Which axis comes first: the rows or the tokens in them?"),
+             "You return both tensors transposed.", "Which axis comes first: the rows or the tokens in them?"),
         edit("one token more in a row", {ROWS: f"length = length + 1\n    {ROWS}"},
              "Your rows are one token too long.", "How many tokens does a row hold?"),
         edit("longest first", {"enumerate(documents)": "enumerate(sorted(documents, key=len, reverse=True))"},
@@ -229,8 +229,7 @@ EXERCISE = Exercise(
         "Build two flat Python lists that grow together: one for the tokens, and one for the numbers of their "
         "documents. The integer division `//` says how many whole rows there are.",
         "In outline: raise ValueError for a length below 1. For each document, add its tokens and the separator to "
-        "one list; to the other list, add the document's number once for each of these tokens. Keep as many entries "
-        "as whole rows "
-        "need, and reshape both to (rows, length).",
+        "one list; to the other list, add the document's number once for each of these tokens. Keep as many "
+        "entries as whole rows need, and reshape both to (rows, length).",
     ),
 )
