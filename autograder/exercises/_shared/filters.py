@@ -22,17 +22,17 @@ FILTERS = (
     edit("SAM-09 dropped tokens get the logit 0", {"-torch.inf": "0.0"},
          "You give dropped tokens the logit 0.", "What probability does the logit 0 get?"),
     edit("SAM-11 the likely ones are dropped", {"(dropped,": "(~dropped,"},
-         "You drop the likely tokens.", "Which tokens should survive?"),
+         "You drop the likely tokens.", "Which tokens should you keep?"),
     edit("SAM-27 probabilities", {LAST: f"torch.softmax({LAST}, dim=-1)"},
          "You return probabilities.", "Should the result hold probabilities or logits?"),
     edit("SAM-157 log-probabilities", {LAST: f"torch.log_softmax(logits, dim=-1){LAST.removeprefix('logits')}"},
-         "You return log-probabilities.", "Which numbers should the survivors keep?"),
+         "You return log-probabilities.", "Should the logits of the tokens that you keep change?"),
     edit("SAM-157", {LAST: f"torch.log_softmax({LAST}, dim=-1)"}),
     edit("SAM-29 the mask itself", {LAST: "~dropped"},
-         "You return a Boolean mask.", "Which logit should a surviving token keep?"),
+         "You return a Boolean mask.", "What should the result hold for a token that you keep?"),
     edit("SAM-31 one value for the survivors", {LAST: "torch.zeros_like(logits).masked_fill(dropped, -torch.inf)"},
-         "You give all surviving tokens the same logit.",
-         "Should the differences between the surviving logits change?"),
+         "You give the same logit to all tokens that you keep.",
+         "Should the differences between their logits change?"),
 )
 
 

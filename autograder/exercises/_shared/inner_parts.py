@@ -113,7 +113,7 @@ _HOOK_MISTAKES = (
      "You also remove hooks that were on the model before your call.", "Which hooks may you remove: all, or your own?"),
     ("unknown names are left out",
      {_REFUSE: _MISSING + "\n            parts[name] = __import__('torch').nn.Identity()"},
-     "You silently ignore a name that no part has.", "What should happen to someone who mistypes a name?"),
+     "You silently ignore a name that no part has.", "What should happen when the caller mistypes a name?"),
     ("another error", {"raise ValueError(": "raise KeyError("},
      "For an unknown name you raise an error, but not a ValueError.", "Which error does the exercise ask for?"),
     ("the model runs before the names are looked at", {"    parts = dict": "    model(*inputs)\n    parts = dict"},

@@ -9,7 +9,7 @@ RETURN = "return mask"
 FORMS = (
     edit("MSK-39 numbers instead of Booleans", {RETURN: "return mask.float()"},
          "Your mask has the right pattern, but as numbers, not as True and False.",
-         "Which dtype does the docstring ask for?"),
+         "What dtype does the docstring ask for?"),
     *(edit("MSK-39", {RETURN: f"return mask.{kind}()"}) for kind in ("long", "int", "byte")),
     edit("MSK-41 a mask to add instead of a Boolean mask",
          {RETURN: "return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)"},

@@ -42,7 +42,7 @@ PRODUCTS = (
          "Your matrix product sums over the wrong axis of the keys.",
          "Write down the shapes of the two factors. Which axis is summed over?"),
     edit("SDPA-11 a fixed pair of axes", {"k.transpose(-2, -1)": "k.transpose(1, 2)"},
-         "Your answer works for one number of axes only.",
+         "Your answer works only for one particular number of axes.",
          "Counted from the end, which two axes must be swapped?"),
     edit("SDPA-25 reshape instead of transpose",
          {"k.transpose(-2, -1)": "k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])"},

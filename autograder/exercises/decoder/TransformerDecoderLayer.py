@@ -149,7 +149,7 @@ EXERCISE = Exercise(
              "Your layer owns a third norm.", "Which norms does the docstring name?"),
         edit("DEC-59 a pair instead of a tensor", {LAST: "return x + self.linear2(inner), None"},
              "You return two things instead of one.",
-             "What does nn.MultiheadAttention return, and which part of it do you need?"),
+             "What does the docstring say that the layer returns?"),
     ),
     needs=layers.words_of_needs("the self-attention", "the feed-forward network"),
     hints=(

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
         edit("FFN-21", {"linear1(x)": "x @ linear1.weight.T", "linear2(inner)": "inner @ linear2.weight.T"}),
         edit("FFN-23 transposed weights", {"linear1(x)": "x @ linear1.weight + linear1.bias",
              "linear2(inner)": "inner @ linear2.weight + linear2.bias"},
-             "You use a layer's weight transposed.",
+             "You multiply by a layer's weight without transposing it.",
              "How does nn.Linear store its weight: as (in, out), or as (out, in)?"),
         edit("FFN-25 the second layer is left out", {LAST: "return inner"},
              "Your output is d_ff wide, not d_model.", "Which layer projects back to d_model?"),
@@ -110,7 +110,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "": ("With identity layers the result should be GELU(x). Yours is something else.",
-             "What does your code return for x = -1, 0 and 3, and what should it?"),
+             "What does your code return for x = -1, 0 and 3, and what should it return?"),
         "layers": ("Your result is right with identity layers, so the activation is right; with other layers it "
                    "is wrong.",
                    "What do the two layers do to x besides multiplying by a weight?"),

@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         edit("ENC-01 causal by accident", {"key_padding_mask=blocked": f"key_padding_mask=blocked, attn_mask={FUTURE}"},
              "Only your last token sees the whole sentence.", "Is an encoder layer causal?"),
         edit("ENC-03 the norm after the feed-forward network is missing", {LAST: "x + self.linear2(inner)"},
-             "Your last sum leaves the layer without a norm.", "Which norm comes after which addition?"),
+             "You do not normalise the last sum.", "Which norm comes after which addition?"),
         edit("ENC-07 the norm after the attention is missing", {FIRST: "x + attended"},
              "The stream reaches your feed-forward network without a norm after the attention.",
              "Which norm comes after which addition?"),
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
              "Which sentence does each row of `padding` describe?"),
         edit("ENC-25 the masks of the heads in another order", {"key_padding_mask=blocked": "attn_mask=None if blocked "
              "is None else blocked[:, None].expand(-1, x.shape[1], -1).repeat(self.self_attn.num_heads, 1, 1)"},
-             "With several heads, some of yours use the padding of another sentence.",
+             "Some of your heads use the padding of another sentence.",
              "nn.MultiheadAttention takes B*H masks. Which changes faster along that axis: the head or the "
              "sentence?"),
         edit("EDL-25", {FIRST: "self.norm1(attended)"}),
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "padding": ("Your result is right without padding, and wrong with it.",
-                    "What does True mean in `padding`, and what in nn.MultiheadAttention's own masks?"),
+                    "What does True mean in `padding`, and what does it mean in nn.MultiheadAttention's own masks?"),
     } | layers.words_of_needs("the self-attention", "the feed-forward network"),
     hints=(
         "There are two sublayers: self-attention, and a feed-forward network with ReLU. Each one's output is "

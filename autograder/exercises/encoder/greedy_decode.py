@@ -180,7 +180,7 @@ EXERCISE = Exercise(
              "What does the exercise say about the model's mode?"),
         edit("GRD-23 one call too many", {LAST: "model(src, target)\n    return target[:, 1:]"},
              "You call the model once more after the last token is written.",
-             "How many calls are needed for that many tokens?"),
+             "How many calls of the model does it take to choose n tokens?"),
         edit("GRD-23",
              {"            if done.all():\n                break\n": "", "            logits = model": "            "
              "before = done\n            logits = model", "done = done |": "if before.all():\n                target = "
@@ -203,7 +203,7 @@ EXERCISE = Exercise(
              "After its eos, a row of your result is padded with something else.", "Which token should follow eos?"),
         edit("GRD-33", {KEPT: "torch.where(done, 0, chosen)"}),
         edit("GRD-35 a list of lists", {LAST: "return target[:, 1:].tolist()"},
-             "You return lists.", "Which shape does the docstring ask for?"),
+             "You return lists.", "What type should the result have?"),
         edit("GRD-37 a sentence begins with what it was given", {"torch.full((len(src), 1), bos, device=src.device)":
              "src[:, :1].clone()"},
              "Your translation begins with a source token.", "Which token does every translation start from?"),
@@ -217,7 +217,7 @@ EXERCISE = Exercise(
         "ties": ("Your result is right when one token is the most likely, and wrong when several are "
                  "equally likely.",
                  "Of equally likely tokens, which id does the exercise take?"),
-        "negative": ("Your result is right when the largest logit is above 0, and wrong when all are below.",
+        "negative": ("Your result is right when the largest logit is above 0, and wrong when all logits are below 0.",
                      "Which number does your search for the largest logit start from?"),
         "ends": ("Your result is right when no sentence ends before another, and wrong when one does.",
                  "What should a finished row contain while the others go on?"),

@@ -146,7 +146,7 @@ EXERCISE = Exercise(
              "Your logsumexp is the larger of the two.", "What is log(exp(0) + exp(0))?"),
         edit("FLA-31", {LSE: "largest"}),
         edit("FLA-33 the logarithms are added", {LSE: "(lse_a + lse_b)"},
-             "You add the two logarithms.", "Of which number is log x + log y the logarithm?"),
+             "You add the two logarithms.", "What number is log x + log y the logarithm of?"),
         edit("FLA-35 their mean", {LSE: "((lse_a + lse_b) / 2)"},
              "Your logsumexp is the mean of the two.",
              "Can the sum over both sets be smaller than the sum over one?"),
@@ -195,7 +195,7 @@ EXERCISE = Exercise(
              "When the shapes are aligned from the right, which axis of an output meets the last axis of "
              "a share?"),
         edit("FLA-53 a list", {LAST: "return [out, lse]"},
-             "You return a list.", "Which type does the docstring ask for?"),
+             "You return a list.", "What type does the docstring ask for?"),
         edit("FLA-55 in the other order", {LAST: "return lse, out"},
              "You return the logsumexp before the output.",
              "In which order does the docstring list the two?"),

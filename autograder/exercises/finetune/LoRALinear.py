@@ -195,9 +195,9 @@ EXERCISE = Exercise(
         edit("LORA-75 float32 whatever was given", {"**like)": "dtype=torch.float32)",
              UPDATE: "self.up(self.down(x.float())).to(x.dtype)"},
              "Your small layers are float32 although the given layer is float64.",
-             "Which dtype and device should they have?"),
+             "What dtype and device should they have?"),
         edit("LORA-77 a nonlinear update", {UPDATE: "self.up(torch.relu(self.down(x)))"},
-             "You apply something between `down` and `up`.",
+             "You apply a nonlinear function between `down` and `up`.",
              "Could the update still be merged into one matrix?"),
         edit("LORA-79 another default", {"alpha=16.0": "alpha=1.0"},
              "Your default for alpha is not 16.", "Which default does the signature give?"),
@@ -221,7 +221,7 @@ EXERCISE = Exercise(
         "Freeze the given layer with requires_grad_(False) in __init__. `up` starts at zero, with "
         "nn.init.zeros_, so at first the module gives what the layer gives. `down` keeps its random "
         "start; if both were zero, neither would ever learn.",
-        "In outline: in __init__, refuse a rank below 1, keep and freeze the layer, make `down` and `up` "
+        "In outline: in __init__, raise ValueError for a rank below 1, keep and freeze the layer, make `down` and `up` "
         "without bias with the layer's dtype and device, set `up` to zero, and store alpha / rank. In "
         "forward, add the scaled update to the frozen layer's output.",
     ),

@@ -120,7 +120,7 @@ EXERCISE = Exercise(
              LAST: "targets[:, -1] = ignore\n    return targets"},
              "You change the caller's ids.", "Which line writes into an argument?"),
         edit("ANS-29 floats", {LAST: "return targets.float()"},
-             "Your targets are floats.", "Which dtype must the targets of a cross-entropy loss have?"),
+             "Your targets are floats.", "What dtype must the targets of a cross-entropy loss have?"),
         edit("ANS-31 two steps ahead", {PUT: "targets[:, :-2] = torch.where(answer[:, 2:], ids[:, 2:], ignore)"},
              "Your targets are two tokens ahead.",
              "Which token should the model predict after it has read token t?"),

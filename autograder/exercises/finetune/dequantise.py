@@ -71,7 +71,7 @@ EXERCISE = Exercise(
              "The weights are right, but no gradient reaches the scales.",
              "Which step detaches the scales?"),
         edit("BLK-53 integers again", {LAST: "(codes * each).round()"},
-             "Your weights are integers.", "Which dtype should the weights have?"),
+             "Your weights are integers.", "What dtype should the weights have?"),
         edit("BLK-53", {LAST: "codes * each.to(codes.dtype)"}),
         edit("BLK-55 the largest code becomes the scale", {LAST: "codes.to(scales.dtype) * each / 7"},
              "Your weights are too small by a factor of seven.",

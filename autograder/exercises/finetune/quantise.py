@@ -142,8 +142,8 @@ EXERCISE = Exercise(
              "if weight.shape[1] % block:": "if weight.shape[1] % block or weight.shape[0] % block:"},
              "Your blocks run down the columns.", "Does a block run along a row or down a column?"),
         edit("BLK-25 codes are floats", {".to(torch.int8), scales": ", scales"},
-             "Your codes are integers stored as floats.",
-             "Which dtype does the docstring give for the codes?"),
+             "Your codes are not stored as int8.",
+             "What dtype does the docstring give for the codes?"),
         edit("BLK-25", {"to(torch.int8)": "to(torch.int64)"}),
         edit("BLK-27 blocks keep an axis of their own", {"codes.flatten(1)": "codes"},
              "Your codes have an axis for the blocks.", "What shape should the codes have?"),
@@ -159,10 +159,10 @@ EXERCISE = Exercise(
              "Which number does the docstring divide by 7?"),
         edit("BLK-35 the mean instead of the largest", {SCALES: "runs.abs().mean(dim=2) / 7"},
              "Your scale follows the mean magnitude of a block.",
-             "Into which range must the largest entry fit?"),
+             "Which range must the code of the largest entry fit into?"),
         edit("BLK-35", {SCALES: "runs.square().mean(dim=2).sqrt() / 7"},
              "Your scale follows the root mean square of a block.",
-             "Into which range must the largest entry fit?"),
+             "Which range must the code of the largest entry fit into?"),
         edit("BLK-37 the scale is turned over",
              {LAST: LAST.replace(", scales", ", scales.where(scales == 0, 1 / scales)")},
              "You return the reciprocals of the scales.",
@@ -190,7 +190,7 @@ EXERCISE = Exercise(
         "Give the blocks an axis of their own with `unflatten`. The largest magnitude along the last "
         "axis, divided by 7, is the scale. Where it is 0, divide by 1 instead, so that the codes become "
         "0; do not add a small constant. Detach a parameter first.",
-        "In outline: refuse a block that does not divide I, split the rows to (O, I / block, block), "
+        "In outline: raise ValueError if block does not divide I, split the rows to (O, I / block, block), "
         "compute the scales (O, I / block), divide each block by its scale, round, flatten the blocks "
         "back into rows, and convert to int8.",
     ),

@@ -179,7 +179,7 @@ EXERCISE = Exercise(
         edit("KV-09 keys are scaled before they are kept",
              {"        scores = q @": "        k = k / math.sqrt(q.shape[-1])"
              "\n        scores = q @", attention.SCALE: "* 1.0"},
-             "You scale the cached keys again in every call.", "How often should a key be scaled in all?"),
+             "You scale the cached keys again in every call.", "How many times should a key be scaled in all?"),
         edit("KV-11 the old tokens twice", {CACHE: ", (k, v) if cache is None else tuple(torch.cat(both, dim=2) for "
              "both in zip(cache, (k, v)))"},
              "Your cache holds the old tokens twice.",

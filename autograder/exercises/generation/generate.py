@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         edit("SAM-129 one token too few is read",
              {"ids[:, -max_len:]": "ids[:, -(max_len - 1) :] if max_len > 1 else "
              "ids[:, -1:]"},
-             "Your model reads one token less than it may.",
+             "Your model reads one token fewer than it may.",
              "How many tokens does a slice that starts at -n hold?"),
         edit("SAM-131 a window even without a limit", {SEEN: "ids[:, -(max_len or 3) :]"},
              "Without a limit, your model does not read the whole text.", "What does max_len=None mean?"),
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
              "You give probabilities to `choose`.", "According to the docstring, what does `choose` get?"),
         edit("SAM-139 chosen twice", {"token = choose": "choose(logits[:, -1])\n            token = choose"},
              "You call `choose` twice for one token.",
-             "How often should `choose` be called for each new token?"),
+             "How many times should `choose` be called for each new token?"),
         edit("SAM-141 one token too many", {LOOP: "for _ in range(n_new + 1):"},
              "Your text is one token too long.", "How many times does your loop run?"),
         edit("SAM-141", {LOOP: "for _ in range(n_new - 1):"},

@@ -202,7 +202,7 @@ EXERCISE = Exercise(
                  "How precise are your sums?"),
         "temperature": ("Your answer is wrong only at temperatures other than 1.",
                         "What do you divide the logits by?"),
-        "cold": ("Your answer is wrong only at temperatures of zero or close to it.",
+        "cold": ("Your answer is wrong only when the temperature is 0 or close to it.",
                  "Which token remains as the temperature approaches 0?"),
         "edges": ("Your answer is wrong only when u is 0 or close to 1.",
                   "Which token is the first that can be drawn, and which is the last?"),

@@ -79,13 +79,13 @@ EXERCISE = Exercise(
         edit("SAM-33 the smallest k",
              {DROPPED: "logits > logits.sort(dim=-1).values[:, min(k, logits.shape[-1]) - 1][:, None]"},
              "You keep the smallest logits.",
-             "Which tokens should survive: the most or the least likely ones?"),
+             "Which tokens should you keep: the most or the least likely ones?"),
         edit("SAM-21 the limit of the first row", {"least[:, None]": "least[0]"},
              "You use the first row's limit for all rows.", "Should every row have its own limit?"),
         edit("SAM-21", {"least[:, None]": "least.min()"}),
         edit("SAM-35 one limit for the whole batch", {"logits.sort(dim=-1": "logits.flatten()[None].sort(dim=-1"},
              "You keep the k largest logits of the whole batch.",
-             "How many tokens should survive in each row?"),
+             "How many tokens should you keep in each row?"),
         edit("SAM-163 the k-th of the numbers that differ",
              {LEAST: "torch.stack([(kinds := row.unique().flip(0))[min(k, len(kinds)) - 1] for row in logits])"},
              "You count equal logits only once.", "What is the second largest of 5, 5 and 3?"),
@@ -97,13 +97,13 @@ EXERCISE = Exercise(
         edit("SAM-41 of ties the first k",
              {DROPPED: "torch.ones_like(logits).scatter(1, logits.sort(dim=-1, descending=True, "
              "stable=True).indices[:, :k], 0.0).bool()"},
-             "You drop a logit that is as large as the k-th.",
+             "You drop a logit that equals the k-th largest.",
              "Does the docstring drop a logit that equals the k-th largest?"),
         edit("SAM-43 more tokens than there are", {"min(k, logits.shape[-1])": "k"},
              "Your answer stops with an error when k is larger than the vocabulary.",
              "What should k = 50 do to five logits?"),
         edit("SAM-45 no k is refused", {RAISE: "str("},
-             "You raise no ValueError for a k below 1.", "Which token could be drawn if none survived?"),
+             "You raise no ValueError for a k below 1.", "Which token could be drawn if you kept none?"),
         edit("SAM-45", {"k < 1": "k < 0"}),
         edit("SAM-45", {RAISE: "str(", "least = ": "k = max(k, 1)\n    least = "}),
         edit("SAM-45", {RAISE: "raise IndexError("}),
@@ -132,14 +132,14 @@ EXERCISE = Exercise(
         "samples": ("Your answer is wrong only for a batch of several rows.",
                     "Should every row have its own limit?"),
         "": ("Your answer is wrong even for one row with k = 1.",
-             "Which token survives, and what happens to the others?"),
+             "Which token should you keep, and what should happen to the others?"),
     },
     hints=(
         "Take one row of five logits and k = 2. The second largest logit decides which tokens stay: everything "
         "below it goes.",
         "`topk` or `sort` gives you the k-th largest of each row. When k is larger than the row, use the "
         "row's last entry instead. `masked_fill` writes -inf where a condition holds.",
-        "In outline: refuse k < 1, limit k to the size of the vocabulary, find the k-th largest logit of "
+        "In outline: raise ValueError for k < 1, limit k to the size of the vocabulary, find the k-th largest logit of "
         "each row, keep it as a column so that it broadcasts over its own row, and fill the logits below "
         "it with -inf.",
     ),

@@ -119,7 +119,7 @@ EXERCISE = Exercise(
              "Whose tokens may a query attend to here?"),
         edit("MHA-29 the length of x used for the context",
              {heads.CUT: "t.reshape(len(x), x.shape[1], self.n_heads, -1).transpose(1, 2)"},
-             "Your keys are reshaped with the number of queries.",
+             "You use the length of x when you reshape the keys and values.",
              "Which sequence's length does each of your reshapes use?"),
     ),
     needs=attention_cases.KEPT_NEEDS | attention_cases.HEADS_NEEDS | attention_cases.MASK_NEEDS,

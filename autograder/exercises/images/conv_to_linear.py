@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 3, LEARNING: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     mistakes=(
         edit("VIT-61 the bias is lost", {SET_BIAS: "nn.init.zeros_(layer.bias)"},
-             "The bias of your layer is zero.", "What does the convolution give for a black patch?"),
+             "Your layer leaves out the convolution's bias.", "What does the convolution give for a black patch?"),
         edit("VIT-61", {MADE: MADE.replace(", dtype", ", bias=False, dtype"), SET_BIAS: "pass"}),
         edit("VIT-63 a bias of its own", {SET_BIAS: "pass"},
              "You leave the bias of the new layer as it was initialised.",
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
              "You return a function.", "Which class of layer does the docstring ask for?"),
         edit("VIT-83 a layer of another type", {MADE: "nn.Linear(numbers, conv.out_channels)"},
              "For a convolution in float64 you return a layer in float32.",
-             "Which dtype do the convolution's weights have?"),
+             "What dtype do the convolution's weights have?"),
         edit("VIT-85 one weight for each channel", {WEIGHT: "conv.weight.mean((2, 3), keepdim=True)"
              ".expand_as(conv.weight).flatten(1)"},
              "You give all pixels of a channel the same weight.",

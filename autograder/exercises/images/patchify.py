@@ -50,7 +50,7 @@ EXERCISE = Exercise(
         *fitting(patchify, LOST_PLACES),
         edit("VIT-01 memory read in order", {LAST: "images.reshape(len(images), -1, images.shape[1] * patch**2)"},
              "Each of your rows holds pixels that lie one after the other in memory.",
-             "If one patch of the image is white, how many rows of your result change?"),
+             "If you change one patch of the image, how many of your rows change?"),
         edit("several patches of one channel in a row", {ORDER: "permute(0, 1, 2, 4, 3, 5)", LAST:
              "pieces.reshape(len(images), -1, images.shape[1] * patch**2)"},
              "Each of your rows holds several patches of one channel instead of the channels of one patch.",
@@ -64,7 +64,7 @@ EXERCISE = Exercise(
              "What does the docstring ask for when patches do not fill the image?"),
         edit("VIT-13 no ValueError", {RAISE: "str("},
              "You raise no ValueError for a patch size that does not divide the image.",
-             "What should happen to pixels that fill no patch?"),
+             "Which two sizes must `patch` divide?"),
         edit("VIT-13", {CHECK: "if height % patch:"}),
         edit("VIT-13", {CHECK: "if width % patch:"}),
         edit("VIT-13", {CHECK: "if height % patch and width % patch:"}),
@@ -79,7 +79,7 @@ EXERCISE = Exercise(
              "How many numbers does a patch of a colour image have?"),
         edit("VIT-21 patches come last", {LAST: "pieces.flatten(3).flatten(1, 2).mT"},
              "Your patches are columns.",
-             "Which axis comes first in the shape of the docstring: patches or features?"),
+             "In the docstring's shape, which axis comes first: patches or features?"),
     ),
     needs={
         "rows": ("Your answer is wrong only when there are several rows of patches.",

@@ -56,7 +56,7 @@ EXERCISE = Exercise(
              "Are the pixels of a patch neighbours in the image?"),
         edit("VIT-47 the order of patchify again", {ORDER: "permute(0, 2, 4, 1, 3, 5)", LAST:
              "pieces.reshape(len(patches), -1, height, width)"},
-             "You permute the axes as in `patchify`.", "Which of your six axes is which?"),
+             "You permute the axes as in `patchify`.", "What does each of your six axes hold?"),
         edit("VIT-49 the channels come last", {ORDER: "permute(0, 1, 4, 2, 5, 3)", LAST: "pieces.flatten(3, "
                                                "4).flatten(1, 2)"},
              "The channels are the last axis of your result.", "Which axis of an image holds the channels?"),

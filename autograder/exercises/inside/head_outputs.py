@@ -75,7 +75,7 @@ EXERCISE = Exercise(
              "In which order does the docstring list the axes?"),
         edit("HOUT-07", {"->bnho": "->bnoh"}),
         edit("HOUT-09 the sum of all heads", {"->bnho": "->bno"},
-             "You return the sum of all heads.", "Which shape does the docstring give?"),
+             "You return the sum of all heads.", "What shape does the docstring give?"),
         edit("HOUT-11 every head is the whole output", {SUM: "out_proj(mixed)[:, :, None].repeat(1, 1, n_heads, 1)"},
              "Each of your heads gives the output of all heads together.",
              "Which features of `mixed` come from one head?"),

@@ -85,7 +85,7 @@ EXERCISE = Exercise(
         edit("multiplied by the root", {SCALE: "torch.sqrt(mean_square + norm.eps)"},
              "You multiply by the root mean square.", "Does a norm make large states larger, or smaller?"),
         edit("a standard deviation", {SQUARE: "hidden.var(dim=-1, keepdim=True, unbiased=False)"},
-             "You subtract the mean of the hidden state.", "Is this a LayerNorm or an RMSNorm?"),
+             "Your scale comes from the variance, which subtracts the mean.", "Is this a LayerNorm or an RMSNorm?"),
         edit("no epsilon", {"mean_square + norm.eps": "mean_square.clamp(min=1e-30)"},
              "Your norm has no epsilon.", "What does the norm add to the mean square?"),
         edit("a usual epsilon", {"norm.eps": "1e-5"},

@@ -149,7 +149,7 @@ EXERCISE = Exercise(
              "You run the model without gradients.", "Does the exercise ask you to switch gradients off?"),
         edit("HOOK-19 only the first of two outputs",
              {KEEP: "found[name] = output[0] if isinstance(output, tuple) else output"},
-             "You keep only one of two things that a part returned.", "Which object did the part return?"),
+             "When a part returns two things, you keep only one of them.", "Which object did the part return?"),
         edit("HOOK-21 an entry for a part that was not called",
              {"found, hooks = {}": "found, hooks = dict.fromkeys(names)"},
              "Your result has an entry for a part that was not called.", "Which names should be missing?"),
