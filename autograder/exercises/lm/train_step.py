@@ -152,7 +152,7 @@ EXERCISE = Exercise(
              "Does the docstring ask for the sum or for the mean of the cross-entropy?"),
         edit("TRN-05 softmax before the loss", {"logits.flatten(0, 1)": "logits.flatten(0, 1).softmax(-1)"},
              "Your logits go through a softmax before the loss.",
-             "What does the cross-entropy loss do with logits first?"),
+             "What does the cross-entropy loss do first with the logits?"),
         edit("TRN-61", {LOSS: "F.cross_entropy(logits[:, :-1].flatten(0, 1), targets[:, 1:].flatten()) if "
              f"targets.shape[1] > 1 else {LOSS}"}),
         edit("TRN-01", {"targets.flatten()": "inputs.flatten()"}),

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
              "Your clipped ratio has no lower bound.",
              "When a bad action is already much less likely, should the loss fall further with it?"),
         edit("PPO-29 no upper bound", {CLIPPED: "ratio.clamp(min=1 - clip)"},
-             "Your ratio has no upper bound.",
+             "Your clipped ratio has no upper bound.",
              "When a good action is already much likelier, should the loss fall further with it?"),
         edit("PPO-31 bounds around zero", {CLIPPED: "ratio.clamp(-clip, clip)"},
              "You clip the ratio around 0.", "Which ratio means that nothing has changed?"),
