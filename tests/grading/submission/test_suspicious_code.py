@@ -219,6 +219,21 @@ def test_what_is_changed_is_ones_own_or_it_is_said(text, name):
     assert name in suspicious_names([METHOD + text], {}, [IMPORTS]).cells
 
 
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("class A(nn.Module):\n    def embed(self, x): return x", []),
+        ("def f(x):\n    embed = x + 1\n    return embed", []),
+        ("embed = A()", ["another embed"]),
+        ("class A:\n    def cast(x): return x\n    cast(torch.Tensor)", ["another cast"]),
+        ("def f(cast): return cast(torch.Tensor, 1)", ["another cast"]),
+    ],
+)
+def test_a_method_or_a_local_variable_may_be_called_like_a_function_of_the_lesson(text, names):
+    given = f"{IMPORTS}\nfrom typing import cast\nfrom autograder.notebook.sentence import embed"
+    assert suspicious_names([text], {}, [given]).cells == names
+
+
 INSIDE = (types.ModuleType, types.FrameType, types.CodeType)
 
 
