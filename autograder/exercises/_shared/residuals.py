@@ -59,7 +59,8 @@ def residual_cases(draw):
     yield case("one sentence", tokens, width + 1)
     yield case("four of everything", 4, 4, 4, float64=True)
     yield case("four axes", 2, 3, 2, 5)
-    yield case("one of everything", 1, 1, 1)
+    # Without gradients: a norm of one feature has none, but rounding errors, times 1 / sqrt(eps), look like one.
+    yield case("one of everything", 1, 1, 1, gradients=False)
     named = case("modules by name", 2, 3, 4)
     x, norm, sublayer = named.args
     yield Case("modules by name", (x,), {"norm": norm, "sublayer": sublayer}, needs=("modules",))
