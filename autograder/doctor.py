@@ -174,7 +174,7 @@ def _run_in_a_kernel(code: str) -> str:
 
 def _space() -> Finding:
     free = shutil.disk_usage(tempfile.gettempdir()).free / 1024**3
-    return Finding("space on the disk", WORKS if free > 1 else LIMITED, f"{free:.1f} GiB are free.")
+    return Finding("disk space", WORKS if free > 1 else LIMITED, f"{free:.1f} GiB are free.")
 
 
 def format_findings(title: str, findings: list[Finding], ready: str) -> str:

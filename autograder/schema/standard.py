@@ -71,7 +71,7 @@ def _gives_not_contiguous(case: Case) -> bool:
 
 
 def _of_most_arguments(cases: list[Case]) -> Case:
-    """Return the case with the most arguments (the first, if several have as many) among the ordinary cases
+    """Return the case with the most arguments (the first of them, if there is a tie) among the ordinary cases
     with a single call; if there are none, return the first case.
     """
     plain = [case for case in cases if case.aspect == VALUES and is_plain(case) and not case.script]

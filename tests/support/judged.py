@@ -39,7 +39,7 @@ def expected_of(exercise_id: str, seed: str, hidden: bool) -> Expected:
 
 
 def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
-    """Return the records of an answer on a check's cases; `check` is a seed, and whether the check is hidden."""
+    """Return the records of an answer on a check's cases; `check` is the pair (seed, is hidden)."""
     return probe(answer, expected_of(exercise_id, *check).cases, find(exercise_id).procedure)
 
 

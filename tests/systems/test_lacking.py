@@ -36,7 +36,7 @@ def asks_for(source: str, platform: str) -> set[str]:
 
 
 def _asked_first(tree: ast.Module) -> set[ast.Attribute]:
-    """Return the attributes of modules that a function tests with `hasattr`."""
+    """Return the uses of attributes whose existence the same function tests with `hasattr`."""
     found = set()
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):

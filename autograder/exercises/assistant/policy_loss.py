@@ -263,7 +263,7 @@ EXERCISE = Exercise(
              "Your loss sends a gradient to the advantages.", "Should the loss change the advantages?"),
         edit("both learn", {CHANGE: CHANGE.replace(".detach()", ""), ADVANTAGE: "advantages[:, None]"},
              "Your loss sends gradients to old_log_probs and the advantages.",
-             "Which of the inputs alone should receive a gradient?"),
+             "Which is the only input that should receive a gradient?"),
         edit("the policy is cut off", {RATIO: f"{RATIO}.detach() + 0 * log_probs.where(mask, 0.0)"},
              "The values are right, but no gradient reaches log_probs.", "Which step detaches the ratio?"),
         edit("the policy is cut off", {RATIO: f"{RATIO}.detach()"}),
@@ -311,7 +311,7 @@ EXERCISE = Exercise(
         "Use `torch.where` to put a 0 where the mask is False, and do it before exp: a NaN that goes through "
         "exp gets into the gradient. Before exp, also use `clamp` to limit how large the difference can be, so "
         "that the ratio is never infinite.",
-        "In outline: subtract the logarithms, and put 0 where the mask is False. Limit this difference from "
+        "In outline: subtract the logarithms, and put 0 where the mask is False. Cap this difference from "
         "above, and take exp: that is the ratio. Clip a copy of it. Multiply both by the advantages, as a "
         "column, and take the smaller product of each pair, 0 where the mask is False. Return minus their sum, "
         "divided by the number of tokens that count, or by 1 if there are none.",

@@ -180,7 +180,7 @@ EXERCISE = Exercise(
              "For scores in the hundreds your result is NaN or infinite.", "What is exp(1000) in float32?"),
         edit("FLA-73 the maximum begins at zero", {"-torch.inf)\n    total": "0.0)\n    total"},
              "A query whose scores are all far below zero comes out as NaN.",
-             "Which start value of the running maximum is below every score?"),
+             "Which initial value of the running maximum is below every score?"),
         edit("FLA-75 one maximum for all queries", {ALL: "scores.amax().expand_as(largest)"},
              "A query whose scores lie far below those of another comes out wrong.",
              "Should each query have its own maximum?"),

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     hints=(
         "Read the formula from the inside out. First the norm is called on x, then the sublayer on what the norm "
         "returns; that is the branch.",
-        "The sublayer's input is normalised. Is the x that its output is added to normalised as well?",
+        "The sublayer's input is normalised. Its output is added to x. Is that x normalised as well?",
         "In outline: call the norm on x; call the sublayer on the result; add what it returns to the original x.",
     ),
 )

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
              "Which tokens should be next to the state of step 3?"),
         edit("DT-01", {TOKENS: "torch.cat((r, s, a), dim=1)"}),
         edit("DT-61 read at the returns", {READ: "x[:, 0::3]"},
-             "You read each action at its return, before the model has seen the state.",
+             "You predict each action at its return token, before the model has seen the state.",
              "At which token should the action be predicted?"),
         edit("DT-63 read at the actions", {READ: "x[:, 2::3]"},
              "You predict each action from the action's own token, which already contains it.",

@@ -117,7 +117,7 @@ EXERCISE = Exercise(
              "What are the pieces of a text that is a single word?"),
     },
     hints=(
-        'Mark every word boundary of "Hi, you": before H, after i, before y and after the last u. The pieces are '
+        'Mark every word boundary of "Hi, you": before H, after i, before y and after u. The pieces are '
         "what lies between the marks.",
         "In Python's `re`, the pattern \\b matches a word boundary, and `re.split` cuts there. It also cuts at "
         "both ends of a text that begins or ends with a word, which leaves empty strings.",

@@ -1,5 +1,5 @@
-"""Keeps files that cannot be placed, as DIR/unplaced/STUDENT/LESSON/FILE. There, an instructor can look at
-them, and the report does not say that the student handed in nothing.
+"""Keeps files that cannot be placed, as DIR/unplaced/STUDENT/LESSON/FILE. An instructor can look
+at them there, and because they are kept, the report does not say that the student handed in nothing.
 """
 
 import os

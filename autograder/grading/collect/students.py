@@ -17,7 +17,7 @@ CUT = re.compile(r"[-_]")
 @dataclass(frozen=True)
 class Match:
     """The student who was found, if any. `by_name` is True if only the name matched, which is no proof. If
-    nobody was found, `may_be` are the students that it may be.
+    nobody was found, `may_be` lists the students who are possible matches.
     """
 
     student: str | None = None

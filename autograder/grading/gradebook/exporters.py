@@ -127,7 +127,7 @@ class CanvasExporter(TableExporter):
     """Writes the CSV file for Canvas's Gradebook > Import. nbgrader's student id is used as the SIS Login ID.
 
     Canvas finds a student by ID, SIS User ID or SIS Login ID. It creates a new assignment for a column,
-    unless the column's header is the header of an existing assignment. The header may therefore be changed to
+    unless the column's header is the header of an existing assignment. You can therefore change the header to
     "Name (number)", as in Canvas's own export. Described in "How do I import grades in the Gradebook?"
     (community.canvaslms.com, Instructor Guide), by Ohio State University ("Import a CSV File into Carmen
     Grades", teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").

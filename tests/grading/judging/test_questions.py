@@ -1,4 +1,4 @@
-"""Tests the verdict if there is no answer that can be run."""
+"""Tests the verdict given when there is no answer that can be run."""
 
 import pytest
 
