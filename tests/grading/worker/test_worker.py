@@ -103,7 +103,7 @@ def test_threads_count_as_processes():
 
 @needs_sandbox
 def test_a_submission_stays_one_session():
-    """A submission with a hundred sessions would starve the others: the kernel shares processors by session."""
+    """Refuse further sessions: the kernel shares processors by session, so that many would starve the others."""
     told = "import os\nif os.fork() == 0:\n    os.setsid(); os._exit(os.getsid(0) != os.getsid(os.getppid()))"
     with Session(shared_fork_server()) as session:
         assert shown(session.cell(f"{told}\nprint(os.wait()[1])")) == "0\n"
