@@ -400,7 +400,7 @@ def test_what_is_no_such_file_is_said_and_changes_nothing(text, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "progress.json").write_text(text, encoding="utf-8")
     is_empty = text in ("[3]", "{}")
-    words = "holds no check" if is_empty else "is not a file that progress"
+    words = "holds no saved check" if is_empty else "is not a file that progress"
     with pytest.raises(UserError, match=words):
         progress(load="progress.json")
     assert recall() == {}
