@@ -104,7 +104,7 @@ class _Reader:
 
     def _is_own_function(self, name: str) -> bool:
         path = self.paths.get(name, "")
-        return path.startswith(f"{GRADER}.") and not self._is_module(path) and name not in allowed.FIXED
+        return path.startswith(f"{GRADER}.") and not self._is_module(path)
 
     def _is_class(self, node: ast.AST) -> bool:
         """Return whether a node can only be a class, or a tuple or list of classes."""
@@ -146,10 +146,11 @@ class _Reader:
 
     def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool, is_inner: bool) -> Iterator[str]:
         for name in _bound(node):
-            if name in allowed.FIXED or (name in self.paths and not isinstance(node, ast.alias)):
-                # A method or a local variable may be called like one of the lesson's own functions: no class may be
-                # passed to these, so another function of that name can do no more.
-                yield from [] if is_inner and self._is_own_function(name) else [f"another {name}"]
+            # A method or a local variable may be called like one of the lesson's own functions: no class may be
+            # passed to these, so another function of that name can do no more.
+            is_harmless = isinstance(node, ast.alias) or (is_inner and self._is_own_function(name))
+            if name in allowed.FIXED or (name in self.paths and not is_harmless):
+                yield f"another {name}"
             if _is_special(name):
                 yield name
         if _is_kind(node) and not is_place:
