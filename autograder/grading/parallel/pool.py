@@ -163,17 +163,20 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
     pool = ProcessPoolExecutor(count, FORK, _start, (work, os.getpid()))
     waiting: dict[Future[Done], Submission] = {}
     others = set(active_children())
+    is_broken = False
     try:
         for submission in todo:
             try:
                 waiting[pool.submit(_run, submission)] = submission
             except BrokenProcessPool:
+                is_broken = True
                 yield Done(submission, PROCESS_ENDED)
         for future in as_completed(waiting):
             submission = waiting.pop(future)  # so that its result is not kept in memory
             try:
                 done = future.result()
             except BrokenProcessPool:
+                is_broken = True
                 done = Done(submission, PROCESS_ENDED)
             except OSError:
                 raise
@@ -181,8 +184,10 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
                 done = Done(submission, failure(error))
             yield done
     finally:
-        if waiting:
-            for process in set(active_children()) - others:
+        for process in set(active_children()) - others:
+            if is_broken:
+                process.kill()  # nobody reads results any more, so a process that is sending one never ends
+            elif waiting:
                 process.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
 

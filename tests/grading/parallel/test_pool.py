@@ -1,7 +1,10 @@
 """Tests how submissions are graded in parallel."""
 
+import os
+import signal
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 from autograder.grading.judging.results import Result
@@ -54,3 +57,34 @@ def test_who_stops_early_waits_for_no_half_of_a_result(tmp_path):
         done = pool._in_processes(todo, Work(), 3)
         assert next(done).submission in todo
         done.close()
+
+
+class Big:
+    """A result that is too long for a pipe. Another process dies just before this one sends it."""
+
+    def __init__(self, other: Path):
+        self.other = other
+
+    def __reduce__(self):
+        os.kill(int(self.other.read_text()), signal.SIGKILL)
+        while not pool._process.get()._is_stopped:  # until the pool has noticed
+            time.sleep(0.01)
+        return bytes, (bytes(20_000_000),)
+
+
+def test_a_process_that_sends_a_result_ends_after_another_has_died(tmp_path):
+    class Work:
+        def done(self, submission):
+            other = tmp_path / "other"
+            if submission.lesson == "dies":
+                other.with_suffix(".new").write_text(str(os.getpid()))
+                other.with_suffix(".new").rename(other)
+                while True:
+                    signal.pause()
+            while not other.exists():
+                time.sleep(0.01)
+            return pool.Done(submission, Result(), Big(other))
+
+    todo = [Submission(tmp_path, lesson, lesson) for lesson in ("dies", "sends")]
+    done = list(pool._in_processes(todo, Work(), 2))
+    assert [one.result for one in done] == [pool.PROCESS_ENDED] * 2
