@@ -45,7 +45,7 @@ torch: is_grad_enabled is_tensor linspace logspace manual_seed memory_format nan
 torch: preserve_format promote_types rand rand_like randint randint_like randn randn_like randperm relu_
 torch: result_type scalar_tensor
 torch: set_default_dtype set_float32_matmul_precision set_grad_enabled set_num_threads set_printoptions tensor
-torch: tril_indices triu_indices unique vander zeros
+torch: tril_indices triu_indices unique vander vmap zeros
 torch.amp: GradScaler autocast
 torch.backends.mps: is_available
 torch.cuda: Event current_device device_count empty_cache get_device_capability get_device_name is_available
@@ -92,7 +92,6 @@ numpy.random: choice default_rng normal permutation rand randint randn seed shuf
 pprint: pformat pp pprint
 statistics: fmean mean median pstdev quantiles stdev variance
 textwrap: dedent fill indent shorten wrap
-torch: vmap
 torch.autograd: grad
 torch.fft: *
 torch.optim: *
