@@ -4,4 +4,5 @@ clean_html.py   HTML without scripts, forms, positioning, or anything that would
 formulas.py     Markdown, with formulas as MathML
 highlight.py    code in colours
 outputs.py      outputs of cells that came out of a sandbox
+pictures.py     which pictures a browser can show
 """

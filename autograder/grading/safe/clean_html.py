@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from pygments.token import STANDARD_TYPES
 
+from autograder.grading.safe.pictures import is_showable
+
 LISTED_TAGS = (
     "a abbr b blockquote br caption code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img li "
     "mark ol p pre s small span strong sub summary sup table tbody td tfoot th thead tr u ul"
@@ -47,8 +49,8 @@ LARGEST_OF = {
     **{name: {"": 20} for name in ("colspan", "rowspan")},
 }
 MOST_SPANNED = 5000  # in one text: browsers take minutes for a table with many wide cells
-PICTURES = ("data:image/png;", "data:image/jpeg;", "data:image/gif;", "data:image/webp;")
-OWN_PICTURES = (*PICTURES, "data:image/svg+xml;")  # subtle: a short SVG can draw a shape a million times
+PICTURES = ("data:image/png;", "data:image/jpeg;", "data:image/gif;")
+OWN = "data:image/svg+xml;"  # subtle: never a student's: a short SVG can draw a shape a million times
 NEGATIVE = re.compile(r"-\s*[\d.]")  # moves the text itself, or what follows it, to another part of the page
 
 
@@ -66,7 +68,7 @@ class _Page:
 
 def clean_again(source: str | bytes) -> str:
     """Clean HTML that was cleaned before, and keep our own pictures of graphs, which were added since."""
-    return clean(source, OWN_PICTURES)
+    return clean(source, (*PICTURES, OWN))
 
 
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
@@ -160,7 +162,8 @@ def as_text(text: str) -> str:
 
 def _allowed(tag: str, name: str, value: str, page: _Page) -> bool:
     if tag == "img" and name == "src":
-        return value.startswith(page.pictures)
+        is_own = value.startswith(OWN) and OWN in page.pictures
+        return is_own or (value.startswith(page.pictures) and is_showable(value.partition(",")[2]))
     if tag == "a" and name == "href":
         return value.lower().startswith(("http://", "https://", "mailto:", "#"))
     if name in ("colspan", "rowspan"):

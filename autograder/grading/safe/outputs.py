@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.grading.safe.clean_html import clean
+from autograder.grading.safe.pictures import is_showable
 from autograder.untrusted import as_text
 
 # subtle: nbconvert's time for a terminal's escape sequence grows with the square of its length; colours are short.
@@ -20,6 +21,7 @@ LONGEST_HTML = 300_000
 LARGEST_PICTURE = 4_000_000
 MOST_OUTPUTS = 200
 MOST_SHOWN = 20_000_000
+TOO_LARGE = "\n(This picture is too large to be shown here, or damaged.)"
 NO_ROOM = "(The notebook shows too much; the rest is left out.)"
 
 
@@ -64,8 +66,12 @@ def _plain_data(data: dict) -> dict:
     kept = {"text/plain": _text(data.get("text/plain", ""))}
     for mime in ("image/png", "image/jpeg"):
         picture = data.get(mime)
-        if isinstance(picture, str) and len(picture) <= LARGEST_PICTURE and BASE64.fullmatch(picture):
+        if not isinstance(picture, str) or not BASE64.fullmatch(picture):
+            continue
+        if len(picture) <= LARGEST_PICTURE and is_showable(picture):
             kept[mime] = picture
+        else:
+            kept["text/plain"] += TOO_LARGE
     if isinstance(data.get("text/html"), str) and len(data["text/html"]) <= LONGEST_HTML:
         kept["text/html"] = clean(_text(data["text/html"], LONGEST_HTML))
     return kept

@@ -8,6 +8,7 @@ import time
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 from pages_of import SCHEME, code_cell, feedback_page, formgrader_page, handed_in
+from pasted import png
 from red_team.pages import COVERS, FRAMED_SCHEME, MARKS
 from red_team.pages import SCHEME as OWN_SCHEME
 
@@ -81,6 +82,20 @@ def test_no_text_takes_long_to_colour(tmp_path, cells, page_of):
     began = time.process_time()
     assert page_of(handed_in(*cells), tmp_path)
     assert time.process_time() - began < 10
+
+
+def test_a_picture_that_a_browser_cannot_hold_is_left_out(tmp_path):
+    def data(mime, code):
+        return new_output("display_data", data={mime: code, "text/plain": "<Figure>"})
+
+    large, small = png(6000, 6000), png(60, 60)
+    outputs = [data("image/png", f"{small}\n"), data("image/png", large), data("image/jpeg", large)]
+    pasted = new_markdown_cell("![some words](attachment:x.png)", attachments={"x.png": {"image/png": large}})
+    for page_of in (feedback_page, formgrader_page):
+        page = body_of(page_of(handed_in(new_code_cell("show()", outputs=outputs), pasted), tmp_path))
+        assert small in page and large not in page
+        assert page.count("This picture is too large to be shown here") == 2
+        assert "some words" in page
 
 
 @pytest.mark.parametrize("files", [{}, {"none.png": {}}], ids=["missing", "empty"])

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import nbformat
 import pytest
+from pasted import png
 
 from autograder.build.lesson import find_lessons
 from autograder.grading.safe.formulas import markdown, mathml
@@ -140,9 +141,9 @@ def test_a_pasted_picture_is_seen_whatever_its_name(name, written):
     plain = name.replace(" ", "%20").replace("(", "%28").replace(")", "%29")  # otherwise it is no link
     links = {"as it is": f"attachment:{plain}", "in brackets": f"<attachment:{name}>"}
     link = links.get(written, f"attachment:{quote(name)}")
-    cell = {"attachments": {name: {"image/png": "iVBORw0KGgo="}}}
+    cell = {"attachments": {name: {"image/png": png()}}}
     page = html_of(f"See ![the picture]({link}) here.", cell)
-    assert ("img", "data:image/png;base64,iVBORw0KGgo=") in [(tag, a.get("src")) for tag, a in tags_of(page)]
+    assert ("img", f"data:image/png;base64,{png()}") in [(tag, a.get("src")) for tag, a in tags_of(page)]
 
 
 def test_a_picture_that_is_not_there_or_elsewhere_stays_out():
