@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, Notebook
 
+from autograder.errors import UserError
 from autograder.exercises import exercises_of
 from autograder.grading.submission.files import Refused
 from autograder.grading.submission.limited import Broke, read_limited
@@ -40,15 +41,18 @@ class Lessons:
 
     def read(self, file: Path, called: str) -> Content:
         """Return the lesson of the notebook in `file`, and whether it is as released. If the contents do not
-        show the lesson, it is found in `called`, the original name of the file.
+        show the lesson, it is found in `called`, the original name of the file. Raises UserError if the machine is
+        too busy to read it.
         """
         try:
             lesson, as_released = read_limited(self._read, file)
-        except (
-            Refused,
-            Broke,
-        ):  # `grade` says why; an error of ours must not keep others from being collected
+        except (Refused, Broke):  # `grade` says why, and the other files are collected
             lesson, as_released = None, False
+        except TimeoutError:
+            raise UserError(
+                f"this machine is too busy to read {called}. Nothing was collected; run the command again when other "
+                "programs have ended."
+            ) from None
         return Content(lesson or _only_most({name: int(name in called) for name in self._cells}), as_released)
 
     def _read(self, file: Path) -> tuple[str | None, bool]:

@@ -10,7 +10,7 @@ import pytest
 from collected import placed, stamp, zipped
 
 from autograder.errors import UserError
-from autograder.grading.collect import archives
+from autograder.grading.collect import archives, lessons
 from autograder.grading.collect.collect import collect
 from autograder.grading.demo.sample_class import FIRST, SECOND
 from autograder.grading.gradebook.open_course import open_course
@@ -291,3 +291,16 @@ def test_who_is_who_on_gradescope_is_not_for_a_student_to_say(course, texts, tmp
     del packed[f"{top}submission_12/{F}"]
     assert collect(course, [zipped(tmp_path / "x.zip", packed | {f"{top}submission_metadata.yml": YML})])
     assert placed(course) == everyone
+
+
+def test_on_a_machine_that_is_too_busy_nothing_is_collected(course, texts, tmp_path, monkeypatch):
+    def read_limited(*_):
+        raise TimeoutError("this machine is too busy to read it")
+
+    monkeypatch.setattr(lessons, "read_limited", read_limited)
+    archive = zipped(
+        tmp_path / "x.zip", {name: texts.get(what, what) for name, what in SYSTEMS["canvas"].items()}
+    )
+    with pytest.raises(UserError, match="too busy to read .*Nothing was collected; run the command again"):
+        collect(course, [archive])
+    assert placed(course) == {}
