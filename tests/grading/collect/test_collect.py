@@ -301,6 +301,6 @@ def test_on_a_machine_that_is_too_busy_nothing_is_collected(course, texts, tmp_p
     archive = zipped(
         tmp_path / "x.zip", {name: texts.get(what, what) for name, what in SYSTEMS["canvas"].items()}
     )
-    with pytest.raises(UserError, match="too busy to read .*Nothing was collected; run the command again"):
+    with pytest.raises(UserError, match=r"too busy to read .*Nothing was collected; run the command again"):
         collect(course, [archive])
     assert placed(course) == {}
