@@ -156,9 +156,7 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
 
 
 def _key_in(outcome: Path) -> str:
-    """Return the key of the result that is named in the file of an outcome, or an empty string if there is
-    none.
-    """
+    """Return the key of the result that an outcome's file names, or an empty string if it names none."""
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
     except (OSError, ValueError, AttributeError):

@@ -54,7 +54,7 @@ class HowToRun:
 
 
 def failure(error: Exception) -> Failed:
-    """Return a Failed that describes an exception because of which a submission was not read, run or judged.
+    """Return a Failed that describes an exception that stopped a submission from being read, run or judged.
     It says whether the machine or the autograder is at fault.
     """
     if isinstance(error, Broke):

@@ -65,7 +65,9 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """Clean HTML that was cleaned once before. Keep our own pictures of graphs, which were added after that."""
+    """Clean HTML a second time, but keep our own pictures of graphs, which were added after the first
+    cleaning.
+    """
     return clean(source, OWN_PICTURES)
 
 

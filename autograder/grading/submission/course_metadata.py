@@ -54,8 +54,8 @@ def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None
 
 
 def _is_of(cell: NotebookNode, course_cell: NotebookNode) -> bool:
-    """Return whether `cell` is a copy of `course_cell`, or begins with the question in `course_cell`, so that
-    the rest is a written answer.
+    """Return whether `cell` is a copy of `course_cell`, or a written answer that begins with the question in
+    `course_cell`.
     """
     if cell.cell_type != course_cell.cell_type:
         return False

@@ -66,8 +66,8 @@ REFLECTION = {
 @dataclass(frozen=True)
 class Step:
     """One cell. If `kind` is "run", `text` is its code; if `kind` is "check", `text` is the id of the
-    exercise that it checks. `needs` lists the answers that the code uses, directly or through other cells, by
-    name. For a check, these include the answer that it checks.
+    exercise that it checks. `needs` lists the names of the answers that the code uses, directly or through
+    other cells. For a check, the name of the answer that it checks is one of them.
     """
 
     cell: int
