@@ -44,8 +44,8 @@ def check_files(
     why: bool = False,
 ) -> Iterator[Verdict | NotJudged]:
     """Yield the result for each file, in order. Each file runs in a separate process, in a sandbox if this
-    machine can make one (if not, the command prints a warning). `server` is a fork server that is already
-    warming up. With `why`, each message ends with an explanation of how it was chosen.
+    machine can make one. (If it cannot, `python -m autograder check` prints a warning.) `server` is a fork
+    server that is already warming up. With `why`, each message ends with an explanation of how it was chosen.
 
     Raises UserError for an unknown exercise.
     """
@@ -66,7 +66,9 @@ def check_files(
 
 
 def _read(file: str) -> list[str] | NotJudged:
-    """Return a list with the text of a Python file, or with the source of each code cell of a notebook."""
+    """Return a list with the text of a Python file, or with the source of each code cell of a notebook.
+    Return NotJudged if the file is neither, or cannot be read.
+    """
     if not os.path.isfile(file):
         return NotJudged("this is not a file." if os.path.exists(file) else "there is no such file.")
     if not file.endswith((".py", ".ipynb")):
@@ -88,7 +90,9 @@ def _read(file: str) -> list[str] | NotJudged:
 
 
 def _cells(text: str) -> list[str] | NotJudged:
-    """Return the source of a notebook's code cells, leaving out checks, timings and explorers."""
+    """Return the source of a notebook's code cells. Leave out the check cells, and cells for timing and
+    exploring (see SKIPPED_TITLES).
+    """
     try:
         cells = [cell for cell in json.loads(text)["cells"] if isinstance(cell, dict)]
         code = [cell for cell in cells if cell.get("cell_type") == "code"]
@@ -144,8 +148,8 @@ def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
 
 
 def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[str]) -> Verdict:
-    """Return the verdict. If it earned points in an exercise with rules of form (such as "no loops"), append
-    a line about suspicious names in the code.
+    """Return the verdict. If the exercise has rules of form (such as "no loops") and the answer earned
+    points, append a line about suspicious names in the code.
     """
     if exercise.rules == Rules() or not verdict.points:
         return verdict

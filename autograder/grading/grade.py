@@ -42,14 +42,14 @@ def grade(
     cluster: str | None = None,
     server: ForkServer | None = None,
 ) -> list[Row]:
-    """Grade the new and changed submissions, print all grades (as one JSON object per line if `as_json`), and
-    return them. `allowance` limits each submission; `cluster` is the address of a Dask scheduler whose
+    """Grade the new and changed submissions, print all grades (if `as_json`, as one JSON object per line),
+    and return them. `allowance` limits each submission; `cluster` is the address of a Dask scheduler whose
     workers run the submissions; `server` is a fork server that is already warming up.
 
     Raises UserError if `folder` is not a course, if it has no such `lesson`, if nothing has been handed in,
     if `workers` is less than 1, if there is no such cluster, or if grading is stopped (see
-    `_one_clear_line`). If `sandboxed`, also raises UserError if this machine would have to run students' code
-    but cannot make a sandbox.
+    `_one_clear_line`). With `sandboxed` and without `cluster`, also raises UserError if this machine cannot
+    make a sandbox.
     """
     folder = Path(folder).absolute()
     if workers is not None and workers < 1:
@@ -81,8 +81,8 @@ def grade(
 
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
-    """Turn errors that stop grading as a whole and that no submission caused (a full disk, a locked
-    gradebook) into a UserError. Do the same for Ctrl-C, which is acknowledged at once.
+    """Raise UserError in place of an error that stops grading for the whole class, such as a full disk or a
+    locked gradebook. Do the same for Ctrl-C, after printing at once that grading is stopping.
     """
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, _say_and_stop) if in_main else None
@@ -110,8 +110,8 @@ def _say_and_stop(number: int, frame: FrameType | None) -> None:
 
 
 def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
-    """Print the grades. On standard error, name each submission that could not be graded through no fault of
-    the student, and say why.
+    """Print the grades. On standard error, name each submission that could not be graded although the student
+    is not at fault, and give the reason.
     """
     print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     ungraded = [row for row in rows if row.ungraded]

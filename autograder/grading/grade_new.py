@@ -40,8 +40,8 @@ def grade_new(
     server: ForkServer | None,
 ) -> None:
     """Grade the submissions `todo` of the course in `folder`; the other parameters are those of `grade`.
-    Raises UserError if there is no such cluster. If the disk is full or the gradebook is locked, raises the
-    error (see `cannot_write`).
+    Raises UserError if there is no such cluster. If the disk is full or the gradebook is locked, the original
+    error is raised (see `cannot_write`).
     """
     tqdm.monitor_interval = 0  # disables tqdm's thread, which forked processes would lack
     how = HowToRun(read_secret(folder), sandboxed, allowance, packed())

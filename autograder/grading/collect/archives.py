@@ -46,7 +46,9 @@ class Entry:
 
     @property
     def outer_parts(self) -> list[str]:
-        """The parts of the path that the system named. A student named those inside a nested archive."""
+        """The parts of the path that the system named. The parts inside a nested archive were named by a
+        student.
+        """
         return self.path[: self.outer].split("/")
 
     @property
@@ -112,7 +114,9 @@ def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry
 
 
 def outer_entries(path: Path) -> Iterator[Entry]:
-    """Yield the files as `entries_of` does, but each nested archive as a single file, and without budgets."""
+    """Yield the files as `entries_of` does, but without budgets, and with each nested archive as a single
+    file.
+    """
     if path.is_dir():
         for place, folders, names in os.walk(path):
             folders.sort()
@@ -132,7 +136,7 @@ def outer_entries(path: Path) -> Iterator[Entry]:
 
 def _of_zip(archive: zipfile.ZipFile, before: str) -> Iterator[Entry]:
     for info in archive.infolist():
-        if not info.filename.endswith("/"):  # a folder; `is_dir` fails for a file without a name
+        if not info.filename.endswith("/"):  # not a folder; `is_dir` fails for a file without a name
             yield _entry(before + _name(info).replace("\\", "/"), partial(_content, archive, info))
 
 
@@ -178,8 +182,9 @@ def _with_nested(entry: Entry) -> Iterator[Entry]:
 
 
 class _Nested(io.BytesIO):
-    """A nested archive. subtle: zipfile reads the whole list of files at once, and makes an object of half a
-    kilobyte for each file. An archive of a few megabytes could therefore take gigabytes of memory.
+    """A nested archive, which is refused if its list of files is longer than LONGEST_LIST bytes. subtle:
+    zipfile reads the whole list at once, and makes an object of half a kilobyte for each file. An archive of
+    a few megabytes could therefore take gigabytes of memory.
     """
 
     def read(self, size: int | None = -1) -> bytes:

@@ -1,5 +1,5 @@
-"""Keeps files that cannot be placed, as DIR/unplaced/STUDENT/LESSON/FILE. An instructor can look
-at them there, and because they are kept, the report does not say that the student handed in nothing.
+"""Keeps files that cannot be placed, as DIR/unplaced/STUDENT/LESSON/FILE. An instructor can look at them
+there. Because they are kept, the report does not say that the student handed in nothing.
 """
 
 import os
@@ -35,8 +35,8 @@ def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: 
 
 
 def kept_aside(course: Path, lesson: str) -> dict[str, list[str]]:
-    """Return a dict from student ids to the names of the files that were kept aside for this lesson or for no
-    lesson.
+    """Return a dict from student ids to the names of the files that were kept aside for this lesson, or
+    without a known lesson.
     """
     found: dict[str, list[str]] = {}
     for student in _folders(course / ROOM):

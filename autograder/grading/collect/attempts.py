@@ -55,7 +55,7 @@ class Memory:
         return self._seen.get(lesson, [])
 
     def add(self, lesson: str, attempts: Iterable[Seen]) -> None:
-        """Remember these attempts. Raises UserError if they cannot be written."""
+        """Remember these attempts. Raises UserError if the file cannot be written."""
         new = [one for one in dict.fromkeys(attempts) if one not in self.of(lesson)]
         if not new:
             return

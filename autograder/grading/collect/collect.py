@@ -1,5 +1,5 @@
-"""Puts each student's last attempt at each lesson, from the archives of a learning-management system, into
-DIR/submitted.
+"""Finds each student's last attempt at each lesson in the archives of a learning-management system, and puts
+it into DIR/submitted.
 """
 
 import os
@@ -133,10 +133,10 @@ def collect(
 def _open(path: Path, ids: set[str]) -> _Archive:
     """Return an archive, with the object that finds students in its file names.
 
-    A Gradescope export contains, next to its folders, a metadata file that says whose the folders are. A file
-    with the same name is not used if a student handed it in: if its path identifies a student, or if other
-    folders lie outside the file's own. Names inside nested archives are used only if the outer archive's
-    names identify nobody.
+    A Gradescope export contains, next to its folders, a metadata file that says whose work each folder
+    contains. A file of the same name that a student may have handed in is ignored: one whose path identifies
+    a student, or one in a folder that does not contain all other folders. Names inside nested archives are
+    used only if the outer archive's names identify nobody.
     """
     paths, in_folders, exports = [], [], []
     for entry in outer_entries(path):
@@ -228,8 +228,8 @@ class _Sorter:
         return _Other(number, entry.parts[-1], file)
 
     def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
-        """Record the outcome of each of a student's files that is not a notebook. It depends on whether they
-        were handed in together with a notebook (`beside`).
+        """Record the outcome of each of a student's files that is not a notebook. The outcome depends on
+        whether the files were handed in together with a notebook (`beside`).
         """
         for other in files:
             if beside:
@@ -352,8 +352,8 @@ class _Sorter:
         return self._lessons.read(notebook, notebook.name).as_released
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
-        """Return the numbers that may belong to two people: all of this student's numbers in a system that
-        has more than one for this lesson, if at least one of them is new.
+        """Return the numbers that may belong to two people. If a system has several numbers for this student
+        in this lesson, and at least one of them is new, these are all its numbers for the student.
         """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}

@@ -81,9 +81,12 @@ UNCLEAR = Origin("", "")  # of a name that can be read in two ways
 
 @dataclass(frozen=True)
 class Names:
-    """Finds the students in the file names of one archive. `read` finds them in the names of the system that
-    wrote the archive. In a path, the outermost part that names a student decides; a part further in was named
-    by a student, who could have written someone else's name.
+    """Finds the students in the file names of one archive. `read` parses a name in the form in which the
+    archive's system writes names. `gradescope` maps folders to submissions if the archive is a Gradescope
+    export.
+
+    In a path, the outermost part that names a student decides; a part further in was named by a student, who
+    could have written someone else's name.
     """
 
     read: Callable[[str], Origin | None]
@@ -139,7 +142,7 @@ def _first(read: Callable[[str], Origin | None], parts: list[str]) -> Origin | N
 
 
 def _of_gradescope(folder: str, submission: dict) -> Iterator[Origin]:
-    """Yield an origin for each submitter. A submitter without an id and an address is identified by the
+    """Yield an origin for each submitter. A submitter with neither an id nor an address is identified by the
     submission's folder.
     """
     time = submission.get(":created_at")
@@ -185,8 +188,8 @@ def _blackboard(part: str) -> Origin | None:
 
 
 def _titles(paths: list[list[str]], ids: Collection[str]) -> list[str]:
-    """Return the assignment titles that precede ids of the class, the most frequent first. If no id of the
-    class is found, return the prefix that all names share, if there is one.
+    """Return the assignment titles that precede student ids of the class (`ids`), the most frequent first. If
+    no such id is found, return the prefix that all names share, if there is one.
     """
     texts = {origin.user for parts in paths if (origin := _first(_blackboard, parts))}
     known: dict[str, set[str]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""Remembers to which student each number of a learning-management system belongs, in DIR/people.csv, which an
+"""Remembers which student each number in a learning-management system belongs to, in DIR/people.csv, which an
 instructor may edit.
 
 A number is written to this file if it was matched with a student only by name, or with nobody in the class.
@@ -38,7 +38,7 @@ class Found:
 
 
 class People:
-    """Knows to which student of the course each number in a learning-management system belongs."""
+    """Knows which student of the course each number in a learning-management system belongs to."""
 
     def __init__(self, course: Path, students: Class):
         """Read the file. Raises UserError if it cannot be read."""
@@ -50,11 +50,13 @@ class People:
         self.found = Found()
 
     def student_of(self, origin: Origin) -> str:
-        """Return the student that `settle` found; for a doubtful number, the student whose number it might be."""
+        """Return the student that `settle` found. For a doubtful number, return the student whose number it
+        might be.
+        """
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:
-        """Return whether an instructor must first confirm to whom this number belongs."""
+        """Return whether an instructor must first confirm which student this number belongs to."""
         return self._student(origin.key).startswith(DOUBTFUL)
 
     def is_sure(self, origin: Origin) -> bool:
@@ -150,8 +152,8 @@ class People:
         self._rows[origin.key] = origin.name, match.student or self._free(id_of_stranger(origin))
 
     def _match_again(self, origins: list[Origin]) -> None:
-        """Match people again whom an earlier run did not find in the class. A match is skipped if a student
-        would then have two numbers.
+        """Match again people whom an earlier run did not find in the class. Skip a match that would give a
+        student two numbers.
         """
         found = {origin: self._class.find(origin) for origin in origins}
         for origin, match in found.items():
@@ -176,9 +178,8 @@ class People:
         }
 
     def _question_twins(self, here: set[Key]) -> None:
-        """Mark new numbers as doubtful if they were matched with a student who has another number in the same
-        system. If the system renumbers people in each assignment, only numbers in the same archive are
-        compared.
+        """Mark all numbers of a student in one system as doubtful if there are several, and one of them is
+        new. If the system renumbers people in each assignment, only numbers in the same archive are compared.
         """
         for key in (here & self._rows.keys()) - self._before:
             student = self._student(key).removeprefix(DOUBTFUL)

@@ -1,4 +1,6 @@
-"""Puts a student's last attempt at a lesson into the course, and keeps the others."""
+"""Puts a student's last attempt at a lesson into the course, and keeps the other attempts in a separate
+folder.
+"""
 
 import hashlib
 import os
@@ -24,8 +26,9 @@ NOT_LAST = "not the last of several"
 
 @dataclass(frozen=True)
 class Attempt:
-    """A notebook, which is kept in `file` until all attempts are known. `path` is its path in the archive,
-    and `time` the time when it was handed in, if known. `as_released` means that nothing in it was answered.
+    """A notebook that was handed in. `file` is a copy, which is kept until all attempts are known. `path` is
+    the notebook's path in the archive, and `time` the time when it was handed in, if known. `as_released`
+    means that nothing in it was answered.
     """
 
     file: Path
@@ -36,8 +39,8 @@ class Attempt:
 
     @property
     def turn(self) -> tuple:
-        """The sort key of attempts, first to last. Every attempt with answers comes after all attempts
-        without answers.
+        """The key by which attempts are sorted, from first to last. Every attempt with answers comes after
+        all attempts without answers.
         """
         return (
             not self.as_released,
@@ -62,8 +65,9 @@ def place(
     notes: Mapping[str, list[str]],
 ) -> dict[Attempt, str]:
     """Put the last attempt into the course, keep the others, and return the outcome of each. Append anything
-    else that an instructor should know to `notes`. `is_as_released` returns whether the notebook that is
-    already there is as released. Raises UserError if a file cannot be written.
+    else that an instructor should know to `notes`. `is_as_released` is called with the path of the notebook
+    that is already in the course, and returns whether nothing in it was answered. Raises UserError if a file
+    cannot be written.
     """
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
     target = submission.submitted / f"{submission.lesson}.ipynb"

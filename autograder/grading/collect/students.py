@@ -90,7 +90,7 @@ def possible_names(text: str) -> Iterator[str]:
 
 
 def id_of_stranger(origin: Origin) -> str:
-    """Return an id for a student who is not in the gradebook, which can be used as a folder name. It consists
+    """Return an id, which can be used as a folder name, for a person who is not in the gradebook. It consists
     of the name and the system's number, which distinguishes namesakes.
     """
     name = re.sub(r"[^\w.@-]+", "_", _composed(origin.name).strip())
@@ -100,15 +100,15 @@ def id_of_stranger(origin: Origin) -> str:
 
 
 def folded(name: str) -> str:
-    """Return a name with case and character width folded, because some file systems ignore both, and so do
-    some readers.
+    """Return a name with case and character width folded: some file systems ignore these differences, and
+    readers may overlook them.
     """
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def plain(name: str) -> str:
     """Return a name without case, accents, spaces and punctuation, so that `Ada O'Neill` and `ada oneill`
-    agree.
+    give the same result.
     """
     letters = unicodedata.normalize("NFD", name.casefold())
     return "".join(letter for letter in letters if letter.isalnum())

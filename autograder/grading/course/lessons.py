@@ -1,7 +1,8 @@
 """Adds lessons to a course, and copies the instructor's own lessons into it.
 
-DIR/lessons              a copy of the instructor's own lessons, with which the course is graded
-DIR/.made/LESSON.ipynb   the source as it was made; comparing it with the present source shows the changes
+DIR/lessons              a copy of the instructor's own lessons, which grading uses
+DIR/.made/LESSON.ipynb   the source as this package made it; the present source differs from it where the
+                         instructor has changed it
 """
 
 import shutil
@@ -53,7 +54,7 @@ def copy_own(further: Path, folder: Path) -> list[Lesson]:
 
 
 def own_lessons(folder: Path) -> list[Lesson]:
-    """Return the instructor's own lessons, which the course has a copy of."""
+    """Return the instructor's own lessons that were copied into the course."""
     copy = folder / own.COPY
     return [Lesson(name, copy) for name in lesson_names(copy)] if own.is_own(copy) else []
 

@@ -66,9 +66,9 @@ def make_course(
     what to do next.
 
     `only` selects lessons by number or name (None: all). `further` is a folder with the instructor's own
-    lessons, which are added. `course_id` is the course's name in an exchange, by default the folder's name
-    and four random characters. If `like` is the folder of another course, the new course gets its lessons,
-    with the instructor's changes, but none of its students.
+    lessons, which are added. `course_id` identifies the course in an nbgrader exchange; by default it is the
+    folder's name and four random characters. If `like` is the folder of another course, the new course gets
+    the lessons of that course, with the instructor's changes, but none of its students.
 
     Raises UserError if the folder cannot be used or there is no such lesson; then nothing is left behind.
     """
@@ -88,7 +88,7 @@ def make_course(
         lessons = _fill(half, chosen, further.absolute() if further else None)
         if like is not None:
             _take_changes_along(like, half, lessons)
-        # subtle: closed to other users of the machine, because it holds answers, and will hold grades.
+        # subtle: the folder is closed to other users of the machine: it holds answers, and will hold grades.
         if folder.exists():  # filled rather than replaced, because it may be a shell's working directory
             folder.chmod(0o700)
             for entry in half.iterdir():
@@ -137,8 +137,8 @@ def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
 
 
 def _half_made(folder: Path) -> Path:
-    """Return a new folder next to `folder`, which is renamed to `folder` when the course is complete. Raises
-    UserError if `folder` cannot be used.
+    """Make a new folder next to `folder`, and return it. It is renamed to `folder` when the course is
+    complete. Raises UserError if `folder` cannot be used.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not an empty folder; choose a new one.")

@@ -1,6 +1,7 @@
 """Finds in CHANGELOG.md what has changed since a course was made or last updated.
 
-On that day, a copy of the changelog is stored in DIR/.made. The entries that the copy lacks are news.
+When a course is made or updated, a copy of the changelog is stored in DIR/.made. The entries that this copy
+lacks are the news.
 """
 
 import re

@@ -123,8 +123,8 @@ def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
 def _kept_under_another_id(
     folder: Path, ids: set[str], lessons: list[str], gradebook: Gradebook
 ) -> dict[str, list[Path]]:
-    """Return those of the ids under which anything is kept, each with its paths. If only the gradebook knows
-    an id, that is the path of the gradebook.
+    """Return the paths of everything that is kept under each of `ids`. An id under which nothing is kept is
+    left out. If only the gradebook knows an id, its path is that of the gradebook.
     """
     rows = {row.id for row in gradebook.students}
     found = {one: _places(folder, one, lessons) for one in sorted(ids)}
@@ -156,7 +156,7 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
 
 
 def _key_in(outcome: Path) -> str:
-    """Return the result's key from the file of an outcome, or an empty string if there is none."""
+    """Return the key of the result that an outcome's file names, or an empty string if it names none."""
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
     except (OSError, ValueError, AttributeError):

@@ -1,8 +1,8 @@
 """The settings of a course. They differ from nbgrader's defaults where those are unsafe. A course's
 `nbgrader_config.py` calls `configure`; anything that it sets after that call takes precedence.
 
-A comment says what each setting prevents. With nbgrader's defaults, a check without output gives full marks,
-a deleted check cell keeps the old score, and a student's HTML runs in the reader's browser.
+Comments say what the settings prevent. With nbgrader's defaults, a check without output gives full marks, a
+deleted check cell keeps the old score, and a student's HTML runs in the reader's browser.
 """
 
 import os

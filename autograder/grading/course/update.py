@@ -36,7 +36,8 @@ BEFORE = Path("earlier", "source")  # where sources with the instructor's change
 @dataclass(frozen=True)
 class _Plan:
     """The plan for a lesson in an update, and the messages about it. `source` is None if the lesson is left
-    as it is. `refused` is True if that is because students have already handed the lesson in.
+    as it is. `refused` is True if the lesson has to be left as it is because students have already handed it
+    in.
     """
 
     lesson: Lesson

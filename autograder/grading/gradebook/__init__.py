@@ -6,7 +6,7 @@ zone.py              finds the time zone of the course's school
 recorder.py          writes scores and graded notebooks, all from one process
 late.py              computes penalties for late work
 graded_notebook.py   puts verdicts, outputs and marking schemes into a graded notebook
-nbgrader_steps.py    grades as a step of nbgrader's own `autograde`
+nbgrader_steps.py    replaces steps of nbgrader's own commands, such as `autograde`
 outcomes.py          stores the outcome of grading each submission, so that the next run continues from there
 table.py             shows the grades as a table
 exporters.py         writes the grades as CSV files for other systems

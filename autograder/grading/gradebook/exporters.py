@@ -44,8 +44,8 @@ TABLE_HEAD = (
 
 
 class TableExporter(ExportPlugin):
-    """Writes nbgrader's own table, with one row for each lesson and student. No cell of it can be a formula.
-    This exporter is the default of `nbgrader export`.
+    """Writes nbgrader's own table, with one row for each lesson and student. No cell in it can be taken for a
+    formula. This exporter is the default of `nbgrader export`.
     """
 
     default_name = "grades.csv"
@@ -75,9 +75,9 @@ class TableExporter(ExportPlugin):
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
 
     def _warn_of_what_waits(self, lesson: Assignment) -> None:
-        """Warn how many submissions of a lesson have an answer that still lacks points, counted as in
-        `grade`'s table. Also warn how many others nbgrader marks for another look, because they were graded
-        again after being graded by hand.
+        """Warn if submissions of a lesson have answers that still lack points, and say how many there are,
+        counted as in the table that `grade` prints. Also warn if nbgrader marks other submissions for manual
+        grading because they were graded again after points had been given by hand.
         """
         marked = [work for work in lesson.submissions if work.needs_manual_grade]
         waiting = [work for work in marked if _lacks_points(work)]
@@ -91,7 +91,9 @@ class TableExporter(ExportPlugin):
             self.log.warning(note, lesson.name, again)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
-        """Warn, for each lesson, how many submissions have not been graded in their latest version."""
+        """Warn if submissions have not been graded in their latest version, and say how many there are in
+        each lesson.
+        """
         course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
         handed_in = find_submissions(course, None, lessons)
         ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))
@@ -101,8 +103,8 @@ class TableExporter(ExportPlugin):
             )
 
     def _warn_of_strangers(self, students: list) -> None:
-        """Warn about students who have neither a name nor an email address in the gradebook, unless that is
-        true of all.
+        """Warn about students who have neither a name nor an email address in the gradebook. If no student
+        has either, do not warn.
         """
         strangers = [one.id for one in students if not (one.first_name or one.last_name or one.email)]
         if strangers and len(strangers) < len(students):
@@ -126,11 +128,13 @@ class TableExporter(ExportPlugin):
 class CanvasExporter(TableExporter):
     """Writes the CSV file for Canvas's Gradebook > Import. nbgrader's student id is used as the SIS Login ID.
 
-    Canvas finds a student by ID, SIS User ID or SIS Login ID. It creates a new assignment for a column,
-    unless the column's header is the header of an existing assignment. You can therefore change the header to
-    "Name (number)", as in Canvas's own export. Described in "How do I import grades in the Gradebook?"
-    (community.canvaslms.com, Instructor Guide), by Ohio State University ("Import a CSV File into Carmen
-    Grades", teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").
+    Canvas finds a student by ID, SIS User ID or SIS Login ID. It creates a new assignment for each column
+    whose header is not that of an existing assignment. To import into an existing assignment, change the
+    header to "Name (number)", as in Canvas's own export.
+
+    Sources: "How do I import grades in the Gradebook?" (community.canvaslms.com, Instructor Guide), "Import a
+    CSV File into Carmen Grades" by Ohio State University (teaching.resources.osu.edu), and "Detailed Canvas
+    Export Info" by nemogb.
     """
 
     default_name = "canvas.csv"
@@ -156,7 +160,7 @@ class MoodleExporter(TableExporter):
     """Writes the CSV file for Moodle's Grades > Import > CSV file. nbgrader's student id is written to two
     columns, Username and ID number.
 
-    The column names are those of Moodle's own export; on import, the teacher maps them by hand. Described in
+    The column names are those of Moodle's own export; on import, the teacher maps them by hand. Source:
     "Grade import" (docs.moodle.org/405/en/Grade_import).
     """
 

@@ -59,12 +59,12 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
     """Write the scores and automatic comments of a graded notebook to its row in the gradebook.
 
     A check earns the points that the judge gave, or 0 if there is no verdict. A test that a teacher added
-    earns all points if it runs to its end and shows nothing, or the points that it states as a plain float.
-    In both cases the student's own process reports this, and it can report anything (see GRADING.md). If the
-    test shows something else, it must be graded by hand, like a task.
+    earns all points if it runs to its end and shows nothing. If it shows a plain float, it earns that number
+    of points. In both cases the student's own process reports the result, and it can report anything (see
+    GRADING.md). If the test shows something else, it must be graded by hand, like a task.
 
-    subtle: by itself, nbgrader gives full marks even if a test shows text, nan or a negative number, and none
-    if a warning is printed.
+    subtle: by itself, nbgrader gives full marks to a test that shows text, nan or a negative number, and no
+    marks to a test that prints a warning.
     """
     grades = {grade.name: grade for grade in row.grades}
     comments = {comment.name: comment for comment in row.comments}

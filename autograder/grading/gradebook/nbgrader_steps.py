@@ -143,8 +143,8 @@ class TrustTheCourse(NbGraderPreprocessor):
     """Takes all metadata from the gradebook and none from the student, and restores graded cells that are
     missing.
 
-    Also resets the scores of an earlier run. If this run fails, it then leaves neither old scores nor a zero,
-    and the submission is marked for manual grading.
+    Also resets the scores of an earlier run. If the present run fails, the submission then has neither old
+    scores nor a zero, and is marked for manual grading.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -158,8 +158,8 @@ class TrustTheCourse(NbGraderPreprocessor):
 
 
 class GradeSubmission(NbGraderPreprocessor):
-    """Runs and judges the notebook, or takes the stored result of an identical one, and writes the scores.
-    Puts the outputs, the verdicts and, for formgrader, the marking schemes into the notebook.
+    """Runs and judges the notebook, or takes the stored result of an identical notebook, and writes the
+    scores. Puts the outputs, the verdicts and, for formgrader, the marking schemes into the notebook.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:

@@ -76,8 +76,8 @@ def locked(folder: Path) -> Iterator[None]:
     """
     path = folder / ".grading" / "lock"
     path.parent.mkdir(exist_ok=True)
-    # subtle: the kernel frees the lock when its holder ends, for whatever reason. A file that remains does not mean
-    # that the course is locked.
+    # subtle: the kernel frees the lock when its holder ends, for whatever reason. The file may exist although
+    # the course is not locked.
     with path.open("a+", encoding="ascii") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

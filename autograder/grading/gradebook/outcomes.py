@@ -1,7 +1,8 @@
 """Stores the outcome of grading each submission, in DIR/.grading/LESSON/STUDENT.json.
 
 An outcome is written only after the submission's grades are in the gradebook. A second run therefore
-continues where the first run stopped, and repeats any submission that a killed run left half done.
+continues where the first run stopped, and grades again any submission that was in progress when the first run
+was killed.
 """
 
 import json
@@ -18,8 +19,8 @@ class Outcome:
 
     - `digest` covers everything that the grade depends on.
     - `problem` says why the notebook was not run to its end, or what a teacher should look at.
-    - `again` is True if the submission could not be graded, through no fault of the student's, so that the next
-      run tries again.
+    - `again` is True if the submission could not be graded, through no fault of the student; the next run
+      then tries again.
     - `result` is the key of the result, if there is one.
     - `ours` is True if the autograder is at fault.
     - `time_note` says why the time stamp cannot be read.

@@ -121,7 +121,7 @@ class Recorder:
         self._end(submission, Outcome(digest, str(refused), time_note=_time_of(submission)[1]))
 
     def record_failed(self, submission: Submission, digest: str, failed: Failed) -> None:
-        """Store the reason why a submission could not be graded, through no fault of the student's. No score is
+        """Store the reason why a submission could not be graded, through no fault of the student. No score is
         written or removed.
         """
         self._gradebook.db.rollback()

@@ -1,8 +1,8 @@
 """Remembers which parts of a submission did not return, so that grading does not wait as long for them again.
 
-An endless loop in one answer also stops the cells and answers that call it. Each of these has a separate time
+An endless loop in one answer also hangs the cells and answers that call it. Each of these has a separate time
 limit, and together they would take minutes. Once an answer has failed to return, all code that needs it gets
-only seconds (Allowance.again).
+only a few seconds (Allowance.again).
 """
 
 from autograder.exercises import find
@@ -54,8 +54,8 @@ class Patience:
         self._in_cells.update(step.needs)
 
     def answered(self, questions: Questions, reply: Reply | ProcessEnded | None) -> None:
-        """Record that the exercise's answer did not return, if the reply says that its process was stopped,
-        or that a call ran out of time in a case that is not slow.
+        """Record that the exercise's answer did not return. This is the case if its process was stopped, or
+        if a call ran out of time in a case that is not slow.
         """
         name = questions.exercise.name
         if isinstance(reply, ProcessEnded) and reply.was_stopped:
@@ -67,8 +67,8 @@ class Patience:
                 self._calls.add(name)
 
     def ended(self, step: Step, ended: Ended) -> None:
-        """Record that the process was stopped during this step because it was late. A process that ended by
-        itself is not recorded.
+        """Record that the process was stopped during this step, if the reason was that it was late. A process
+        that ended by itself is not recorded.
         """
         if ended.was_late and step.kind == "run":
             self.cell_stopped(step)

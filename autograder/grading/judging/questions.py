@@ -1,4 +1,4 @@
-"""Runs the cases of one exercise on an answer in another process."""
+"""Runs an answer, in another process, on the cases of its exercise, and judges the reply."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from autograder.untrusted import Unreadable, as_text
 
 @dataclass(frozen=True)
 class Stopped:
-    """The error that stopped a cell, or a file at `line`. Its `type` and `text` come from the student's
+    """The error that stopped a cell or, at `line`, a file. Its `type` and `text` come from the student's
     process and cannot be trusted.
     """
 
@@ -47,9 +47,9 @@ class Questions:
     def ask(
         self, session: Session, isolated: bool, limits: Limits | None = None
     ) -> Reply | ProcessEnded | None:
-        """Run the cases on the object in the submission that has the exercise's name; if `isolated`, in a
-        separate process. Return the reply, or None if it cannot be read. Raises Ended if the submission's
-        process has ended.
+        """Look up the exercise's name in the submission, and run the cases on the object found; if
+        `isolated`, in a separate process. Return the reply, or None if it cannot be read. Raises Ended if the
+        submission's process has ended.
         """
         exercise = self.exercise
         reply = session.probe(exercise.name, exercise.procedure, self._packed, isolated, limits)
@@ -105,8 +105,8 @@ class Questions:
 
 
 def stopped_cell(outputs: list[dict]) -> Stopped | None:
-    """Return the error that stopped a cell, given its outputs as the process sent them, or None if nothing
-    did.
+    """Return the error that stopped a cell, or None if no error did. `outputs` are the cell's outputs as the
+    student's process sent them.
     """
     error = next(
         (one for one in outputs if isinstance(one, dict) and one.get("output_type") == "error"), None
@@ -118,7 +118,9 @@ def stopped_cell(outputs: list[dict]) -> Stopped | None:
 
 
 def stopped_file(error: dict | None) -> Stopped | None:
-    """Return the error that stopped a Python file, given as the process sent it, or None if nothing did."""
+    """Return the error that stopped a Python file, or None if no error did. `error` describes it as the
+    student's process sent it.
+    """
     if error is None:
         return None
     line = error.get("line")
@@ -136,5 +138,5 @@ def _how_it_stopped(stopped: Stopped) -> str:
 
 
 def as_tensor(data: bytes) -> torch.Tensor:
-    """Convert bytes to a tensor, because messages carry bytes in that form."""
+    """Convert bytes to a tensor. Messages to a submission's process carry bytes in this form."""
     return torch.frombuffer(bytearray(data), dtype=torch.uint8)

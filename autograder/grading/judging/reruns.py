@@ -1,11 +1,11 @@
-"""Reruns the programs of answers on other numbers, as further evidence that the answers keep their rules of
-form (such as "no loops").
+"""Reruns the programs of answers with different numbers. A program is the list of steps that
+autograder.probe.program recorded while an answer ran. The rerun is further evidence that an answer follows
+its exercise's rules of form (such as "no loops").
 
-An answer's process may forge what it reports about its operations. It may also forge its program, that is,
-the steps recorded by autograder.probe.program. But the program is not taken on trust: it is rerun in a
-process in which no code of the answer has run, on numbers that the answer has not seen. If the results are
-right there, and the program uses only what the rule allows, then the submission does contain a computation of
-the result that keeps the rule.
+An answer's process may forge its report about operations, and it may forge the program, too. But the program
+is not taken on trust: it is rerun in a process in which no code of the answer has run, on numbers that the
+answer has not seen. If the results are right there, and the program uses only operations that the rules
+allow, then the submission does contain a computation of the result that follows the rules.
 """
 
 from dataclasses import replace
@@ -60,7 +60,9 @@ class Rerun:
         }
 
     def verdict(self, done: Any) -> Verdict | None:
-        """Return the verdict on the results of the programs, or None if the programs could not be run."""
+        """Return the verdict on `done`, the results of the programs, or None if they are missing or not in
+        the expected form.
+        """
         try:
             records = [self._record(one, case) for one, case in zip(done, self.cases, strict=True)]
             records = checked_records(records, self.exercise, self.cases)

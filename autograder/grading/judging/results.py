@@ -1,6 +1,7 @@
 """The result of running one submission: outputs, verdicts, and what went wrong.
 
-Results are stored as JSON in DIR/.grading/results under the key of their unit, so that no unit is run twice.
+Results are stored as JSON in DIR/.grading/results. The file's name is the key of the submission's unit (see
+submission/unit.py), so that no unit is run twice.
 """
 
 import json
@@ -18,12 +19,12 @@ class Result:
     """The result of one submission.
 
     - `outputs` maps cell numbers to outputs in nbformat's form, which are safe to show.
-    - `verdicts` and `graphs` map exercise ids to verdicts and to graphs. A graph is stored as the student's
-      process sent it, and read by autograder.graph.from_data.
+    - `verdicts` and `graphs` map exercise ids to verdicts and to graphs. A graph is stored unchecked, as the
+      student's process sent it; autograder.graph.from_data checks and reads it.
     - `problem` says what ended the run early, if anything did.
     - `review_note` says what a teacher should look at.
     - `seconds` maps each part of the run to the time that it took.
-    - `missing_graphs` maps an exercise id to the reason why its code ran but there is no graph.
+    - `missing_graphs` maps an exercise id to the reason why there is no graph although the answer's code ran.
     """
 
     outputs: dict[int, list[dict]] = field(default_factory=dict)
@@ -37,9 +38,9 @@ class Result:
 
 @dataclass(frozen=True)
 class Failed:
-    """A submission that could not be read, run or judged, through no fault of the student's. `reason` is one
-    sentence; `trace` is the traceback, if there is one; `ours` is True if the autograder is at fault, not the
-    machine.
+    """A submission that could not be read, run or judged, through no fault of the student. `reason` is one
+    sentence; `trace` is the traceback, if there is one; `ours` is True if the fault is the autograder's and
+    False if it is the machine's.
     """
 
     reason: str

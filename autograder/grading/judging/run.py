@@ -42,8 +42,9 @@ OPERATIONS_UNKNOWN = (
 
 @dataclass(frozen=True)
 class HowToRun:
-    """Settings for all units of a class: the course's secret, whether to use sandboxes, the limits of each
-    unit, and the files of the instructor's own exercises, which must be sent to graders on other machines.
+    """Settings for all units (submissions to run, see submission/unit.py) of a class: the course's secret,
+    whether to use sandboxes, the limits of each unit, and the files of the instructor's own exercises, which
+    must be sent to graders on other machines.
     """
 
     secret: str
@@ -53,8 +54,8 @@ class HowToRun:
 
 
 def failure(error: Exception) -> Failed:
-    """Return the Failed for an exception that kept a submission from being read, run or judged. It says
-    whether the machine or the autograder is at fault.
+    """Return a Failed that describes an exception that stopped a submission from being read, run or judged.
+    It says whether the machine or the autograder is at fault.
     """
     if isinstance(error, Broke):
         return Failed(str(error), error.trace, ours=True)
@@ -65,8 +66,8 @@ def failure(error: Exception) -> Failed:
 
 
 def run_there(unit: Unit, how: HowToRun) -> Result:
-    """Run a unit that another machine sent: install the instructor's own exercises that came with it, then
-    call `run_here`.
+    """Run a unit that was sent from another machine: install the instructor's own exercises that came with
+    it, then call `run_here`.
     """
     if use_packed(how.own):
         _questions.cache_clear()
@@ -91,8 +92,8 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
     ForkServerDied or OSError.
 
     subtle: the submission is run twice, each time in a separate sandbox. Hidden cases go only into the first,
-    whose output is never shown; everything that is shown comes from the second. Therefore an answer can leak
-    nothing about a hidden case but its verdict, its running time, and counters in the kernel.
+    whose output is never shown; everything that is shown comes from the second. An answer can therefore leak
+    information about hidden cases only through its verdict, its running time, and counters in the kernel.
     """
     run, until = _Run(unit, how), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):
@@ -141,9 +142,9 @@ class _Run:
                     self.hidden_replies[step.text] = self._asked(step, questions, session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
-        """Run the cells again, and store their outputs, the verdicts and the graphs. Before that, while no
-        code of the submission has run in this session, rerun the programs of the answers that earned points
-        in the hidden cases.
+        """Run the cells again, and store their outputs, the verdicts and the graphs. Before any code of the
+        submission runs in this session, rerun the programs of the answers that earned points in the hidden
+        cases.
         """
         with self.timed("checks"):
             self._rerun(session)

@@ -1,8 +1,8 @@
-"""Checks a probe's reply, which comes out of a sandbox (autograder.probe.run writes it).
+"""Checks the reply of a probe, which comes out of a sandbox (autograder.probe.run writes it).
 
-A student's process can write any reply. A missing field must not count as a right answer, texts end up on
-pages that people read, and the judge trusts every reply that passes these checks. The type and the size of
-every field are therefore checked. Honest code never causes Unreadable.
+A student's process can write any reply. A missing field must not count as a right answer, texts from the
+reply are shown on pages that people read, and the judge trusts every reply that passes these checks. The type
+and the size of every field are therefore checked. Honest code never causes Unreadable.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,9 @@ class Reply:
 
 @dataclass(frozen=True)
 class ProcessEnded:
-    """The exit status with which the process of an isolated probe ended; negative if a signal ended it."""
+    """The end of the process of an isolated probe. `status` is its exit status, or minus the number of the
+    signal that ended it.
+    """
 
     status: int
 

@@ -1,8 +1,8 @@
 """Makes a student's feedback page from a graded notebook.
 
 Below each check is the judge's message, which the notebook already contains. A wrong answer also gets a
-picture of the expected values next to the student's values, and a module its computation graph next to the
-reference's. Findings on hidden cases are shown only as text.
+picture of the expected values next to the student's values. A module gets a picture of its computation graph
+next to the graph of the reference. Findings on hidden cases are shown only as text.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def waits(cell: NotebookNode) -> bool:
 
 
 class FitForStudents(NbGraderPreprocessor):
-    """Removes the marking schemes, and the bare number below each check, because the check's card states it
-    in words. Adds the pictures, and the styles that fit pictures and tables to the page.
+    """Removes the marking schemes, and the bare number of points below each check, because the check's card
+    states it in words. Adds the pictures, and the styles that fit pictures and tables to the page.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -224,8 +224,8 @@ def _worked(exercise_id: str) -> Drawing:
 
 
 def nothing_live(head: str) -> str:
-    """Return the head of a page, marked as English, without scripts and downloaded fonts, and with a rule
-    that forbids both. This is a filter for templates.
+    """Return the head of a page, marked as English and without scripts and downloaded fonts. It contains a
+    rule that forbids both. This is a filter for templates.
     """
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
     return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
@@ -250,9 +250,9 @@ class FeedbackExporter(HTMLExporter):
 
 
 def make_releasable(notebooks: list[str], **_: Any) -> None:
-    """Write two files next to a student's pages, without which `nbgrader release_feedback` stops for the
-    whole class. Only work that came through nbgrader's exchange already has them. nbgrader calls this
-    function after it has written the pages.
+    """Write the two files that `nbgrader release_feedback` needs next to each student's pages. If they are
+    missing, that command stops for the whole class. Only work that came through nbgrader's exchange already
+    has them. nbgrader calls this function after it has written the pages.
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         pages = Path("feedback", folder.parent.name, folder.name)

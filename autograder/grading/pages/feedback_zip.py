@@ -1,7 +1,7 @@
 """Packs the feedback pages of a lesson into a zip that Canvas or Moodle accepts.
 
-Both recognise a student by the name of the file, which must contain numbers that they wrote into the names of
-the downloaded submissions:
+Each system recognises a student by the name of the file. The name must contain the numbers that the system
+wrote into the names of the downloaded submissions:
 
     Canvas   NAME_USER_FILE_x.html, or anon_USER_FILE_x.html if grading is anonymous; FILE is the number of
              the student's last file

@@ -1,5 +1,5 @@
-"""Logs pictures that could not be drawn, and graphs that a sandbox did not send. A page is made without them,
-and their number is printed when the command ends.
+"""Logs pictures that could not be drawn, and graphs that a sandbox did not send. Pages are made without them,
+and the number of missing pictures is printed when the command ends.
 """
 
 import atexit

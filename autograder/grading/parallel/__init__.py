@@ -1,5 +1,5 @@
-"""Grades several submissions at a time. A failure of one affects only its own result, and does not delay the
-others.
+"""Grades several submissions at a time. If one fails, the results of the others are neither changed nor
+delayed.
 
 pool.py      processes that read submissions and pass them to a runner, with retries if the machine failed
 local.py     the runner for this machine

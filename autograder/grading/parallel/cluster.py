@@ -1,4 +1,5 @@
-"""Runs units on a Dask cluster (dask.distributed), for `grade DIR --cluster ADDRESS`.
+"""Runs units (submissions as plain data, see submission/unit.py) on a Dask cluster (dask.distributed), for
+`grade DIR --cluster ADDRESS`.
 
 Each worker needs this package and bubblewrap, but no file of the course: a unit contains everything that is
 run, and its result is returned to the process that read the submission. A worker judges one submission at a
@@ -79,7 +80,7 @@ async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
 
 
 def run_on_worker(unit: Unit, how: HowToRun) -> Result | Failed:
-    """Run one unit in this process, a worker's, and return its result, or Failed if anything goes wrong."""
+    """Run one unit in this worker process, and return its result, or Failed if anything goes wrong."""
     with _one_at_a_time:
         try:
             return run_there(unit, how)

@@ -1,4 +1,6 @@
-"""Runs units on this machine, with one fork server for all processes of the grader."""
+"""Runs units (submissions as plain data, see submission/unit.py) on this machine, with one fork server for
+all processes of the grader.
+"""
 
 import os
 from pathlib import Path

@@ -29,8 +29,8 @@ LOCKS = 256
 
 
 class Runner(Protocol):
-    """Runs and judges units with the settings in `how`. A runner is a context manager that may be entered
-    more than once; units can run only while it is entered.
+    """Runs and judges units (submissions as plain data, see submission/unit.py) with the settings in `how`. A
+    runner is a context manager that may be entered more than once; units can run only while it is entered.
     """
 
     how: HowToRun
@@ -58,8 +58,8 @@ class _Work:
     new result is stored at once, so that grading can continue from there if it is interrupted. Raises OSError
     if the disk is full.
 
-    Two submissions of one student never run at the same time, so the output of one cannot reveal what the
-    other is asked.
+    Two submissions of one student never run at the same time, so the output of one cannot reveal hidden cases
+    of the other.
     """
 
     lessons: dict[str, Lesson]
@@ -127,7 +127,7 @@ _process: ContextVar[_Process] = ContextVar("process")
 def grade_in_parallel(
     todo: list[Submission], lessons: dict[str, Lesson], runner: Runner, at_once: int
 ) -> Generator[Done, None, None]:
-    """Yield each submission as soon as it is done. `at_once` of them are in progress at a time.
+    """Yield each submission as soon as it is done. At most `at_once` submissions are in progress at a time.
 
     If the machine fails, the affected submissions are retried one at a time, until each has been tried TRIES
     times. Failures of a student's code and errors of the autograder are never retried.
@@ -153,8 +153,8 @@ def grade_in_parallel(
 
 
 def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[Done]:
-    """Yield the result of `work` on each submission, computed in `count` processes. They stop if the caller
-    stops early.
+    """Yield the result of `work` on each submission, computed in `count` processes. The processes stop if the
+    caller stops early.
 
     subtle: the processes are forked, not spawned, so that PyTorch is imported once for all of them and they
     share the fork server's socket. If PyTorch has computed on several threads before a fork, a forked process

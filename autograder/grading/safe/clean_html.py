@@ -2,8 +2,8 @@
 
 `clean` is a filter for nbconvert's templates. It keeps text, tables and embedded pictures. It removes
 scripts, forms, frames and everything that would be fetched, and also ids, most classes, and positioning,
-which could move a student's text to another part of the page. The pages' own style sheet (room.css) keeps the
-rest within its box.
+which could move a student's text to another part of the page. The pages' own style sheet (room.css) keeps
+what remains within its box.
 """
 
 import html
@@ -67,16 +67,18 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """Clean HTML that was cleaned before, and keep our own pictures of graphs, which were added since."""
+    """Clean HTML a second time, but keep our own pictures of graphs, which were added after the first
+    cleaning.
+    """
     return clean(source, (*PICTURES, OWN))
 
 
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
-    """Return the HTML with only the tags and attributes listed above; other tags are shown as text.
+    """Return the HTML with only the allowed tags and attributes; other tags are shown as text.
 
     subtle: the source is not parsed as a browser would parse it, because that takes hours for some short
-    texts. Instead, the result is rewritten from the known tags in linear time, with every value and text
-    escaped.
+    texts. Instead, one pass in linear time recognises the known tags and rewrites them, and escapes every
+    value and text.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
     page = _Page(pictures)
@@ -149,14 +151,16 @@ def _is_too_large(name: str, value: str) -> bool:
 
 
 def exceeds(value: str, largest: dict[str, int]) -> bool:
-    """Return whether `value` contains a size that is above the limit of its unit, or in a unit without a
-    limit.
+    """Return whether `value` contains a size that is above its unit's limit in `largest`, or whose unit has
+    no limit there.
     """
     return any(float(size) > largest.get(unit.lower(), -1) for size, unit in SIZE.findall(value))
 
 
 def as_text(text: str) -> str:
-    """Escape text so that a page shows it as text."""
+    """Escape text so that a page shows its tags as text. Character references such as `&lt;` stay as they
+    are.
+    """
     return BARE_AND.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -92,8 +92,8 @@ def mathml(latex: str, block: bool = False) -> str | None:
 
 
 def _written(element: ET.Element, depth: int = 0) -> str:
-    """Return an element with only the tags and attributes listed above. Raises ValueError for any other tag,
-    for a size that is too large, and for a formula that is nested too deeply.
+    """Return an element as text, with only the attributes in ATTRIBUTES. Raises ValueError for a tag that is
+    not in TAGS, for a size that is too large, and for a formula that is nested too deeply.
     """
     tag = element.tag.removeprefix(MATHML)
     sizes = [text for name, text in element.attrib.items() if name in ATTRIBUTES]
@@ -144,8 +144,8 @@ def _is_sign(element: ET.Element) -> bool:
 
 
 def _bind_signs(element: ET.Element) -> None:
-    """Mark each sign that belongs to the number after it as a prefix, such as the minus in (2, -1). Without
-    the mark, a browser leaves a gap between the two unless the sign comes first in its row.
+    """Mark a sign as a prefix if it belongs to the number after it, such as the minus in (2, -1). Otherwise a
+    browser leaves a gap between the two, unless the sign comes first in its row.
     """
     for before, sign in itertools.pairwise(element):
         if SIGN.fullmatch(sign.text or "") and BEFORE_A_SIGN.fullmatch(before.text or ""):
@@ -183,8 +183,8 @@ class _Renderer(IPythonRenderer):
         return highlighted(code) if language in PYTHON else f"<pre><code>{escape(code)}</code></pre>"
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return the picture, or its alternative text if it cannot be embedded. subtle: that text goes into
-        an attribute, which cannot hold an element, so its formulas remain source.
+        """Return the picture, or its alternative text if the picture cannot be embedded. subtle: the
+        alternative text goes into an attribute, which cannot contain MathML, so its formulas remain source.
         """
         text = self._replaced(text, 1)
         try:
@@ -194,7 +194,7 @@ class _Renderer(IPythonRenderer):
 
     def _embed_image_or_attachment(self, src: str) -> str:
         """Return an embedded picture, or its address if the notebook does not contain the picture. subtle:
-        without this, nbconvert would not make any page for a notebook in which a picture is missing.
+        without this, nbconvert would fail to make the page of a notebook in which a picture is missing.
         """
         if not src.startswith(ATTACHMENT):
             return super()._embed_image_or_attachment(src)

@@ -1,7 +1,8 @@
-"""Colours code on pages, as Python and as nothing else.
+"""Highlights code on pages, always as Python.
 
-subtle: lexers are regular expressions, and some take hours for a text made to slow them down: IPython's, for a
-line of a million dots. Python's takes time in proportion to the text.
+subtle: lexers use regular expressions, and some take hours for a text that was made to slow them down.
+IPython's lexer does so for a line of a million dots. The time that Python's lexer takes is proportional to
+the length of the text.
 """
 
 from typing import Any
@@ -12,6 +13,8 @@ PYTHON = {"python", "python3", "py", "ipython", "ipython3"}
 
 
 def highlighted(source: str, language: str | None = None, metadata: Any = None) -> str:
-    """Return code as HTML, whatever its notebook says of its language: a filter for nbconvert's templates."""
+    """Return code as HTML, highlighted as Python whatever language the notebook states. This is a filter for
+    nbconvert's templates.
+    """
     html: str = Highlight2HTML(pygments_lexer="python3")(source)
     return html

@@ -66,9 +66,9 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
     for folder in (Path(path).resolve() for path in (PACKAGE, *hidden)):
         if any(folder.is_relative_to(Path(path).resolve()) for path in readable):
             words += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
-    # subtle: if the grader is root on the host, a process in the sandbox is root to the kernel, too, without
-    # any capability: it owns the kernel's settings under /proc/sys. The device files follow in
-    # inside/namespaces.py.
+    # subtle: if the grader is root on the host, the kernel sees a process in the sandbox as root, too. It has
+    # no capability, but it owns the kernel's settings under /proc/sys. inside/namespaces.py protects the
+    # device files.
     for path in ("/proc", "/dev", "/"):
         words += ["--remount-ro", path]
     return tuple(words)

@@ -1,9 +1,8 @@
 """Limits that the kernel enforces: a control group (cgroup v2) for each submission, if this program may make
 groups.
 
-It may make groups if it was started in a group that was delegated to it, for example by
-`systemd-run --user --scope -p Delegate=yes`. Elsewhere, rlimits and a check of the sandbox every tenth of a
-second have to suffice; with groups, these are a second line of defence.
+This is so if it was started in a group that was delegated to it, for example by `systemd-run --user --scope
+-p Delegate=yes`. With or without groups, rlimits apply, and the sandbox is checked every tenth of a second.
 """
 
 import contextlib
@@ -53,25 +52,25 @@ class Group:
 
 
 def limits_of(memory: int, processes: int) -> dict[str, int]:
-    """Return the limits of a group. They are above the limits of the periodic check, so that the check acts
-    first, because only the check can give a reason.
+    """Return the limits of a group for `memory` in bytes and a number of processes. They are above the limits
+    of the periodic check, so that the check acts first: only the check can say why a submission was stopped.
     """
     return {"memory.max": memory + memory // 4, "pids.max": 2 * processes}
 
 
 @functools.cache
 def parent_of_groups() -> Path | None:
-    """Return the group in which this program may make groups with limits, or None. Must first be called
-    before the program forks.
+    """Return the group in which this program may make groups with limits, or None if there is none. The first
+    call must come before the program forks.
     """
     own = _own_group()
     return own and prepared(own)
 
 
 def prepared(own: Path) -> Path | None:
-    """Prepare the group `own` for subgroups with limits by moving the grader into a subgroup, and return
-    `own`. If the grader has been moved before, return the parent of `own`; if the group cannot be prepared,
-    return None.
+    """Prepare the group `own` for subgroups with limits, and return it. Its members are moved to the subgroup
+    "grader". If `own` is already that subgroup, return its parent. Return None if the group cannot be
+    prepared.
     """
     try:
         if own.name == OURS:

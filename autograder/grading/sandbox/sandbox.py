@@ -1,9 +1,9 @@
 """Sandboxes made with bubblewrap: separate namespaces, in which a submission's process runs.
 
 A sandbox has no network and shows no processes of the host. Of the host's files it shows only Python and the
-system's libraries, read-only. The files that can be written are small and kept in memory. bubblewrap starts a
-`cat` in the sandbox, which waits on a pipe. When the program that holds the other end of the pipe exits, for
-whatever reason, the sandbox ends with everything in it.
+system's libraries, read-only. The files that can be written are small and kept in memory. In the sandbox,
+bubblewrap starts a `cat`, which waits on a pipe. When the program at the other end of the pipe exits, for
+whatever reason, the sandbox ends, with every process in it.
 """
 
 import contextlib
@@ -30,8 +30,8 @@ THREADS = re.compile(r"^Threads:\s*(\d+)$", re.MULTILINE)
 
 
 class Usage(NamedTuple):
-    """The number of processes in a sandbox, in which each thread counts, and their total memory in bytes and
-    CPU time in seconds.
+    """The resources that the processes in a sandbox use together: their number, in which each thread counts
+    as one, memory in bytes, and CPU time in seconds.
     """
 
     processes: int
@@ -40,7 +40,9 @@ class Usage(NamedTuple):
 
 
 class Sandbox:
-    """The namespaces of one submission. `pidfd` is a handle to a process in them."""
+    """The namespaces of one submission. `pid` and `pidfd` refer to a process in them. Raises OSError if the
+    namespaces cannot be made.
+    """
 
     def __init__(self, hidden: tuple[Path, ...] = (), bwrap: Bwrap | None = None):
         bwrap = bwrap or chosen_bwrap()
@@ -90,8 +92,8 @@ class Sandbox:
 
     def usage(self) -> Usage:
         """Return what the processes in the sandbox use now, or zeros if the sandbox has ended. Memory
-        includes page tables and, for each socket, as much as it may hold, because neither is charged to a
-        process.
+        includes page tables and, for each socket, the most that it may hold, because the kernel charges
+        neither to a process.
         """
         processes = memory = ticks = 0
         proc = f"/proc/{self.pid}/root/proc"
@@ -128,8 +130,8 @@ class Sandbox:
 
 
 def why_no_sandbox() -> str:
-    """Return why no sandbox can be made on this machine, and what to do about it; an empty string if one can
-    be made.
+    """Return the reason why this machine cannot make a sandbox, and what to do about it. Return an empty
+    string if it can make one.
     """
     return _tried()[1]
 
@@ -141,8 +143,8 @@ def chosen_bwrap() -> Bwrap | None:
 
 @functools.cache
 def _tried() -> tuple[Bwrap | None, str]:
-    """Try each bwrap in turn. Return the first that can make a sandbox and an empty string, or None and why
-    none can.
+    """Try each bwrap in turn. Return the first that can make a sandbox, and an empty string. If none can,
+    return None and the reason.
     """
     if sys.platform != "linux":
         return None, "sandboxes need Linux; on another system grade in a Linux virtual machine or container."

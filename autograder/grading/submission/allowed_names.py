@@ -194,8 +194,8 @@ def _thing(path: str) -> object:
 
 @cache
 def is_closed(path: str) -> bool:
-    """Return whether the path names a class whose attributes code could change, which would affect all its
-    instances. PyTorch's layers and the classes in CONTEXTS are excepted.
+    """Return whether the path names a class whose attributes a student's code could change, which would
+    affect all its instances. PyTorch's layers and the classes in CONTEXTS do not count.
     """
     from torch import nn
 

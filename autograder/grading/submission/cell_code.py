@@ -13,8 +13,8 @@ _ONE_AT_A_TIME = Lock()
 
 @lru_cache(200)
 def parsed(text: str) -> tuple[str, ast.AST | None]:
-    """Return a cell's code as IPython runs it, with magics as calls, and its syntax tree, or None if it is
-    not Python.
+    """Return a cell's code as IPython runs it, with magics as calls, and the code's syntax tree. The tree is
+    None if the cell is not Python.
 
     Raises RecursionError, MemoryError or ValueError if the cell cannot be parsed, or is too long to try.
     """

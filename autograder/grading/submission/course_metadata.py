@@ -54,7 +54,9 @@ def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None
 
 
 def _is_of(cell: NotebookNode, course_cell: NotebookNode) -> bool:
-    """Return whether a cell is this cell of the course, or a written answer below the course's question."""
+    """Return whether `cell` is a copy of `course_cell`, or a written answer that begins with the question in
+    `course_cell`.
+    """
     if cell.cell_type != course_cell.cell_type:
         return False
     begins = course_cell.source.partition(PLACE_OF_ANSWER)[0].strip()

@@ -10,7 +10,7 @@ from autograder.untrusted import without_surrogates
 
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # in upper or lower case; some browsers save the last two
 MOST_BYTES = 50_000_000
-MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
+MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of a folder: entries, levels, bytes in a path
 # Written by nbgrader's exchange: the time of hand-in, and the secret name under which feedback is returned.
 TIMESTAMP, SUBMISSION_SECRET, LONGEST_NOTE = "timestamp.txt", "submission_secret.txt", 1_000
 
@@ -20,7 +20,9 @@ class Refused(Exception):
 
 
 def open_file(path: Path) -> int:
-    """Open a regular file, never through a link, and return its descriptor. Raises Refused."""
+    """Open a regular file, never through a link, and return its descriptor. Raises Refused if that is not
+    possible.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -36,7 +38,9 @@ def open_file(path: Path) -> int:
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the bytes of a regular file, never through a link. Raises Refused."""
+    """Return the contents of a regular file, which is never opened through a link. Raises Refused if the file
+    cannot be read or is larger than `most` bytes.
+    """
     try:
         with os.fdopen(open_file(path), "rb") as file:
             data = file.read(most + 1)

@@ -1,4 +1,5 @@
-"""Runs work on a submission in a separate process with limits on time and memory.
+"""Calls functions that read or draw parts of a submission in a separate process, with limits on time and
+memory.
 
 Parsers are quick with text that people write, but some take hours or gigabytes for a text made to exhaust
 them. Therefore each submission is read, and each of its pictures is drawn, in a fork that is killed if it
@@ -37,11 +38,15 @@ READING_SECONDS, READING_MEMORY = 10, 1024**3  # a lesson takes a tenth of a sec
 
 
 class OverLimit(Exception):
-    """Raised if the work reached a limit. The message says which, for instance "took too long"."""
+    """Raised if the function called by `limited` reached a limit. The message says which, for instance "took
+    too long".
+    """
 
 
 class Broke(Exception):
-    """Raised if the work raised an exception. The message says which one and where; `trace` is its traceback."""
+    """Raised if the function called by `limited` raised another exception. The message says which one and
+    where; `trace` is its traceback.
+    """
 
     def __init__(self, place: str, trace: str):
         super().__init__(place)
@@ -61,8 +66,8 @@ class _Reply:
 
 
 def read_limited(function: Callable, *args: Any) -> Any:
-    """Call `function(*args)`, which reads a submission, by means of `limited`. Raises Refused if it reaches a
-    limit.
+    """Call `function(*args)`, which reads a submission, with the usual limits for reading. Raises Refused if
+    it reaches a limit, and the other errors of `limited`.
     """
     try:
         return limited(function, *args, seconds=READING_SECONDS, memory=READING_MEMORY)
@@ -117,7 +122,7 @@ def _all_of(pipe: int, deadline: float) -> bytes:
 
 
 def _work(pipe: int, parent: int, seconds: int, memory: int, function: Callable, args: tuple) -> NoReturn:
-    """Run the work in the fork, and send its reply."""
+    """Call the function in the fork, send its reply through the pipe, and exit."""
     status = 1
     try:
         os.setpgid(0, 0)

@@ -29,7 +29,7 @@ def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
     """
     try:
         tree = parsed(text)[1]
-        return set(_Reader(paths, lists).read(tree)) if tree else set()  # without a tree, it cannot run
+        return set(_Reader(paths, lists).read(tree)) if tree else set()  # a cell without a tree cannot run
     except UNREADABLE:
         return {"a cell that cannot be read"}
 
@@ -40,7 +40,7 @@ class _Reader:
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
         """Yield the names that are not allowed. Each node is queued with its parent, whether a class may
-        appear there, the function that contains it, and the values of the loop variables around it.
+        appear there, the outermost function that contains it, and the values of the loop variables around it.
         """
         waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:
@@ -114,8 +114,8 @@ class _Reader:
         return is_builtin or _is_kind(node) or bool(self._path(node))
 
     def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
-        """Return the children of a node that may be classes. These are the children that the node does not
-        pass on, because it only calls, shows, compares or inherits from them, or does something similar.
+        """Return the children of a node that may be classes. These are the children that the node only uses
+        (for instance calls, shows, compares or inherits from) and does not pass on.
         """
         match node:
             case ast.Call(ast.Name(name) as called, args) if name in allowed.SHOW_CLASSES:
@@ -146,8 +146,8 @@ class _Reader:
 
     def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool, is_inner: bool) -> Iterator[str]:
         for name in _bound(node):
-            # A method or a local variable may be called like one of the lesson's own functions: no class may be
-            # passed to these, so another function of that name can do no more.
+            # A method or a local variable may have the name of one of the lesson's own functions: no class
+            # may be passed to those functions, so another function of that name can do no more.
             is_harmless = isinstance(node, ast.alias) or (is_inner and self._is_own_function(name))
             if name in allowed.FIXED or (name in self.paths and not is_harmless):
                 yield f"another {name}"

@@ -1,6 +1,7 @@
 """Reads the notebook of a submission: the text and kind of each cell, and pictures pasted into answers.
 
-For some notebooks even this is slow or takes much memory, so do it in a process with limits (limited.py).
+For some notebooks even this is slow or takes much memory, so call these functions in a process with limits
+(limited.py).
 """
 
 import json
@@ -60,8 +61,8 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Return a notebook with the cells of the notebook in a file. Raises Refused if there is no file, or it
-    is damaged.
+    """Read a notebook file, and return a new notebook with its cells. Raises Refused if there is no file, or
+    if it is damaged or too large.
     """
     data = read_file(path)
     if not data.strip():

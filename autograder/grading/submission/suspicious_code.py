@@ -1,13 +1,13 @@
 """Finds suspicious names in a submission's code, by reading its text.
 
 Numbers cannot be forged, because the judge compares them in another process. But the operations that computed
-the numbers are observed by hooks in the student's own process (autograder.probe.observe), which code with
-enough access could silence or evade. The same holds for an answer's side effects.
+the numbers are observed by hooks in the student's own process (autograder.probe.observe), and code with
+enough access could silence or evade these hooks. The same holds for an answer's side effects.
 
-Therefore no rule of form counts as satisfied if a student's cell names the autograder's inner modules. If a
-cell, or an answer under such a rule, uses any other name that is not allowed (names_in_code), it costs no
-points, but a teacher is asked to look at it. The cell of an exercise may also use the names that the
-exercise's own worked answer uses.
+Therefore no rule of form (such as "no loops") counts as satisfied if a student's cell names the autograder's
+inner modules. Other names that are not allowed (see names_in_code) cost no points, but a teacher is asked to
+look at the code. Fewer names are allowed in answers to exercises with rules of form than in other cells. A
+cell may also use the names that the worked answer to its own exercise uses.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ MOST_NAMES, LONGEST_NAME, LONGEST_LIST = 4, 40, 40
 
 @dataclass(frozen=True)
 class SuspiciousNames:
-    """Names that are not allowed: those of the grader's modules, those in cells, and those in answers, by
-    exercise.
+    """Names that are not allowed. `grader` lists the autograder's own modules, `cells` lists other names in
+    cells, and `answers` maps each exercise with rules of form to such names in its answer.
     """
 
     grader: list[str]
@@ -44,8 +44,8 @@ class SuspiciousNames:
 
     def text(self, earned: list[str], reasons: Sequence[str] = ()) -> str:
         """Return a request to the teacher to look at the code, or an empty string if there is no reason to.
-        Reasons are names in the cells, names in the answers to the exercises `earned`, which earned points
-        under a rule of form, and further `reasons`.
+        Reasons are suspicious names in the cells, suspicious names in the answers to the exercises `earned`
+        (those with rules of form that earned points), and further `reasons`.
         """
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
         said = [*reasons, f"reaches for {some_of(names)}"] if names else reasons
@@ -53,7 +53,7 @@ class SuspiciousNames:
 
 
 def some_of(names: list[str]) -> str:
-    """Return as many of the first names as fit, followed by the number of names left out."""
+    """Return the first few names as text, as many as fit, followed by the number of names left out."""
     shown = [shorten(name, LONGEST_NAME, placeholder="...") for name in names[:MOST_NAMES]]
     while len(shown) > 1 and len(", ".join(shown)) > LONGEST_LIST:
         shown.pop()
@@ -89,9 +89,9 @@ def suspicious_names(
 
 @cache
 def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
-    """Return the imported names that a lesson's own cells use although the lists do not allow them, and the
-    lists extended by the names that these cells import from this package. If the cells import a whole module,
-    only the names that they use from it are allowed.
+    """Return the imported names that a lesson's own cells use although IN_CELLS does not allow them. Also
+    return IN_CELLS, extended by the names that these cells import from this package. If the cells import a
+    whole module, only the names that they use from it are allowed.
     """
     paths = paths_in(given)
     ours = {path for path in paths.values() if path.startswith(f"{GRADER}.") and not _is_module(path)}
@@ -108,7 +108,9 @@ def _is_module(path: str) -> bool:
 
 @cache
 def _needed(worked: Callable | None, strict: bool) -> frozenset[str]:
-    """Return the names that an exercise's worked answer uses although the lists do not allow them."""
+    """Return the names that an exercise's worked answer uses although they are not among the allowed names
+    (IN_ANSWERS if `strict`, otherwise IN_CELLS).
+    """
     if worked is None:
         return frozenset()
     text = dedent(inspect.getsource(worked))

@@ -1,11 +1,12 @@
 """Selects the cells of a submission that are run, in order, and the exercises that are checked.
 
-A unit is plain data, so that it can be sent to another machine. Its key shows whether it was run before.
+The selection is called a unit. It is plain data, so that it can be sent to another machine. Its key shows
+whether it was run before.
 
 The course decides what is graded. A check cell is never run as code; it only marks where its exercise is
 checked. A line that installs packages is neither run nor examined. A cell of the lesson that the student left
-unchanged is run only if an answer, or another cell that runs, uses a name that it defines, because an
-experiment with its figures does not change any grade.
+unchanged is run only if an answer, or another cell that runs, uses a name that it defines: the lesson's
+experiments and figures do not change any grade.
 """
 
 import hashlib
@@ -64,9 +65,9 @@ REFLECTION = {
 
 @dataclass(frozen=True)
 class Step:
-    """One cell. `kind` is "run", and `text` the code, or `kind` is "check", and `text` the id of the
-    exercise. `needs` are the names of the answers that its code uses, directly or indirectly; for a check,
-    also the name of the answer checked.
+    """One cell. If `kind` is "run", `text` is its code; if `kind` is "check", `text` is the id of the
+    exercise that it checks. `needs` lists the names of the answers that the code uses, directly or through
+    other cells. For a check, the name of the answer that it checks is one of them.
     """
 
     cell: int
@@ -138,8 +139,8 @@ def exercise_of(cell: NotebookNode) -> str | None:
 
 
 def environment() -> list[str]:
-    """Return a list of the versions on which a result depends: of the code for grading and all exercises, of
-    PyTorch, and of Python.
+    """Return the versions on which a result depends: a digest of the code for grading and all exercises, and
+    the versions of PyTorch and Python.
     """
     return _environment(folders())
 
@@ -173,7 +174,9 @@ def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[st
 
 
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
-    """Return the numbers of the cells that bind a wanted name, and of the cells that these need in turn."""
+    """Return the numbers of the cells that bind a wanted name, and of the cells that these need in turn. A
+    cell whose text does not show which names it binds is always included.
+    """
     behind: set[int] = set()
     while found := {
         i for i in texts.keys() - behind if (names := _defines(texts[i])) is None or names & wanted
@@ -185,7 +188,9 @@ def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
 
 @cache
 def _defines(text: str) -> frozenset[str] | None:
-    """Return the names that a cell binds at top level, or None if its text does not show them."""
+    """Return the names that a cell binds at top level, or None if its text does not show which names these
+    are.
+    """
     try:
         text, _ = parsed(text)
         table = symtable.symtable(text, "cell", "exec")

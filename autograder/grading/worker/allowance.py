@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Allowance:
-    """The limits of one submission: CPU seconds for a cell (`cell`) and for a probe (`probe`), wall-clock
-    seconds for the whole submission (`whole`), bytes of memory, and number of processes, in which each thread
-    counts. `again` replaces the limit for code that needs an answer that has already failed to return
-    (judging/patience.py), and `again_call` limits each call of such an answer.
+    """The limits of one submission. `cell` and `probe` are CPU seconds for running a cell and for a probe,
+    which calls one answer on the cases of its exercise. `whole` is wall-clock seconds for the whole
+    submission, `memory` is in bytes, and `processes` is a number in which each thread counts as a process.
+
+    If code needs an answer that has already failed to return (judging/patience.py), `again` replaces its
+    limit, and `again_call` limits each call of that answer.
 
     A cell or a probe may take PATIENCE (probe/limit.py) times as many wall-clock seconds as CPU seconds.
     """

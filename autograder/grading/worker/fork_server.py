@@ -44,8 +44,8 @@ class ForkServerDied(Exception):
 
 
 class ForkServer:
-    """A separate Python process that has imported everything, and that forks a process for each submission.
-    Several threads and processes may use it at the same time.
+    """A separate Python process that has imported everything that a submission may need, and that forks a
+    process for each submission. Several threads and processes may use it at the same time.
 
     The constructor returns quickly, and the imports go on in the background. Construct it before you import
     anything slow.
@@ -87,7 +87,7 @@ class ForkServer:
         """Wait until the fork server has finished its imports. Raises ForkServerDied if they fail, or take
         too long.
         """
-        # subtle: not by a timeout of the socket, which is shared with processes forked meanwhile.
+        # subtle: no timeout is set on the socket, because processes that are forked meanwhile share it.
         if not select.select([self._requests], [], [], SECONDS_TO_WARM)[0]:
             raise ForkServerDied("the fork server did not start")
         said = b""
@@ -101,8 +101,9 @@ class ForkServer:
         """Fork a process that may use `memory` bytes. Return its channel, and one end of a pipe; closing that
         end ends the process.
 
-        The process enters the namespaces of the process behind the pidfd `namespaces`, and joins the control
-        group whose `cgroup.procs` is open as `group`. Raises ForkServerDied if the fork server has ended.
+        `namespaces` is a pidfd; the new process enters the namespaces of the process to which it refers.
+        `group` is a file descriptor of `cgroup.procs` in the control group that the new process joins. Either
+        may be None. Raises ForkServerDied if the fork server has ended.
         """
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()
@@ -129,7 +130,7 @@ class ForkServer:
 
 @functools.cache
 def shared_fork_server() -> ForkServer:
-    """Return the fork server that this process shares; it is started when it is first needed."""
+    """Return this process's own fork server. The first call starts it and waits until it is warm."""
     server = ForkServer()
     server.wait_until_warm()
     return server

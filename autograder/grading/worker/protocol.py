@@ -1,4 +1,4 @@
-"""The formats of the messages between the grader and the fork server and its forks."""
+"""The formats of the messages that the grader exchanges with the fork server and its forks."""
 
 import struct
 

@@ -1,6 +1,4 @@
-"""The client of one submission's process. Everything that the process sends is read as plain data, and
-nothing else.
-"""
+"""The client of one submission's process. It reads everything that the process sends as plain data."""
 
 import os
 import select
@@ -35,7 +33,7 @@ class Ended(Exception):
     code did not stop".
     """
 
-    in_probe = False  # whether the process ended while an answer was called on cases
+    in_probe = False  # whether the process ended while an answer was being called on cases
 
     def __init__(self, why: str, was_late: bool = False):
         super().__init__(why)
@@ -140,8 +138,8 @@ class Session:
 
     def rerun(self, asked: list[dict]) -> list | None:
         """Rerun recorded programs on packed cases. `asked` has one dict {"programs", "cases"} for each
-        exercise. Return a list of results for each exercise, or None if the programs could not be run. Raises
-        Ended. Call this before any code of the submission has run in this process.
+        exercise. Return one list of results for each exercise, or None if the programs could not be run.
+        Raises Ended. Call this before any code of the submission has run in this process.
         """
         request = {"do": "rerun", "asked": asked}
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")

@@ -143,7 +143,7 @@ def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
 
 def failures(lesson: Lesson) -> list[tuple[list[str], list[Work]]]:
     """Return the submissions whose code did not run, grouped by reason. Submissions that could not be graded,
-    through no fault of the student's, are left out.
+    through no fault of the student, are left out.
     """
     told = [(work, _failures(work)) for work in lesson.works if not work.outcome.again]
     return by_reason([(work, lines) for work, lines in told if lines])

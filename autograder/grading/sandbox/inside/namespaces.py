@@ -1,7 +1,7 @@
-"""Enters the namespaces that bubblewrap made (sandbox.py), in which a `cat` sleeps.
+"""Enters the namespaces of a sandbox that bubblewrap has made (see sandbox.py).
 
-A process joins the namespaces with setns(2) and then forks once, because a PID namespace applies only to
-children.
+A process joins the namespaces with setns(2) and then forks once, because joining a PID namespace affects only
+children that are forked later.
 """
 
 import contextlib
@@ -27,7 +27,9 @@ RELATIVE_TIMES = (4096, 1 << 21)  # ST_RELATIME as statvfs reports it, MS_RELATI
 
 
 def enter_namespaces(pidfd: int) -> None:
-    """Join every namespace of the process behind `pidfd`. Raises OSError if the kernel refuses."""
+    """Restrict the mounts of the process behind `pidfd`, and join every namespace of that process. Raises
+    OSError if the kernel refuses.
+    """
     _limit_mounts(pidfd)
     call("setns", pidfd, NAMESPACES)
 
@@ -37,14 +39,14 @@ def _limit_mounts(pidfd: int) -> None:
 
     - Mount the host's device files read-only. They can still be used, but their times and modes cannot be
       changed.
-    - Limit the number of files in memory, because each costs the kernel a kilobyte that is charged to no
-      process.
+    - Limit the number of files in the scratch folders, which are in memory, because each file costs the
+      kernel a kilobyte that is charged to no process.
     - Hide everything in /proc except processes. If the grader is root, students' code could otherwise read
-      there what other sandboxes do, such as their timers.
+      there what other sandboxes do, for example their timers.
 
     subtle: bubblewrap cannot do this. A device file that it mounts read-only no longer works as a device, and
-    it has no options for the other two restrictions. Only the user namespace that owns the mounts has the
-    right to change them. It is not the innermost user namespace, which is entered last.
+    it has no options for the other two restrictions. The mounts can be changed only from the user namespace
+    that owns them. That is not the innermost user namespace, which is entered last.
     """
     found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)
     assert found is not None, "the kernel writes it for every pidfd"
@@ -58,7 +60,7 @@ def _limit_mounts(pidfd: int) -> None:
         call("mount", None, f"/dev/{name}".encode(), None, ctypes.c_ulong(REMOUNT_READ_ONLY | kept), None)
     for path in SCRATCH_FOLDERS:
         call("mount", None, path.encode(), None, ctypes.c_ulong(REMOUNT | NO_SUID | NO_DEVICES), MOST_FILES)
-    with contextlib.suppress(OSError):  # before Linux 5.8; `doctor` says so
+    with contextlib.suppress(OSError):  # Linux before 5.8 cannot do this; `doctor` reports it
         call("mount", None, b"/proc", None, ctypes.c_ulong(REMOUNT_PROC), b"subset=pid")
     os.close(owner)
     os.close(mounts)

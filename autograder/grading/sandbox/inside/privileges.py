@@ -1,4 +1,4 @@
-"""Drops every capability and limits memory and files, permanently.
+"""Drops every capability, filters system calls, and limits memory and files, permanently.
 
 In a sandbox, every failure raises an error, so the submission's code does not start.
 """
@@ -20,7 +20,9 @@ LARGEST_FILE, OPEN_FILES = 64 * 1024**2, 256
 
 
 def prepare() -> None:
-    """Do in advance the work that takes long or that cannot be done in a sandbox."""
+    """Build the filter of system calls, which all forks share, and read the number of the last capability,
+    which cannot be read in a sandbox.
+    """
     prepare_filter()
     if sys.platform == "linux":
         _last_capability()
@@ -55,7 +57,7 @@ def drop_privileges(memory: int, sandboxed: bool) -> None:
 
 def lower_limit(kind: int, soft: int, hard: int) -> None:
     """Set a resource limit of this process, but never above its present hard limit. Raises OSError or
-    ValueError.
+    ValueError if the kernel refuses.
     """
     _, most = resource.getrlimit(kind)
     if most != resource.RLIM_INFINITY:

@@ -3,10 +3,10 @@ namespaces.
 
 It refuses calls that would
 - hold memory that is charged to no process;
-- reach what no namespace hides (the teacher's keyring, or the host of a virtual machine through vsock);
+- reach something that no namespace hides (the teacher's keyring; a virtual machine's host, through vsock);
 - leave marks on the host's files that later submissions could read;
-- take files or memory of another process;
-- signal to other sandboxes through a file of the host (by locks, watches, or which pages are in memory).
+- take open files or memory from another process;
+- send messages to other sandboxes through a file of the host (by locks, watches, or pages in memory).
 
 It also refuses calls that have often been used to exploit bugs in the kernel.
 """
@@ -102,8 +102,8 @@ def filter_system_calls() -> None:
 
 @functools.cache  # made in the fork server, for all its forks
 def _program(machine: str) -> bytes:
-    """Return the filter as BPF instructions. Each consists of an operation, how far to jump if it holds, how
-    far to jump if it does not, and a number.
+    """Return the filter as BPF instructions. Each consists of an operation, the number of instructions to
+    skip if a comparison holds, the number to skip if it does not, and an operand.
     """
     which = list(MACHINES).index(machine)
     lines = [
@@ -140,7 +140,7 @@ def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
 
 
 def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
-    """Return instructions that allow the call if the bits of the argument under `mask` have this value, and
+    """Return instructions that allow the call if the argument's bits under `mask` equal `value`, and
     otherwise refuse it with `error`.
     """
     return [
@@ -152,16 +152,16 @@ def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
 
 
 def _not(argument: int, mask: int, values: tuple[int, ...]) -> list[bytes]:
-    """Return instructions that refuse the call if the bits of the argument under `mask` have one of these
-    values, and otherwise allow it.
+    """Return instructions that refuse the call if the argument's bits under `mask` equal one of `values`, and
+    otherwise allow it.
     """
     refused = [[_line(EQUAL, value, 0, 1), _line(RETURN, ERRNO | errno.EPERM)] for value in values]
     return [*_load(argument, mask), *(line for pair in refused for line in pair), _line(RETURN, ALLOW)]
 
 
 def _load(argument: int, mask: int) -> list[bytes]:
-    """Return instructions that load the lower half of an argument and apply `mask` to it. The kernel ignores
-    the upper half of the arguments that are checked.
+    """Return instructions that load the lower 32 bits of an argument and apply `mask` to them. For the
+    arguments that are checked, the kernel ignores the upper 32 bits.
     """
     return [_line(LOAD, FIRST_ARGUMENT + 8 * argument), _line(AND, mask)]
 

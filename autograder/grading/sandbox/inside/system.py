@@ -21,8 +21,8 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def signal_at_parents_end(number: int) -> None:
-    """Ask the kernel to send this process the signal `number` when the thread that started it ends; 0 cancels
-    that.
+    """Ask the kernel to send this process the signal `number` when the thread that started it ends. The
+    number 0 cancels an earlier request.
     """
     if sys.platform == "linux":
         call("prctl", PR_SET_PDEATHSIG, number, 0, 0, 0)
@@ -38,8 +38,8 @@ def end_with_parent(parent: int) -> None:
 
 
 def kill_with_group(pid: int) -> None:
-    """Kill a child and its process group. subtle: a child that has not made its group yet has not started any
-    processes either.
+    """Kill a child and its process group. subtle: a child that is not yet in a group of its own has not
+    started any processes, so killing the child is enough.
     """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -1,5 +1,5 @@
-"""The grader's code that runs in the same process as students' code. The grader outside does not trust what
-it reports.
+"""The grader's code that runs in the same process as students' code. The grader outside therefore trusts
+nothing that this code reports.
 
 server.py    the fork server: starts a process for each submission and puts it into its sandbox
 warm_up.py   imports and prepares everything once, before any fork, and makes forks cheap

@@ -11,8 +11,8 @@ LIBRARIES = (os.__file__, sys.prefix)
 
 
 def become_nobody() -> bool:
-    """Change the user of this process to nobody, and return whether that worked. Nothing changes if the
-    process does not run as root, or if nobody may not read Python's libraries.
+    """Change the user of this process to `nobody`, and return whether that worked. Nothing changes if the
+    process does not run as root, or if the user `nobody` has no permission to read Python's libraries.
     """
     if sys.platform != "linux" or os.geteuid() != 0:
         return False
@@ -30,7 +30,7 @@ def become_nobody() -> bool:
 
 
 def can_become_nobody() -> bool:
-    """Return whether a child of this process could become nobody."""
+    """Return whether a child of this process could change its user to `nobody`."""
     pid = os.fork()
     if pid == 0:
         status = 1

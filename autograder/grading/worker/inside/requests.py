@@ -63,8 +63,8 @@ def _send(channel: int, reply: bytes) -> None:
 
 
 def _answer_apart(channel: int) -> None:
-    """Answer the next request, a rerun of programs, in a fork, so that it leaves no trace in the memory of
-    this process, where the answer's code will run.
+    """Answer the next request, a rerun of programs, in a fork. The rerun then leaves no trace in the memory
+    of this process, in which the submission's code will run.
     """
     pid = os.fork()
     if pid == 0:
@@ -164,7 +164,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
 
 
 def _bytes(numbers: Tensor) -> bytes:
-    """Return the bytes that a message carries as a tensor."""
+    """Convert a tensor in a message back to the bytes that it carries."""
     return numbers.numpy().tobytes()
 
 

@@ -2,8 +2,9 @@
 socket.
 
 It imports, once, everything that a submission may need, and then waits for messages on that socket. Each
-message carries the file descriptors for one submission: its channel, a pipe that is closed when the process
-is no longer needed, and, for a sandbox, a handle to the process that holds its namespaces.
+message carries file descriptors for one submission: its channel, a pipe that is closed when the process is no
+longer needed, a pidfd of a process in the sandbox, if there is one, and `cgroup.procs` of the control group,
+if there is one.
 """
 
 import contextlib
@@ -34,7 +35,7 @@ def main(told: dict) -> None:
     `told` is the first message that ForkServer sends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that started this one
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the keepers are not waited for
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for the keepers (see `_keep`) to end
     erase_start()
     os.environ.update(told["environment"])
     with socket.socket(fileno=os.dup(0)) as requests:
@@ -121,7 +122,7 @@ def _wait(pid: int, life: int) -> None:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Close all other file descriptors, and redirect standard input, output and error to /dev/null."""
+    """Close all file descriptors except `kept`, and redirect the standard streams to /dev/null."""
     system.detach_standard_streams()
     first = 3
     for descriptor in sorted(kept):

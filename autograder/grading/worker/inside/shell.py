@@ -122,8 +122,8 @@ class Shell(InteractiveShell):
         """Do nothing: `%matplotlib inline` needs no windows."""
 
     def system(self, cmd: str) -> None:
-        """Run a shell command, as in `!command`, without a terminal. subtle: IPython's own would start a session,
-        which a sandbox does not let it do.
+        """Run a shell command, as in `!command`, without a terminal. subtle: IPython's own method would start
+        a new session, which is not possible in a sandbox.
         """
         done = subprocess.run(
             self.var_expand(cmd, depth=1),

@@ -1,7 +1,8 @@
 """Replaces the course's own functions with stubs while a submission is graded.
 
 The grader runs the checks itself, through the probe; figures, hints, graphs and explorers do not affect
-grades. The functions with which a lesson computes are kept: its sentence, its experiments and the real model.
+grades. Functions that a lesson needs for its computations are kept: the running example's sentence, the
+experiments and the real model.
 """
 
 import importlib
@@ -26,15 +27,16 @@ def _do_nothing(*args: Any, **kwargs: Any) -> float:
 
 
 def _mine(exercise: str, otherwise: Any) -> Any:
-    """Return `otherwise`, the ready-made part: in grading, a notebook never uses the student's answer from
-    another notebook.
+    """Return `otherwise`, the ready-made part. While a submission is graded, `mine` never returns the
+    student's answer from another notebook.
     """
     return otherwise
 
 
 def silence_the_course() -> None:
-    """Replace the course's functions with functions that do nothing."""
-    # The modules with which lessons compute are kept. Importing them makes a result's key depend on them, too.
+    """Replace the course's functions with functions that do nothing, and `mine` with `_mine`."""
+    # The modules that lessons need for computations are kept. Because they are imported here, a result's key
+    # depends on their code, too.
     from autograder.notebook import experiment, lessons, sentence  # noqa: F401
 
     of_lessons = [
