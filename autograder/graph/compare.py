@@ -18,9 +18,9 @@ class Comparison(Shown):
     """Two drawings, and sentences on how they differ.
 
     `differences` holds the sentences. It is empty if the structures agree; if they could not be compared, its
-    only sentence says so. Only differences that are certain and that matter are reported. A reshape in place
-    of a view, a loop in place of a matrix product, one packed projection in place of three, or a fill in
-    place of an added mask is no such difference. The steps that a sentence is about are marked in the
+    only sentence says so. Only differences that are certain and that matter are reported. For example, a
+    reshape in place of a view, a loop in place of a matrix product, one packed projection in place of three,
+    or a fill in place of an added mask is not reported. The steps that a sentence is about are marked in the
     picture.
     """
 
@@ -70,7 +70,7 @@ def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Compar
     """Compare two existing drawings in the same way as `compare`."""
     theirs = _with_my_names(mine, theirs)
     stopped = [(who, side.stopped) for who, side in (("Yours", mine), ("Theirs", theirs)) if side.stopped]
-    # If a side stopped, report only that: the first that did.
+    # If a side stopped, report only that; if both did, report only mine.
     told = [differences.Difference(f"{who} could not be compared. {why}") for who, why in stopped[:1]]
     told = told or differences.found(mine.whole, theirs.whole)
     mine, theirs = (

@@ -28,7 +28,7 @@ class Node:
     box: str = ""  # the part it belongs to, as in named_modules(): "self_attn.out_proj"
     state: str = ""  # one of STATES
     role: str = ""  # the mathematical role, see Step.role: "product", "scale", "mask"
-    number: float | None = None  # the factor of a scale; JSON has no word for infinity
+    number: float | None = None  # the factor of a scale; always finite, because JSON has no infinity
     dim: int | None = None  # the axis, counted from the end
     blocked: str = ""  # which entries of a softmax or an exponential are zero, see propagation.py
     order: str = ""  # where a rearrangement puts each entry, see propagation.py

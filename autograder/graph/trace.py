@@ -1,7 +1,8 @@
 """Records every PyTorch operation of a computation while it runs.
 
-The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call in its
-own thread, even on plain tensors; no part of PyTorch is replaced; and the steps before a failure are kept.
+The tracer is a `torch.overrides.TorchFunctionMode`, PyTorch's own hook for this. A mode sees every call in
+its own thread, even on plain tensors; no part of PyTorch is replaced; and the steps before a failure are
+kept.
 """
 
 import sys
@@ -30,8 +31,8 @@ _MOST_ESCAPED = 400
 
 
 class TooLong(BaseException):
-    """Raised to end a computation with too many steps; no `except Exception` in a student's code
-    catches it.
+    """Raised to end a computation with too many steps. It is a BaseException, so that `except Exception` in a
+    student's code does not catch it.
     """
 
 
@@ -74,7 +75,7 @@ class Tracer(TorchFunctionMode):
             self.broken = self.broken or error
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
-        """Record a tensor that comes from outside, as a step of its own."""
+        """Record a tensor that comes from outside the computation, as a step of its own."""
         step = self._new(kind, "", tensor, name=name, constant=kind == "constant")
         _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))

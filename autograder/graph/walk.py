@@ -10,8 +10,8 @@ _MORE_THAN_ARITHMETIC = {"product", "softmax", "norm", "activation", ""}  # role
 
 
 class Walk:
-    """A graph with look-up by node id: `into` and `out` hold the edges into and out of each node, `above` the
-    ids of all nodes that it is computed from.
+    """A graph with look-up by node id: `into` and `out` hold the edges into and out of each node, and `above`
+    holds the ids of all nodes that the node is computed from.
     """
 
     def __init__(self, nodes: Nodes, edges: Edges):
@@ -69,7 +69,7 @@ class Walk:
         return [node for node in self.nodes.values() if node.kind == "output" and self.into[node.id]]
 
     def inputs(self, number: int) -> set[str]:
-        """Return the names of the inputs that a result is computed from, without masks."""
+        """Return the names of the inputs that a result is computed from, except inputs used as masks."""
         reached = [self.nodes[other] for other in {number} | self.above[number]]
         data = [node for node in reached if not any(edge.is_auxiliary for edge in self.out[node.id])]
         return {node.label for node in data if node.kind == "input"}
