@@ -1,4 +1,4 @@
-"""The records that the judge compares with: those of the reference and of each known mistake.
+"""The records that the judge compares an answer with: those of the reference and of each known mistake.
 
 The probe that records the student's answer also records the exercise's reference (in float64) and its
 mistakes (in the case's own dtype, because some of them are rounding errors). For a recorded exercise, this

@@ -1,9 +1,10 @@
 """Names the known mistake that an answer has.
 
-If an answer's records equal those of a mistake in every case, the answer has that mistake. Otherwise, it most
-likely has the mistake that it agrees with in most of the cases in which either of them is wrong. Otherwise,
-it may have two mistakes at once, each of which explains the cases that the other gets right; the one that
-explains more cases of the aspect "values" is named.
+If an answer's records equal those of a mistake in every case, the answer has that mistake. If there is no
+such mistake, the answer most likely has the one that it agrees with in most of the cases in which either of
+them is wrong. If there is none of these either, the answer may have two mistakes at once, each of which
+explains the cases that the other gets right. Then the one that explains more cases of the aspect "values" is
+named.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -90,7 +91,8 @@ def _possible_mistakes(answer: Unnamed) -> Iterator[int]:
     short = [i for i in range(len(cases)) if not _is_apart(cases[i])]
     long_only = answer.wrong.isdisjoint(short)
     for number in range(len(expected.exercise.mistakes)):
-        # The answer is right in every short case, so a mistake that one of them shows needs no long run.
+        # The answer is right in every short case, so a mistake that is wrong in one of them is not run in the
+        # long ones.
         if long_only and any(expected.shows(i, number) for i in short):
             continue
         if any(_is_possible(cases[i], expected, answer.records[i], number, i) for i in sampled):
