@@ -44,7 +44,7 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """Return a displayable explorer of `draw(**values)`.
 
     Raises UserError if `draw` is not a function that takes these names and returns a figure, or if a choice
-    is neither a tuple of four numbers in order nor a list.
+    is neither a list nor a valid tuple (lowest, highest, step, start).
     """
     if not callable(draw):
         raise UserError(

@@ -86,7 +86,7 @@ class Mine:
 
     def __init__(self) -> None:
         self._known: dict[Path, _Found] = {}
-        self._given: dict[str, bool] = {}  # whether the last call of `mine` returned the learner's own
+        self._given: dict[str, bool] = {}  # whether the last call of `mine` returned the learner's own answer
 
     @entry_point('mine("generation.sample", otherwise)')
     def __call__(self, exercise: str, otherwise: Any) -> Any:
@@ -262,8 +262,8 @@ def needed(name: str, cells: list[str]) -> str:
 
 
 def needed_statements(name: str, statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Return, in their order, those of `statements` that define `name` or that it needs; none if no statement
-    defines it.
+    """Return those of `statements` that define `name` or something that it needs, in their order. Return none
+    if no statement defines `name`.
     """
     wanted, kept = {name}, set[int]()
     grown = True

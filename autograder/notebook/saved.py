@@ -3,7 +3,7 @@ stub. Nothing is run.
 
 A notebook that students get carries, in each answer cell, nbgrader's checksum of the text that was handed
 out. A cell is a stub as long as its text still has that checksum; the lesson's source is not needed, so this
-holds for notebooks of earlier versions too.
+works for notebooks of earlier versions too.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Explains names that a learner mistyped, or used before their cell was run.
+"""Explains names that a learner mistyped, or used before running the cell that defines them.
 
 subtle: an unknown name stops the cell before any of our code is called. So a handler for NameError is
 installed, once per session of a notebook; all other errors are shown as before.

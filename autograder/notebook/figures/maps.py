@@ -133,7 +133,7 @@ def _frame(ax: Axes, chosen: list) -> list[str]:
 
 
 def _strongest(values: list, queries: Sequence[str], keys: Sequence[str], most: str) -> str:
-    """Return, in words, in which column each row has its largest entry."""
+    """Return a description in words: for each row, the column of its largest entry."""
     tops = [max(range(len(line)), key=line.__getitem__) for line in values]
     return "; ".join(
         f"{query} {most} {keys[top]} ({number(line[top])})"

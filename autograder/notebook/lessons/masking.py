@@ -62,7 +62,7 @@ def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
 
 
 def _each(values: Sequence[float]) -> str:
-    """Return the numbers as text: "0 each" if all of them are 0, and so on, or a list if they differ."""
+    """Return the numbers as text: a list or, if all are the same, one number with "each": "0 each"."""
     texts = [number(value) for value in values]
     return f"{texts[0]} each" if len(set(texts)) == 1 else ", ".join(texts)
 

@@ -37,8 +37,8 @@ class Tokenizer:
 
     @cached_property
     def merges(self) -> list[tuple[int, int]]:
-        """The merges as lesson 10 writes them, as pairs of ids: ids 0 to 255 are bytes, and id 256 + k is the
-        k-th pair.
+        """The merges in the form of lesson 10, as pairs of ids: ids 0 to 255 are bytes, and id 256 + k is the
+        result of merge k.
         """
         known: dict[str, int] = dict(self._bytes)
         pairs = []
