@@ -1,4 +1,4 @@
-"""Rules that an exercise must meet and that its files alone can prove, without running an answer."""
+"""Rules for an exercise that are checked from its files alone, without running an answer."""
 
 import re
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ HEAD = "| What you see | What to ask yourself |\n|---|---|\n"
 
 
 def mistake_pages(lessons: list[Lesson]) -> dict[str, str]:
-    """Return the pages, by file name."""
+    """Return the text of each page, and of the table of contents, keyed by file name."""
     made_in: dict[str, list[Exercise]] = {}
     for exercise in all_exercises():
         for seen in dict.fromkeys(map(_words, exercise.mistakes)):
