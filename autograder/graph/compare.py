@@ -55,8 +55,10 @@ def compare(
 
     depth  how many levels of parts are opened in the picture, as in `draw`; the comparison always covers
            everything.
+
     With one input, `nn.MultiheadAttention` uses it as queries, keys and values; with two, the first gives the
     queries and the second, the context, gives the keys and values.
+
     Raises `UserError` if an argument cannot be drawn, for example a class. A computation that fails is
     reported as a difference.
     """
@@ -87,7 +89,7 @@ def _marked(side: Drawing, steps: set[int], depth: int | None) -> Drawing:
 
 
 def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
-    """Return `theirs` with its inputs named as in `mine`: both take the same inputs in the same order."""
+    """Return `theirs` with its inputs named as in `mine`; both take the same inputs in the same order."""
     nodes, edges = theirs.whole
     names = [node.label for node in mine.whole[0] if node.kind == "input"]
     inputs = [node.id for node in nodes if node.kind == "input"]

@@ -65,7 +65,7 @@ class Drawing(Shown):
 
     `nodes` and `edges` are the graph as shown, as plain data (see autograder.graph.model); `whole` is the
     same graph with every part opened. `dot` is the graph in DOT, `svg()` the picture, `str()` the text.
-    `stopped` says in one sentence where the computation failed, and is empty if it did not.
+    `stopped` is a sentence that says where the computation failed, or empty if it did not fail.
     """
 
     def __init__(self, title: str, nodes: Nodes, edges: Edges, stopped: str = "", depth: int | None = None):

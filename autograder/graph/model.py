@@ -67,7 +67,8 @@ def plain_text(text: object, limit: int = MAX_TEXT) -> str:
 
 def arranged(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes, Edges]:
     """Return the graph with each node after its inputs, and with ids 0, 1, 2 ... If there are more than
-    `limit` nodes, the last ones are replaced by a note that says how many they are; a failed node is kept.
+    `limit` nodes, the last ones are replaced by a note that says how many are left out. A failed node is
+    never left out.
     """
     nodes = in_order(nodes, edges) or nodes
     if len(nodes) > limit:

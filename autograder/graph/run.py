@@ -108,8 +108,8 @@ def _named_tensors(value: object, name: str, depth: int = 0) -> Iterator[tuple[s
 
 
 def _name_surroundings(function: Callable, names: dict[int, str]) -> dict[str, nn.Module]:
-    """Name the modules and tensors that a function uses besides its arguments. Return, by name, the modules
-    that it takes from globals or from an enclosing function.
+    """Name the modules and tensors that a function uses besides its arguments. Return a dict of the modules
+    that the function takes from globals or from an enclosing function, keyed by name.
     """
     owner = getattr(function, "__self__", function)
     if isinstance(owner, nn.Module):

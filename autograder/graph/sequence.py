@@ -42,8 +42,8 @@ class Item:
 
 
 def sequences(*walks: Walk) -> list[list[Item]]:
-    """Return the items of each graph. A kind is left out on all sides if one side has fewer of it but may
-    have written it by hand.
+    """Return the items of each graph. A kind is left out on all sides if one side has fewer items of that
+    kind than another, but may have written some of them by hand.
 
     For example, one side has two norms, and the other has one norm and an rsqrt that belongs to no item. The
     rsqrt may be part of a norm written by hand, so norms are compared on neither side.

@@ -103,8 +103,8 @@ Outputs = list[tuple[tuple[Step, ...], tuple]]  # for each output, the steps tha
 
 
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
-    """Set those fields of the step that depend on the call's arguments: detail, number, reverse, dim, and the
-    name "off" of a dropout that drops nothing.
+    """Set the fields of the step that depend on the call's arguments: detail, number, reverse and dim. A
+    dropout that drops nothing also gets the name "off".
     """
     op = step.op
     step.detail = ops.detail_of(op, function, args, kwargs)

@@ -66,8 +66,8 @@ class Tracer(TorchFunctionMode):
     def _recorded(self, record: Callable, *what: Any) -> None:
         """Call `record` with these arguments.
 
-        subtle: an error of the tracer must not look like an error of the traced code; it is kept and reported
-        afterwards.
+        subtle: an error of the tracer must not look like an error of the traced code. So it is stored in
+        `broken`, and reported afterwards.
         """
         try:
             record(*what)
@@ -144,7 +144,7 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
-        """Record a fused function as its separate operations; return False if these are not known."""
+        """Record a fused function as its separate operations; return False if the tables do not cover it."""
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:
@@ -181,8 +181,8 @@ class Tracer(TorchFunctionMode):
         return self.steps[-1]
 
     def _unknown(self, tensor: torch.Tensor) -> None:
-        """Record a tensor that no step made: a parameter, a buffer, a captured constant, one that took a
-        detour through NumPy, or a view of known storage.
+        """Record a tensor that no step made: a parameter, a buffer, a captured constant, a tensor made from
+        values that were read out (for instance into NumPy), or a view of known storage.
         """
         owner = self._known.owner(tensor)
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)

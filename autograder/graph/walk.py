@@ -44,8 +44,8 @@ class Walk:
         """Go back along main inputs, starting at `number`, and return the first node that is not passed
         through, or None.
 
-        A node is passed through if its role is in `through`, or if it is a dropout or nan_to_num. These nodes
-        are appended to `passed`.
+        A node is passed through if its role is in `through`, or if it is a dropout or nan_to_num. The nodes
+        that are passed through are appended to `passed`.
         """
         while number is not None and self._passes(number, through):
             if passed is not None:
@@ -124,7 +124,8 @@ class Walk:
         """Return the skip connection of a sum: the operand from which the other one was computed by more than
         arithmetic; None if there is none.
 
-        In x + norm(x) it is x, even if the norm is x / sqrt(mean(x * x)); x + 0.04 * x**3 has none.
+        In x + norm(x) the skip connection is x, even if the norm is written as x / sqrt(mean(x * x));
+        x + 0.04 * x**3 has none.
         """
         sides = self.data_inputs(number) if self.nodes[number].role == "add" else []
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
