@@ -62,7 +62,7 @@ class WrongAnswer:
 
 def explain(answer: WrongAnswer) -> Explanation | None:
     """Return the explanation of the first explainer that has one. The trail gets a line for each explainer
-    that is asked, followed by the lines that this explainer adds.
+    that is asked, followed by the lines that the explainer itself adds.
     """
     for name, explainer in EXPLAINERS.items():
         before = len(answer.trail)
@@ -129,7 +129,7 @@ def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
 
 
 def _explains_others_only(invariant: Invariant, answer: WrongAnswer) -> bool:
-    """Return whether the broken invariant cannot explain the answer: it is a leak from the future under a
+    """Return whether the broken invariant cannot explain the answer: it shows a leak from the future under a
     mask, but the answer is also wrong without a mask.
     """
     under_mask = all("mask" in case.needs for case in answer.cases if case.family in invariant.families)

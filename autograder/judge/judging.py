@@ -38,8 +38,8 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
     cases = exercise.drawn(first)
     if is_rerun(exercise, cases):
-        # subtle: where loops are required, matrix products are forbidden, which a single case shows; each
-        # step of a loop takes time to record.
+        # subtle: where loops are required, matrix products are forbidden. One case is enough to show a matrix
+        # product, and recording every step of a loop takes time.
         last = 1 if exercise.rules.loops == "required" else None
         rerun = [case for case in cases if case.observe and case.repeats][:last]
         cases = [replace(case, program=any(case is one for one in rerun)) for case in cases]
@@ -140,8 +140,8 @@ def _is_derived(case: Case) -> bool:
 
 
 def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
-    """Return the finding that has the same aspect, level and step as the reported one and the smallest case,
-    because a small case is the easiest to follow.
+    """Return the finding with the smallest case among those with the aspect, level and step of the reported
+    one. A small case is the easiest to follow.
     """
 
     def size(one: Finding) -> int:

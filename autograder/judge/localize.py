@@ -15,7 +15,7 @@ from autograder.values import Encoded, Record
 
 # For every LUCKY failing cases, one case may pass by luck, because its numbers hide the fault.
 LUCKY = 4
-# A sentence about more kinds of input than this says nothing.
+# A sentence about more kinds of input than this would not help the student.
 MOST_FAMILIES = 2
 # An expected gradient below this counts as none.
 SMALL = 1e-3
@@ -37,8 +37,8 @@ SINGLE_ASPECT = {
 
 
 def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
-    """Return an observation and a question if wrong numbers cost exactly one aspect, and it is one of
-    SINGLE_ASPECT.
+    """Return an observation and a question if wrong numbers cost exactly one aspect, SINGLE_ASPECT has words
+    for it, and every case with a wrong gradient has wrong numbers too.
     """
     numbers = [finding for finding in findings if finding.level in (FINITE, NUMBERS)]
     wrong, aspects = {finding.case for finding in numbers}, {finding.aspect for finding in numbers}

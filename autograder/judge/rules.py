@@ -105,8 +105,8 @@ GROUPS = {
         *(f"{name}{kind}" for name in ("nn:", "scripted ") for kind in KINDS_OF_NORM),
         *(f"torch.nn.modules.{module}." for module in ("normalization", "batchnorm", "instancenorm")),
     ),
-    # `Tensor.unfold` makes views along one axis; it shares its name with `F.unfold`, but not what is called
-    # below.
+    # `Tensor.unfold` makes views along one axis. It shares its name with `F.unfold`, but calls none of the
+    # functions that are listed here.
     "F.unfold, F.fold and the pixel shuffles": (
         *(f"{seen}{name}" for seen in ("torch:", "aten::") for name in ("im2col", "col2im")),
         *(f"{seen}pixel_{name}" for seen in ("torch:", "aten::") for name in ("shuffle", "unshuffle")),

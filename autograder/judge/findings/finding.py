@@ -51,7 +51,8 @@ class CaseContext:
         mistake: str = "",
     ) -> Finding:
         """Return a finding about this case. By default it costs the points of the case's aspect, and its
-        detail lists the case's arguments. If the exercise does not have the aspect, it costs those of VALUES.
+        detail lists the case's arguments. If the exercise does not have the aspect, the finding costs the
+        points of VALUES.
         """
         aspect = aspect or self.case.aspect
         aspect = aspect if aspect in self.exercise.aspects else VALUES

@@ -143,7 +143,7 @@ WEIGHTS: dict[str, Relation] = {
             "Which keys get no weight in your result?",
         ),
     ),
-    # Such as the effect of a small constant in the denominator, which says nothing about the scores.
+    # This may be the effect of a small constant in the denominator, which says nothing about the scores.
     "hardly off": _of_shares(_hardly_off, NOTHING),
     "flatter": _of_shares(
         _flatter,
