@@ -111,8 +111,9 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def _only_one_check() -> Iterator[None]:
-    """Refuse a check that the answer calls while it is being checked, which would never end. (In a script, a
-    check in another thread waits; a notebook refuses it, since it would capture what other cells show.)
+    """Refuse a check that is called by the answer being checked, because it would never end. (In a script, a
+    check in another thread waits for its turn. In a notebook it is refused, because it would capture what
+    other cells show.)
     """
     thread = threading.get_ident()
     if thread in _running:

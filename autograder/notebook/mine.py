@@ -2,8 +2,8 @@
 on.
 
 The answer is taken from the notebook of that lesson in the same folder: its cell and, from the other cells,
-the imports, functions and values that it uses; nothing else in that notebook runs. It is used only if it
-passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
+the imports, functions and values that it uses; nothing else in that notebook runs. The answer is used only if
+it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
 are the learner's own.
 
 Only a learner's own notebook gets the learner's answers; in grading, in a check and in a script, `mine`
@@ -41,8 +41,8 @@ CARRIED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign
 
 @dataclass(frozen=True)
 class _Found:
-    """The answer in a notebook, and when that file last changed; `answer` is None if there is none that
-    passes its check.
+    """The answer in a notebook, and when the notebook's file last changed. `answer` is None if the notebook
+    has no answer that passes its check.
     """
 
     changed: int

@@ -33,8 +33,8 @@ PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" e
 
 
 def watch(path: Path) -> None:
-    """Judge the file now and at each save, until the user stops it. Raises UserError if it is not a Python
-    file.
+    """Judge the file now and at each save, until the user presses Ctrl-C. Raises UserError if `path` is not a
+    Python file.
     """
     if path.suffix != ".py" or not path.is_file():
         why = "is not a Python file" if path.exists() else "does not exist"

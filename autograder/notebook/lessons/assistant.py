@@ -300,7 +300,7 @@ def drawn(logits: Tensor, chances: Tensor) -> Tensor:
 
 @StandIn
 def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
-    """Return the next token at each position, or `ignore` if that token does not belong to the answer."""
+    """Return the next token at each position, or `ignore` if there is none or it is not in the answer."""
     shifted = ids.masked_fill(~answer, ignore).roll(-1, dims=1)
     return shifted.index_fill(1, torch.tensor([ids.shape[1] - 1]), ignore)
 

@@ -53,7 +53,7 @@ def facts_about_masking(
 
 
 def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """Return, for each column, its text and whether the method works."""
+    """Return (text, whether the method works) for each column."""
     hidden = [(number(round(weight, 4)), weight < 1e-6) for weight in facts["weights"]]
     empty = [(_each(facts["empty"]), facts["empty"] == [0] * len(facts["empty"]))]
     gradient = [(_each(facts["grad"]), facts["grad"] == [0] * len(facts["grad"]))]

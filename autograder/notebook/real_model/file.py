@@ -141,7 +141,7 @@ class ModelFile:
 
 
 def _name(stored: str) -> str:
-    """Return the name that the lessons' modules use for a tensor, from the name under which it is stored."""
+    """Convert the name under which a tensor is stored to the name that the lessons' modules use."""
     if stored in WHOLE:
         return WHOLE[stored]
     _, layer, part, kind = stored.split(".")
