@@ -90,7 +90,7 @@ def reading_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def as_text(notebook: NotebookNode) -> str:
-    """Return the notebook as the text of its file. Raises nbformat's ValidationError for an invalid one."""
+    """Return the notebook as the text of its file. Raises nbformat's ValidationError if it is invalid."""
     nbformat.validate(notebook)
     return nbformat.writes(notebook, version=4) + "\n"
 

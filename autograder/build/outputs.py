@@ -64,8 +64,8 @@ def difference(stored: NotebookNode, fresh: NotebookNode) -> str:
 
 
 def trained(cells: Iterable[Cell]) -> set[str]:
-    """Return the ids of the cells that train, and of those that use a name bound by such a cell; checks are
-    left out.
+    """Return the ids of the cells that train a model, and of the cells that use a name bound by such a cell.
+    Checks are left out.
     """
     found, names = set(), set[str]()
     for cell in cells:

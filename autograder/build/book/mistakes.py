@@ -62,8 +62,8 @@ def _words(mistake: Mistake) -> str:
 
 
 def _more(exercises: list[Exercise]) -> str:
-    """Return the names of the exercises if they are few, or else their number and their lessons, since a list
-    would fill the page.
+    """Return the names of the exercises if they are few. Otherwise return their number and their lessons,
+    because a long list would fill the page.
     """
     if len(exercises) <= FEW:
         return ", ".join(f"`{one.name}`" for one in exercises)
