@@ -31,7 +31,8 @@ def quick_imports() -> Iterator[None]:
     process nor its forks traverse what was imported. `grade` starts and ends a second faster.
 
     subtle: nbformat imports jsonschema, which on import builds a grammar of international web addresses. That
-    takes longer than everything else, and nothing here uses it, so the module with the grammar is blocked.
+    takes longer than the rest of nbformat's import, and nothing here uses it, so the module with the grammar
+    is blocked.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     with no_full_collection():

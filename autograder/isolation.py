@@ -123,7 +123,7 @@ def quiet_libraries() -> Iterator[None]:
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Restore the random number generators, the gradient mode, the default dtype and the recursion limit
-    after the block. Inside it, functions compiled with torch.compile run as written.
+    after the block. Inside the block, functions compiled with torch.compile run as written.
     """
     python_state, numpy_state = random.getstate(), np.random.get_state()
     default_type, recursion_limit = torch.get_default_dtype(), sys.getrecursionlimit()
@@ -192,8 +192,8 @@ def plain_settings() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _plain_modes() -> Iterator[None]:
-    """Run the block with gradients on, and with inference mode, autocast and anomaly detection off; with
-    anomaly detection, other operations would be recorded.
+    """Run the block with gradients on, and with inference mode, autocast and anomaly detection off. (Anomaly
+    detection would change which operations are recorded.)
     """
     autocast, anomalies = torch.autocast("cpu", enabled=False), torch.autograd.set_detect_anomaly(False)
     with torch.inference_mode(False), torch.enable_grad(), autocast, anomalies:

@@ -122,8 +122,8 @@ def or_none(check: Check) -> Check:
 
 
 def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
-    """Return the dict `value` with each item checked. Raise Unreadable unless it has exactly the keys of
-    `checks`.
+    """Return the dict `value` with each item checked. Raise Unreadable unless `value` is a dict with exactly
+    the keys of `checks`.
     """
     require(type(value) is dict and value.keys() == checks.keys(), "a dict with the agreed keys")
     return {name: check(value[name]) for name, check in checks.items()}
