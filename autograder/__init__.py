@@ -40,8 +40,8 @@ class _Figures(ModuleType):
     """The module autograder.notebook.figures, loaded only when a lesson first uses it, because importing
     matplotlib takes a third of a second.
 
-    subtle: with importlib's LazyLoader, a submodule that a lesson has imported, such as `figures.curves`,
-    would hide the function of the same name.
+    subtle: with importlib's LazyLoader, `figures.curves` would be the submodule instead of the function, once
+    a lesson has imported that submodule.
     """
 
     def __getattr__(self, name: str) -> Any:

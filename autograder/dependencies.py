@@ -1,4 +1,4 @@
-"""Finds the modules of this package that code may run, by reading its imports.
+"""Finds which modules of this package a piece of code may run, by reading the imports in source files.
 
 The answers decide whether a graded result or a recorded check is still valid, whether a lesson would print
 the same output again, and what a student bundle must contain. Because they come from the code itself, nobody
@@ -64,8 +64,8 @@ def code(text: str | bytes) -> bytes:
 
 
 def exercise_modules() -> set[str]:
-    """Return the names of the modules of all exercises, including an instructor's own, and of the modules
-    that exercises share.
+    """Return the full names of all exercise modules, including those of instructors' own exercises and the
+    modules that exercises share.
     """
     found = set()
     for folder in _places(EXERCISES):
@@ -86,8 +86,8 @@ def file_of(module: str) -> Path | None:
 
 
 def imported(text: str | bytes) -> set[str]:
-    """Return the full names of all modules that a piece of source imports. Raises SyntaxError if it is not
-    Python.
+    """Return the full names of all modules that a piece of source imports. Raises SyntaxError if the source
+    is not valid Python.
 
     `from a.b import c` yields both `a.b` and `a.b.c`, although the latter need not be a module.
     """
@@ -116,7 +116,7 @@ def is_in(name: str, packages: Collection[str]) -> bool:
 
 
 def _imports(module: str) -> set[str]:
-    """Return the modules of this package that a module imports, and the package that contains it."""
+    """Return the modules of this package that a module imports, and the package that contains the module."""
     return of_package({module.rpartition(".")[0], *_imported(_text(module) or b"")})
 
 
@@ -125,7 +125,7 @@ _imported = cache(imported)
 
 def _places(package: str) -> list[Path]:
     """Return the folders that may hold the modules of a package: the package's own folder and, for exercises,
-    the folders of instructors.
+    also the folders of instructors' own exercises.
     """
     if not package:
         return [ROOT.parent]

@@ -99,8 +99,8 @@ def _torch() -> Finding:
 
 
 def _packages() -> Finding:
-    """Check that the course's requirements are installed, except those that are tried out separately. Lessons
-    import nothing else.
+    """Check that the course's requirements are installed, except those in TRIED, which have checks of their
+    own. Lessons import no other packages.
     """
     name = "packages that lessons and commands import"
     try:

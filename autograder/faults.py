@@ -92,8 +92,8 @@ class Broken(Exception):
 
 
 def entry_point(example: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator for functions that learners call, which reports errors in a few words, without a
-    traceback.
+    """Return a decorator for functions that learners call. It makes them report errors in a few words,
+    without a traceback.
 
     If a call does not fit the signature, the message shows one that does: `example`, or the function's name
     with the arguments that it requires. An error of the autograder is reported as such, with its place, and

@@ -11,8 +11,8 @@ NO_FULL_COLLECTION = 2**30  # third gc threshold: generation 2 is never collecte
 @contextmanager
 def no_full_collection() -> Iterator[None]:
     """Skip full garbage collections during the block, which imports large libraries. Such a collection would
-    search everything imported before, such as PyTorch, and find nothing to free. That would take a third of
-    the time that a notebook's first cell spends on anything other than importing PyTorch.
+    search everything imported before, such as PyTorch, and find nothing to free. Full collections would take
+    a third of a notebook's first cell, not counting the import of PyTorch.
 
     subtle: generations 0 and 1 are still collected; otherwise dead objects would fragment the heap, and a
     grader that freezes and forks would have to copy more memory.
@@ -31,7 +31,8 @@ def quick_imports() -> Iterator[None]:
     process nor its forks traverse what was imported. `grade` starts and ends a second faster.
 
     subtle: nbformat imports jsonschema, which on import builds a grammar of international web addresses. That
-    takes longer than everything else, and nothing here uses it, so the module with the grammar is blocked.
+    takes longer than the rest of nbformat's import, and nothing here uses it, so the module with the grammar
+    is blocked.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     with no_full_collection():

@@ -81,7 +81,7 @@ def quiet() -> Iterator[None]:
 
 @trust_boundary
 def _nobody(prompt: object = "") -> str:
-    """Raise EOFError: replaces `input` while an answer runs, when nobody is there to type."""
+    """Raise EOFError. This replaces `input` while an answer runs, because nobody is there to type."""
     raise EOFError("input() waits for someone at the keyboard, and nobody answers here")
 
 
@@ -123,7 +123,7 @@ def quiet_libraries() -> Iterator[None]:
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Restore the random number generators, the gradient mode, the default dtype and the recursion limit
-    after the block. Inside it, functions compiled with torch.compile run as written.
+    after the block. Inside the block, functions compiled with torch.compile run as written.
     """
     python_state, numpy_state = random.getstate(), np.random.get_state()
     default_type, recursion_limit = torch.get_default_dtype(), sys.getrecursionlimit()
@@ -140,7 +140,8 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_a_folder() -> Iterator[None]:
-    """Run the block in a folder that exists, and return to the previous one.
+    """Run the block in the current folder or, if that was deleted, in the root folder. Return to the current
+    folder afterwards.
 
     subtle: in a folder that was deleted, MKL finds none of its libraries and ends the process.
     """
@@ -191,8 +192,8 @@ def plain_settings() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _plain_modes() -> Iterator[None]:
-    """Run the block with gradients on, and with inference mode, autocast and anomaly detection off; with
-    anomaly detection, other operations would be recorded.
+    """Run the block with gradients on, and with inference mode, autocast and anomaly detection off. (Anomaly
+    detection would change which operations are recorded.)
     """
     autocast, anomalies = torch.autocast("cpu", enabled=False), torch.autograd.set_detect_anomaly(False)
     with torch.inference_mode(False), torch.enable_grad(), autocast, anomalies:
@@ -228,8 +229,9 @@ RANDOM = {"uniform_", "normal_", "rand", "randn", "randint", "randperm", "bernou
 
 @contextlib.contextmanager
 def reproducible() -> Iterator[None]:
-    """Fill new tensors with NaN, so that a program that forgets to fill one does not find zeros there by
-    chance, and turn off flash attention, which does not check its shapes.
+    """Make a program give the same results each time: use deterministic algorithms where PyTorch has them,
+    fill uninitialised tensors with NaN (they might hold zeros by chance), and turn off flash attention, which
+    does not check its shapes.
     """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     flash = torch._C._get_flash_sdp_enabled()

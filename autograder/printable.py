@@ -1,7 +1,7 @@
 """Makes students' names and texts safe to show in a terminal or on a page.
 
 Students choose the names of folders and the texts of errors. In a terminal, an escape sequence could move the
-cursor and overwrite a line, and a line break could forge one. In a terminal as well as on a page, a
+cursor and overwrite a line, and a line break could add a forged line. In a terminal as well as on a page, a
 bidirectional override could reverse text.
 """
 

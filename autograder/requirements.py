@@ -1,5 +1,5 @@
-"""Reads the course's requirements from its package metadata: what pyproject.toml declares or, in a student bundle, what
-the bundle's notebooks import.
+"""Reads the course's requirements from its package metadata: what pyproject.toml declares or, in a student
+bundle, what the bundle's notebooks import.
 """
 
 import re
@@ -10,8 +10,8 @@ COURSE = "attention-by-hand"
 
 
 def declared(extra: str = "") -> dict[str, str]:
-    """Return the course's requirements by the normalised names of their packages, including those of `extra`
-    if it is given. Raises PackageNotFoundError if the course is not installed in this Python.
+    """Return the course's requirements, keyed by normalised package name. Those of `extra`, if it is given,
+    are included. Raises PackageNotFoundError if the course is not installed in this Python.
     """
     of_extra = rf"extra == .{extra}\b"
     asked = [
@@ -28,8 +28,8 @@ def missing() -> list[str]:
 
 
 def with_needs(packages: set[str]) -> set[str]:
-    """Return the names `packages` of installed packages, and the names of all installed packages that they
-    require, directly or not. All names are normalised.
+    """Return `packages`, the names of installed packages, together with the names of all installed packages
+    that they require, directly or not. All names are normalised.
     """
     found: set[str] = set()
     further = set(packages)

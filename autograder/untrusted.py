@@ -6,7 +6,7 @@ instance of a subclass is not accepted in place of its base class.
 
     flag, number, whole, text, matching        plain values
     list_of, tuple_of, row, or_none, fields    values that consist of others
-    checked, typed                             records, by the annotations of a dataclass
+    checked, typed                             records, checked by the annotations of a dataclass
 
 This is our own code because libraries such as cattrs convert values that must be refused here (3 to "3"), and
 do not limit sizes.
@@ -75,12 +75,12 @@ def whole(least: int, most: int) -> Check:
 
 
 def text(most: int) -> Check:
-    """Return a check for texts, which it returns without surrogates and cut to `most` characters."""
+    """Return a check for strings. It returns them without surrogates and cut to `most` characters."""
     return lambda value: as_text(exactly(str)(value), most)
 
 
 def matching(pattern: str, most: int) -> Check:
-    """Return a check for texts of at most `most` characters that match the whole pattern, under the flag
+    """Return a check for strings of at most `most` characters that match the whole pattern, with the flag
     re.ASCII.
     """
     found = re.compile(pattern, re.ASCII)
@@ -122,14 +122,16 @@ def or_none(check: Check) -> Check:
 
 
 def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
-    """Return the dict `value` with each item checked; raise Unreadable unless it has exactly the keys of `checks`."""
+    """Return the dict `value` with each item checked. Raise Unreadable unless `value` is a dict with exactly
+    the keys of `checks`.
+    """
     require(type(value) is dict and value.keys() == checks.keys(), "a dict with the agreed keys")
     return {name: check(value[name]) for name, check in checks.items()}
 
 
 def checked(kind: type[T], value: Any) -> T:
-    """Return the record of the class `kind` from `value`, which is the result of `dataclasses.asdict` after a
-    round trip through JSON. `kind` may also be a list, dict or tuple of such classes.
+    """Return the record of the class `kind` that `value` describes. `value` is what `dataclasses.asdict`
+    gives, after a round trip through JSON. `kind` may also be a list, dict or tuple type of such classes.
     """
     annotation: Any = kind
     made: T = typed(annotation)(value)

@@ -91,7 +91,7 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 
 def read_cells(lesson: Lesson) -> list[Cell]:
-    """Return the cells of the lesson's source, each with its kind, and the checks, which are generated. The
+    """Return the cells of the lesson's source, each with its kind, together with the generated checks. The
     first cell says how many minutes the lesson takes, and lists its exercises. Raises UserError, naming the
     lesson and the cell, if a title or a mark is wrong.
     """

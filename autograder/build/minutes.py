@@ -28,8 +28,8 @@ LATER = re.compile(
 def minutes_of(cells: "list[Cell]") -> int:
     """Return the minutes that a lesson with these cells takes.
 
-    They cover its exercises and written questions, reading its text and the given code, and waiting for cells
-    to run. The code of an exercise counts in the exercise's minutes.
+    The minutes cover the exercises and written questions, reading the text and the given code, and waiting
+    for cells to run. The code of an exercise counts in the exercise's minutes.
     """
     work = sum(cell.minutes for cell in cells)
     words = sum(len(LATER.sub("", cell.text).split()) for cell in cells if not cell.is_code)

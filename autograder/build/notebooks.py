@@ -1,7 +1,7 @@
 """Makes notebooks from the cells of a lesson, without running anything.
 
     teacher_notebook   has all marks and nbgrader's metadata; it belongs in the `source` of an nbgrader course
-    student_notebook   is exactly what nbgrader makes from the teacher's; learners need no nbgrader for it
+    student_notebook   is exactly what nbgrader makes from the teacher's notebook, but made without nbgrader
     reading_notebook   has the answers in place and no marks; when executed, it is what self-learners read
 
 The same cells always give the same bytes.
@@ -90,7 +90,7 @@ def reading_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def as_text(notebook: NotebookNode) -> str:
-    """Return the notebook as the text of its file. Raises nbformat's ValidationError for an invalid one."""
+    """Return the notebook as the text of its file. Raises nbformat's ValidationError if it is invalid."""
     nbformat.validate(notebook)
     return nbformat.writes(notebook, version=4) + "\n"
 

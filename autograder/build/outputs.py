@@ -1,9 +1,9 @@
 """Decides whether two runs of a lesson gave the same output, as far as a reader can see.
 
-Words and whole numbers must be the same. Other numbers must agree as closely as they do on two processors,
-since kernels for different instruction sets add in different orders, and printed numbers are rounded: they
-may differ by one unit of the last printed digit plus the share CLOSE of the number, or by NOISE. The pixels
-of pictures are not compared, because a picture's description says what it shows.
+Words and whole numbers must be the same. Other numbers may differ by one unit of the last printed digit plus
+the share CLOSE of the number, or by NOISE: they are rounded, and kernels for different instruction sets add
+in different orders. The pixels of pictures are not compared, because a picture's description says what it
+shows.
 
 Training amplifies rounding differences: on another processor every digit may be different, and a trained
 model may write a different text. So in the output of a cell that shows something trained, only those words
@@ -31,7 +31,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
-    """Replace the outputs of a cell of `fresh` by the stored ones wherever the new run gave the same."""
+    """Put the stored outputs back into each cell of `fresh` whose new outputs do not differ from them."""
     known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"} if stored else {}
     for cell in fresh.cells:
         old = known.get(cell.id)
@@ -64,8 +64,8 @@ def difference(stored: NotebookNode, fresh: NotebookNode) -> str:
 
 
 def trained(cells: Iterable[Cell]) -> set[str]:
-    """Return the ids of the cells that train, and of those that use a name bound by such a cell; checks are
-    left out.
+    """Return the ids of the cells that train a model, and of the cells that use a name bound by such a cell.
+    Checks are left out.
     """
     found, names = set(), set[str]()
     for cell in cells:
@@ -90,8 +90,8 @@ def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """Return which words from the cell's code occur in only one of its two outputs, or an empty string if there
-    are none.
+    """Return a phrase about the words of a cell's code that occur in only one of its two outputs, or an empty
+    string if there are none.
     """
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}

@@ -28,8 +28,8 @@ PAGES = {"README.md": readme_with_lessons, "CONTRIBUTING.md": contributing_with_
 
 
 def _between(text: str, marks: tuple[str, str], inside: str) -> str:
-    """Return the text with the lines between two marks replaced by `inside`, or unchanged if it does not have
-    the marks.
+    """Return the text with the lines between two marks replaced by `inside`. Return it unchanged if the marks
+    are not in the text.
     """
     begin, end = marks
     before, found, rest = text.partition(begin)

@@ -29,7 +29,7 @@ def repository(root: Path) -> str:
 
 
 def with_address(text: str, address: str) -> str:
-    """Return a cell's text; if there is an address, the install command in it uses this address."""
+    """Return a cell's text, with the address, if there is one, in its install command."""
     return text.replace(BY_HAND, INSTALL.format(f"git+{address}")) if address else text
 
 

@@ -25,8 +25,8 @@ KEY = "attention_by_hand"
 
 
 def with_stored_outputs(lesson: Lesson) -> NotebookNode | None:
-    """Return the lesson's notebook with the stored outputs, or None if these belong to different code or were
-    edited.
+    """Return the lesson's notebook with the stored outputs, or None if these are missing, belong to different
+    code or were edited.
     """
     stored, fresh = stored_notebook(lesson), reading_notebook(lesson)
     if stored is None or is_edited(lesson) or _code_cells(stored) != _code_cells(fresh):

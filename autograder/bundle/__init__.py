@@ -1,7 +1,7 @@
 """The zip for students of a graded course, written by `bundle`.
 
 records    writes the visible checks of an exercise as recorded data
-kept       a cache of records of earlier bundles, for as long as nothing that they depend on has changed
+kept       caches the recorded data for later bundles; it stays valid until something it depends on changes
 recording  records all exercises, several at a time
 contents   the lessons in the zip: the repository's, or those of a course
 needed     the modules and packages that the notebooks need

@@ -18,7 +18,7 @@ from autograder.schema.exercise import Exercise
 
 @dataclass(frozen=True)
 class Contents:
-    """The text of each notebook by the name of its lesson, and the exercises that they check."""
+    """The text of each notebook, keyed by lesson name, and the exercises that the notebooks check."""
 
     notebooks: dict[str, str]
     exercises: tuple[Exercise, ...]

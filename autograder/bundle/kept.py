@@ -1,4 +1,4 @@
-"""Keeps recorded files of earlier bundles, in a cache folder of the user.
+"""Keeps recorded files of earlier bundles in the user's cache folder.
 
 The name of a cached file is a digest of everything that it depends on: the source of every module of this
 package that recording its exercise imports (autograder.dependencies), and the versions of Python and of all

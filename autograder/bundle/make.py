@@ -1,6 +1,6 @@
 """Makes the student bundle: puts its contents together and writes the zip.
 
-It contains the notebooks and exercises that contents.py selects, and of everything else only what the
+The zip contains the notebooks and exercises that contents.py selects, and of everything else only what the
 notebooks need (needed.py).
 """
 

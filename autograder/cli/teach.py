@@ -1,4 +1,6 @@
-"""Commands for teachers: check, course, collect, grade, report, feedback-zip, show, forget, demo, bundle, and more."""
+"""Commands for teachers: check, course, collect, grade, extend, report, feedback-zip, show, forget, demo,
+bundle, gradescope.
+"""
 
 import json
 import os

@@ -3,8 +3,8 @@
 Reading order: model (nodes and edges as plain data); steps, operations, propagation, trace, opened, untouched
 and run (they record what runs); simplify, fold and assemble (they reduce the record to what is worth
 showing); depth, dot and drawing (they draw it); torchview_engine (it draws PyTorch's own modules with
-torchview). Then walk, sequence, scores, differences and compare (they find what differs); plain (it sends a
-drawing to another process and reads one back).
+torchview). Then walk, sequence, scores, differences and compare (they find what differs); plain (it turns a
+drawing into plain data for another process, and back).
 """
 
 from autograder.graph.compare import Comparison, compare, compared

@@ -1,4 +1,4 @@
-"""Turns folded steps into the nodes and edges of model.py, with labels that a learner can read."""
+"""Turns a recorded trace into the nodes and edges of model.py, with labels that a learner can read."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from autograder.graph.simplify import simplified
 from autograder.graph.steps import Step
 from autograder.graph.trace import TooLong
 
-Groups = list[list[Step]]  # steps that are one box
+Groups = list[list[Step]]  # each inner list becomes one box
 # Operations that combine parameters of several modules are drawn outside all of them.
 _JOINING = {"copy", "cat", "stack", "multi_head_attention_forward"}
 _SPOKEN = {
@@ -61,14 +61,14 @@ def _links(groups: Groups, place: dict[Step, int]) -> Edges:
 
 
 def _common(values: Iterable, otherwise: Any = None) -> Any:
-    """Return the common value if all values are equal, `otherwise` if they differ or there is none."""
+    """Return the value that all `values` share, or `otherwise` if they differ or there are none."""
     found = set(values)
     return found.pop() if len(found) == 1 else otherwise
 
 
 def _inlined(groups: Groups, links: Edges) -> dict[int, int]:
-    """Map each parameter that only its own part uses to the group in whose box it is named. Keys and values
-    are numbers of groups.
+    """Map each parameter that has a single use, inside its own part, to the group in whose box it is named.
+    Keys and values are group numbers.
 
     For example, norm1.weight gets no box of its own if only the rms_norm of norm1 uses it: the box of that
     step names it, as "norm1: rms_norm, weight (7,)".

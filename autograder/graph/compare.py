@@ -18,9 +18,9 @@ class Comparison(Shown):
     """Two drawings, and sentences on how they differ.
 
     `differences` holds the sentences. It is empty if the structures agree; if they could not be compared, its
-    only sentence says so. Only differences that are certain and that matter are reported. A reshape in place
-    of a view, a loop in place of a matrix product, one packed projection in place of three, or a fill in
-    place of an added mask is no such difference. The steps that a sentence is about are marked in the
+    only sentence says so. Only differences that are certain and that matter are reported. For example, a
+    reshape in place of a view, a loop in place of a matrix product, one packed projection in place of three,
+    or a fill in place of an added mask is not reported. The steps that a sentence is about are marked in the
     picture.
     """
 
@@ -55,8 +55,10 @@ def compare(
 
     depth  how many levels of parts are opened in the picture, as in `draw`; the comparison always covers
            everything.
+
     With one input, `nn.MultiheadAttention` uses it as queries, keys and values; with two, the first gives the
     queries and the second, the context, gives the keys and values.
+
     Raises `UserError` if an argument cannot be drawn, for example a class. A computation that fails is
     reported as a difference.
     """
@@ -70,7 +72,7 @@ def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Compar
     """Compare two existing drawings in the same way as `compare`."""
     theirs = _with_my_names(mine, theirs)
     stopped = [(who, side.stopped) for who, side in (("Yours", mine), ("Theirs", theirs)) if side.stopped]
-    # If a side stopped, report only that: the first that did.
+    # If a side stopped, report only that; if both did, report only mine.
     told = [differences.Difference(f"{who} could not be compared. {why}") for who, why in stopped[:1]]
     told = told or differences.found(mine.whole, theirs.whole)
     mine, theirs = (
@@ -87,7 +89,7 @@ def _marked(side: Drawing, steps: set[int], depth: int | None) -> Drawing:
 
 
 def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
-    """Return `theirs` with its inputs named as in `mine`: both take the same inputs in the same order."""
+    """Return `theirs` with its inputs named as in `mine`; both take the same inputs in the same order."""
     nodes, edges = theirs.whole
     names = [node.label for node in mine.whole[0] if node.kind == "input"]
     inputs = [node.id for node in nodes if node.kind == "input"]

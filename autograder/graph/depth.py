@@ -44,8 +44,8 @@ def levels(box: str) -> list[str]:
 
 
 def closed(nodes: Nodes, edges: Edges, depth: int) -> tuple[Nodes, Edges]:
-    """Close the parts below level `depth` into one box each; return the graph unchanged if that would make a
-    cycle.
+    """Close each part at nesting level `depth` (0 is the outermost) into one box. Return the graph unchanged
+    if that would make a cycle.
     """
     groups = _components(nodes, edges, depth)
     stands_for = {member: group[0] for group in groups for member in group}

@@ -67,8 +67,8 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
 
 
 def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
-    """Yield a difference for each kind of operation that one side has more often than the other, or equally
-    often but in another place.
+    """Yield a difference for each kind of operation that one side uses more often than the other, or that
+    both use equally often but in different places.
     """
     for kind in [kind for kind in _DOES if kind not in _LINEAR]:
         places = [[n for n in numbers if side[n].kind == kind] for side, numbers in zip(items, only)]
@@ -164,8 +164,8 @@ def _parts(walk: Walk) -> set[str]:
 
 
 def _order(a: Walk, b: Walk) -> Iterator[Difference]:
-    """Yield a difference for the first pair of rearrangements with the same shapes that put entries in
-    different positions.
+    """Yield a difference for the first two corresponding rearrangements, one on each side, that have the same
+    shapes but put the entries in different positions.
     """
     ends = [[node for node in walk.nodes.values() if _ends_layout(walk, node)] for walk in (a, b)]
     for one, other in zip(*ends) if len(ends[0]) == len(ends[1]) else ():

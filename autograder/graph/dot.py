@@ -53,7 +53,7 @@ def dot_of_pair(sides: list[tuple[str, Nodes, Edges]], notes: list[str]) -> str:
     """Return two graphs side by side as DOT text, each with its title, and the sentences in `notes` above
     them.
     """
-    # The empty node keeps them in order: the first on the left.
+    # An invisible node above both graphs keeps the first one on the left.
     text = _HEAD + _notes(notes) + '  start [style=invis, label="", width=0, height=0, margin=0];\n'
     for place, (title, nodes, edges) in enumerate(sides):
         name = "mt"[place]
@@ -146,8 +146,8 @@ def _safe(text: object) -> str:
 
 
 def svg_of(dot: str, title: str, description: str) -> str:
-    """Return the picture as SVG, with a title and a description for screen readers. Raises ImportError if
-    pygraphviz is missing.
+    """Return the picture of some DOT text as SVG, with a title and a description for screen readers. Raises
+    ImportError if pygraphviz is missing.
     """
     import pygraphviz
 

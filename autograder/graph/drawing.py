@@ -23,7 +23,7 @@ class Shown(ABC):
 
     subtle: JupyterLab shows image/svg+xml without an alternative text, and not at all in a notebook that is
     not trusted. An <img> in text/html is shown with its alternative text in every notebook and in nbconvert's
-    pages, and it passes the filter of our feedback.
+    pages, and our feedback pages, which remove unsafe HTML, keep it.
     """
 
     @property
@@ -65,7 +65,7 @@ class Drawing(Shown):
 
     `nodes` and `edges` are the graph as shown, as plain data (see autograder.graph.model); `whole` is the
     same graph with every part opened. `dot` is the graph in DOT, `svg()` the picture, `str()` the text.
-    `stopped` says in one sentence where the computation failed, and is empty if it did not.
+    `stopped` is a sentence that says where the computation failed, or empty if it did not fail.
     """
 
     def __init__(self, title: str, nodes: Nodes, edges: Edges, stopped: str = "", depth: int | None = None):
@@ -92,8 +92,8 @@ class Drawing(Shown):
         return plain_text(f"Computation graph of {self.title}: from {inputs} by {said}.", 300)
 
     def __str__(self) -> str:
-        """Return one numbered line per step, which gives the numbers of the lines whose results the step
-        takes.
+        """Return the title and one numbered line per node. Each line gives the numbers of the lines whose
+        results the node takes.
         """
         takes = sources_of(self.edges)
         rows = [
@@ -156,7 +156,7 @@ def draw(
 
 
 def must_be_callable(name: str, target: object, inputs: tuple, named: dict, depth: object = None) -> None:
-    """Raise `UserError`, with one clear sentence, if the call cannot work."""
+    """Raise `UserError` if these arguments of `draw` or `compare` (`name` says which) cannot work."""
     if depth is not None and (type(depth) is not int or depth < 0):
         takes = f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ..."
         raise UserError(f"{takes}; this is {depth!r:.40}.")

@@ -28,7 +28,7 @@ class Node:
     box: str = ""  # the part it belongs to, as in named_modules(): "self_attn.out_proj"
     state: str = ""  # one of STATES
     role: str = ""  # the mathematical role, see Step.role: "product", "scale", "mask"
-    number: float | None = None  # the factor of a scale; JSON has no word for infinity
+    number: float | None = None  # the factor of a scale; always finite, because JSON has no infinity
     dim: int | None = None  # the axis, counted from the end
     blocked: str = ""  # which entries of a softmax or an exponential are zero, see propagation.py
     order: str = ""  # where a rearrangement puts each entry, see propagation.py
@@ -67,7 +67,8 @@ def plain_text(text: object, limit: int = MAX_TEXT) -> str:
 
 def arranged(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes, Edges]:
     """Return the graph with each node after its inputs, and with ids 0, 1, 2 ... If there are more than
-    `limit` nodes, the last ones are replaced by a note that says how many they are; a failed node is kept.
+    `limit` nodes, the last ones are replaced by a note that says how many are left out. A failed node is
+    never left out.
     """
     nodes = in_order(nodes, edges) or nodes
     if len(nodes) > limit:

@@ -1,9 +1,9 @@
 """Expands PyTorch's fused functions into the steps that a picture shows.
 
 `F.scaled_dot_product_attention` and `nn.MultiheadAttention` run as one operation. Here each is computed a
-second time, step by step, only to show the steps; the traced code still gets PyTorch's own results. The steps
-are written as tables, because students get this file: it holds what `draw(F.scaled_dot_product_attention, q,
-k, v)` shows, but no function that answers an exercise.
+second time, step by step, only to show the steps; the traced code still gets PyTorch's own results.
+
+The steps are written as tables, because students get this file and no function in it may answer an exercise.
 """
 
 import inspect

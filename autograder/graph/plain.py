@@ -52,8 +52,8 @@ def _listed(item: Node | Edge) -> list:
 
 
 def from_data(data: Any, depth: int | None = None) -> Drawing:
-    """Return the drawing that `data`, made by `as_data`, describes. Raises `UserError`, with one sentence, if
-    anything deviates from the format.
+    """Return the drawing that `data` describes in the format of `as_data`. Raises `UserError`, with one
+    sentence, if anything deviates from the format.
     """
     try:
         given = fields(

@@ -1,7 +1,7 @@
 """Tracks, while a computation runs, which steps a tensor comes from and where its entries move.
 
-order      where rearrangements put each entry of the tensor that they started from, as the shapes before and
-           after and a digest: "2x5x8>2x2x5x4:3f0c..."
+order      where rearrangements moved the entries of a tensor: the shapes before and after, and a digest of
+           the positions: "2x5x8>2x2x5x4:3f0c..."
 blocked    which entries of a softmax, or of an exponential, are zero, as a shape and a digest: "5x5:77de..."
 """
 
@@ -21,8 +21,8 @@ _REFUSED = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
 
 
 class Provenance:
-    """The origins of tensors, by the tensors' ids. The tensors are kept alive, so that no later tensor gets
-    the same id.
+    """The origins of tensors, keyed by the tensors' ids. The tensors are kept alive, so that no later tensor
+    gets the same id.
     """
 
     def __init__(self) -> None:
@@ -69,8 +69,8 @@ class Provenance:
     def follow(
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list, in_place: bool
     ) -> None:
-        """Record two things in a step: where its operation moved the entries (`order`), and which of its
-        results are zero (`blocked`).
+        """Record two things in a step: where a rearrangement moved the entries (`order`), and which entries
+        of a softmax or an exponential are zero (`blocked`).
         """
         for tensor in tensors:
             self._places.pop(id(tensor), None)
@@ -83,7 +83,7 @@ class Provenance:
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list[torch.Tensor]
     ) -> None:
         """Run a rearrangement on the positions of the entries instead of their values, and record the result.
-        A rearrangement may also join pieces of one tensor again.
+        It may have several inputs, as `cat` does, if all are pieces of one tensor.
         """
         given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
         if not given or sum(tensor.numel() for tensor in given) > MOST:
@@ -132,7 +132,7 @@ def _digest(numbers: torch.Tensor) -> str:
 
 
 def is_unmoved(order: str) -> bool:
-    """Return whether every entry is where it was. (Axes of size one do not count.)"""
+    """Return whether a rearrangement left every entry where it was. (Axes of size one do not count.)"""
     return order.endswith(f":{SAME}")
 
 

@@ -1,6 +1,6 @@
-"""Runs the function or module to be drawn once, and gives everything the names that a learner knows.
+"""Runs the function or module to be drawn, once, and names tensors and modules as the learner's code does.
 
-Any exception of that code becomes part of the trace.
+An exception raised by that code becomes part of the trace.
 """
 
 import inspect
@@ -35,7 +35,7 @@ class Trace:
     returned: str = ""  # what was returned instead
     error: BaseException | None = None
     failed: Step | None = None
-    unseen: bool = False  # no observed step made some result
+    unseen: bool = False  # some result comes from no observed step
     broken: Exception | None = None  # an error of the tracer
 
     @property
@@ -94,8 +94,8 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
 
 
 def _named_tensors(value: object, name: str, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield (expression, tensor) for each tensor in nested lists, tuples and dicts; the expression is x[0] or
-    batch['mask'].
+    """Yield (expression, tensor) for each tensor in nested lists, tuples and dicts; an expression is, for
+    instance, x[0] or batch['mask'].
     """
     if isinstance(value, torch.Tensor):
         yield name, value
@@ -108,8 +108,8 @@ def _named_tensors(value: object, name: str, depth: int = 0) -> Iterator[tuple[s
 
 
 def _name_surroundings(function: Callable, names: dict[int, str]) -> dict[str, nn.Module]:
-    """Name the modules and tensors that a function uses besides its arguments. Return, by name, the modules
-    that it takes from globals or from an enclosing function.
+    """Name the modules and tensors that a function uses besides its arguments. Return a dict of the modules
+    that the function takes from globals or from an enclosing function, keyed by name.
     """
     owner = getattr(function, "__self__", function)
     if isinstance(owner, nn.Module):
@@ -176,7 +176,8 @@ def _parameters(target: Callable) -> Iterable[inspect.Parameter]:
     """Return the parameters of a function, or of a module's `forward`; none if it has no signature."""
     function = target.forward if isinstance(target, nn.Module) else target
     with suppress(TypeError, ValueError):
-        # PyTorch's functions in C have no signature; this table of PyTorch has functions with the same one.
+        # PyTorch's functions in C have no signature. This table maps each to a Python function that takes the
+        # same arguments.
         function = torch.overrides.get_testing_overrides().get(function, function)
     with suppress(TypeError, ValueError):
         return inspect.signature(function).parameters.values()

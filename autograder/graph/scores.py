@@ -35,8 +35,8 @@ def _scales(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _factor(walk: Walk, number: int) -> float | None:
-    """Return the overall factor of a product, from its operands to the softmax or the next product; None if
-    unclear.
+    """Return the overall factor by which a product is scaled, anywhere between its operands and the softmax
+    or product that follows; None if it is unclear.
 
     For instance 1/8 for `q / 8 @ k.T`, for `(q @ k.T) * 0.125`, and for `q / 2 @ (k / 4).T`.
     """
@@ -135,8 +135,8 @@ def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
 
 
 def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
-    """Yield a sentence if the values are computed from different inputs: in attention(q, k, v) they come from
-    "v".
+    """Yield a sentence if the two sides compute the values from different inputs. In attention(q, k, v), for
+    instance, the values come from "v".
     """
     names = [{node.label for node in walk.nodes.values() if node.kind == "input"} for walk in (a, b)]
     one, other = _values_of(a, mine), _values_of(b, theirs)

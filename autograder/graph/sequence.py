@@ -2,9 +2,9 @@
 compared.
 
 Layout, scales and masks are not items of their own: they may appear in several positions with the same
-meaning, so scores.py compares them with the products and softmaxes that they belong to. The way an operation
-is written does not matter either: a softmax by hand counts as a softmax, a loop of sums of products counts as
-a product, and one packed projection counts the same as three separate ones.
+meaning, so scores.py compares them as parts of the products and softmaxes that they belong to. The way an
+operation is written does not matter either: a softmax by hand counts as a softmax, a loop of sums of products
+counts as a product, and one packed projection counts the same as three separate ones.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from autograder.graph.model import Node
 from autograder.graph.walk import Walk
 
-# Operations that people use to write each kind by hand; such forms are not recognised.
+# Operations with which people write each kind by hand, in forms that are not recognised as that kind.
 _MADE_OF = {
     "softmax": {"exp", "exp2", "expm1", "pow", "rpow", "logsumexp", "log_softmax"},
     "norm": {"var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize"},
@@ -42,8 +42,8 @@ class Item:
 
 
 def sequences(*walks: Walk) -> list[list[Item]]:
-    """Return the items of each graph. A kind is left out on all sides if one side has fewer of it but may
-    have written it by hand.
+    """Return the items of each graph. A kind is left out on all sides if one side has fewer items of that
+    kind than another, but may have written some of them by hand.
 
     For example, one side has two norms, and the other has one norm and an rsqrt that belongs to no item. The
     rsqrt may be part of a norm written by hand, so norms are compared on neither side.

@@ -125,8 +125,8 @@ def _same_as(step: Step) -> Step | None:
 
 
 def _living(trace: Trace, stands_for: dict[Step, Step]) -> list[Step]:
-    """Return the inputs and the steps that lead to an output; if there is no output, all operations and what
-    leads to them.
+    """Return the inputs and the steps that lead to an output or to the failed step. If there is no output,
+    keep all operations and the steps that lead to them.
     """
     steps = [step for step in trace.steps if step not in stands_for]
     wanted = {step for found, _ in trace.outputs for step in found}

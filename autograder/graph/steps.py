@@ -35,7 +35,7 @@ ROLES = (
 
 @dataclass(eq=False)
 class Step:
-    """One operation that ran, or a tensor that existed before."""
+    """One operation that ran, or one tensor that comes from outside the computation."""
 
     index: int
     kind: str
@@ -61,12 +61,12 @@ class Step:
 
     @property
     def is_auxiliary(self) -> bool:
-        """True if it is a parameter, a constant or a mask, which a picture shows small."""
+        """True if the step is a parameter, a constant or a mask, which a picture shows small."""
         return self.kind in ("parameter", "constant") or self.is_mask
 
     @property
     def factor(self) -> float | None:
-        """The number that a scale multiplies by; None if it is not a scale."""
+        """The number that a scale multiplies by; None if the step is not a scale."""
         if self.op == "neg":
             return -1.0
         if self.number is None or len(self.parents) != 1 or self.reverse or self.op not in ("mul", "div"):
@@ -103,8 +103,8 @@ Outputs = list[tuple[tuple[Step, ...], tuple]]  # for each output, the steps tha
 
 
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
-    """Set those fields of the step that depend on the call's arguments: detail, number, reverse, dim, and the
-    name "off" of a dropout that drops nothing.
+    """Set the fields of the step that depend on the call's arguments: detail, number, reverse and dim. A
+    dropout that drops nothing also gets the name "off".
     """
     op = step.op
     step.detail = ops.detail_of(op, function, args, kwargs)

@@ -1,9 +1,9 @@
 """draw(..., engine="torchview"): draws a PyTorch module with the torchview package.
 
-torchview follows tensors of its own class from module to module, so `nn.MultiheadAttention` is one box. Its
-version 0.2.7 has these limits: it shows no parameters and no constants; what is written into a buffer
-(`out[i] = ...`) is not connected to the output; a loop is drawn once per iteration; a module that fails has
-no graph. The course's own tracer has none of these limits, and `draw` uses it by default.
+torchview follows tensors of its own class from module to module, so `nn.MultiheadAttention` is one box.
+Version 0.2.7 of torchview has these limits: it shows no parameters and no constants; what is written into a
+buffer (`out[i] = ...`) is not connected to the output; a loop is drawn once per iteration; a module that
+fails has no graph. The course's own tracer has none of these limits, and `draw` uses it by default.
 """
 
 import re
@@ -61,7 +61,7 @@ def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, E
     """Convert torchview's nodes and edges to ours."""
     inputs = dict(zip(map(id, graph.root_container), [*names, *["input"] * len(graph.root_container)]))
     parts = {id(part): name for name, part in model.named_modules() if name}
-    # Inside a module, a tensor from outside has a separate node, which stands for another one.
+    # Inside a module, torchview has a second node for a tensor from outside; its `main_node` is the first.
     ends = [[getattr(node, "main_node", node) for node in pair] for pair in graph.edge_list]
     found = {id(node): node for node in (*graph.root_container, *(node for pair in ends for node in pair))}
     numbers = {key: number for number, key in enumerate(found)}

@@ -1,7 +1,8 @@
 """Records every PyTorch operation of a computation while it runs.
 
-The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call in its
-own thread, even on plain tensors; no part of PyTorch is replaced; and the steps before a failure are kept.
+The tracer is a `torch.overrides.TorchFunctionMode`, PyTorch's own hook for this. A mode sees every call in
+its own thread, even on plain tensors; no part of PyTorch is replaced; and the steps before a failure are
+kept.
 """
 
 import sys
@@ -30,8 +31,8 @@ _MOST_ESCAPED = 400
 
 
 class TooLong(BaseException):
-    """Raised to end a computation with too many steps; no `except Exception` in a student's code
-    catches it.
+    """Raised to end a computation with too many steps. It is a BaseException, so that `except Exception` in a
+    student's code does not catch it.
     """
 
 
@@ -65,8 +66,8 @@ class Tracer(TorchFunctionMode):
     def _recorded(self, record: Callable, *what: Any) -> None:
         """Call `record` with these arguments.
 
-        subtle: an error of the tracer must not look like an error of the traced code; it is kept and reported
-        afterwards.
+        subtle: an error of the tracer must not look like an error of the traced code. So it is stored in
+        `broken`, and reported afterwards.
         """
         try:
             record(*what)
@@ -74,7 +75,7 @@ class Tracer(TorchFunctionMode):
             self.broken = self.broken or error
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
-        """Record a tensor that comes from outside, as a step of its own."""
+        """Record a tensor that comes from outside the computation, as a step of its own."""
         step = self._new(kind, "", tensor, name=name, constant=kind == "constant")
         _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))
@@ -143,7 +144,7 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
-        """Record a fused function as its separate operations; return False if these are not known."""
+        """Record a fused function as its separate operations; return False if the tables do not cover it."""
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:
@@ -180,8 +181,8 @@ class Tracer(TorchFunctionMode):
         return self.steps[-1]
 
     def _unknown(self, tensor: torch.Tensor) -> None:
-        """Record a tensor that no step made: a parameter, a buffer, a captured constant, one that took a
-        detour through NumPy, or a view of known storage.
+        """Record a tensor that no step made: a parameter, a buffer, a captured constant, a tensor made from
+        values that were read out (for instance into NumPy), or a view of known storage.
         """
         owner = self._known.owner(tensor)
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)

@@ -10,8 +10,8 @@ _MORE_THAN_ARITHMETIC = {"product", "softmax", "norm", "activation", ""}  # role
 
 
 class Walk:
-    """A graph with look-up by node id: `into` and `out` hold the edges into and out of each node, `above` the
-    ids of all nodes that it is computed from.
+    """A graph with look-up by node id: `into` and `out` hold the edges into and out of each node, and `above`
+    holds the ids of all nodes that the node is computed from.
     """
 
     def __init__(self, nodes: Nodes, edges: Edges):
@@ -44,8 +44,8 @@ class Walk:
         """Go back along main inputs, starting at `number`, and return the first node that is not passed
         through, or None.
 
-        A node is passed through if its role is in `through`, or if it is a dropout or nan_to_num. These nodes
-        are appended to `passed`.
+        A node is passed through if its role is in `through`, or if it is a dropout or nan_to_num. The nodes
+        that are passed through are appended to `passed`.
         """
         while number is not None and self._passes(number, through):
             if passed is not None:
@@ -69,7 +69,7 @@ class Walk:
         return [node for node in self.nodes.values() if node.kind == "output" and self.into[node.id]]
 
     def inputs(self, number: int) -> set[str]:
-        """Return the names of the inputs that a result is computed from, without masks."""
+        """Return the names of the inputs that a result is computed from, except inputs used as masks."""
         reached = [self.nodes[other] for other in {number} | self.above[number]]
         data = [node for node in reached if not any(edge.is_auxiliary for edge in self.out[node.id])]
         return {node.label for node in data if node.kind == "input"}
@@ -124,7 +124,8 @@ class Walk:
         """Return the skip connection of a sum: the operand from which the other one was computed by more than
         arithmetic; None if there is none.
 
-        In x + norm(x) it is x, even if the norm is x / sqrt(mean(x * x)); x + 0.04 * x**3 has none.
+        In x + norm(x) the skip connection is x, even if the norm is written as x / sqrt(mean(x * x));
+        x + 0.04 * x**3 has none.
         """
         sides = self.data_inputs(number) if self.nodes[number].role == "add" else []
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():

@@ -18,9 +18,9 @@ FEWEST = 2
 def agreement(
     cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
-    """Return (share, cases). `either` holds the numbers of the cases in which at least one of the two answers
-    is wrong; `cases` are those of them in which both answers do the same, and `share` is the fraction of
-    `either` that they make up. Return (0.0, []) if the cases prove too little.
+    """Return the share of the cases in `either` in which two answers do the same, and the numbers of these
+    cases. `either` holds the numbers of the cases in which at least one of the two answers is wrong. Return
+    (0.0, []) if the cases prove too little.
     """
     same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
     # subtle: the tolerance of same_record follows the largest number of a tensor, so of two results within it
@@ -53,7 +53,7 @@ def same_everywhere(
 
 def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
     """Return whether two answers did the same in a case. Numbers are compared within the tolerance, gradients
-    by their sketches.
+    by their sketches (see sketch.py).
     """
     if not same_output(case, a, b):
         return False

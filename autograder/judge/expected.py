@@ -1,4 +1,4 @@
-"""The records that the judge compares with: those of the reference and of each known mistake.
+"""The records that the judge compares an answer with: those of the reference and of each known mistake.
 
 The probe that records the student's answer also records the exercise's reference (in float64) and its
 mistakes (in the case's own dtype, because some of them are rounding errors). For a recorded exercise, this
@@ -33,12 +33,12 @@ T = TypeVar("T")
 
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """Return the Expected of an exercise for these cases; for a recorded exercise, it is read from a file."""
+    """Return the Expected of an exercise for these cases. That of a recorded exercise reads a file."""
     return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 
 
 def _once(make: Callable[P, T]) -> Callable[P, T]:
-    """Cache the results of a method by its arguments, in the object's `_made`."""
+    """Cache the results of a method in the object's `_made`, keyed by the method's name and arguments."""
 
     @wraps(make)
     def kept(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -40,8 +40,9 @@ class WrongAnswer:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The answer's results, paired with the expected ones. If some wrong result has only finite numbers,
-        wrong results with NaN or infinities are left out, so that they do not hide what the numbers show.
+        """The answer's results, paired with the expected ones. If the reported finding is about numbers and
+        some wrong result is finite, wrong results with NaN or infinities are left out, because they would
+        hide what the finite ones show.
         """
         pairs = pairs_of(self.exercise, self.cases, self.expected.right, self.records)
         as_numbers = [pair for pair in pairs if not pair.wrong or pair.actual.isfinite().all()]
@@ -61,7 +62,7 @@ class WrongAnswer:
 
 def explain(answer: WrongAnswer) -> Explanation | None:
     """Return the explanation of the first explainer that has one. The trail gets a line for each explainer
-    that is asked, followed by the lines that this explainer adds.
+    that is asked, followed by the lines that the explainer itself adds.
     """
     for name, explainer in EXPLAINERS.items():
         before = len(answer.trail)
@@ -102,8 +103,8 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
 
 
 def _left_over(answer: WrongAnswer) -> Explanation | None:
-    """Explain an answer whose right result changes at the second call: the cause also makes later cases
-    wrong.
+    """Explain an answer that is right in some case but returns something else when it is called again. The
+    cause is something left over from earlier calls, which also makes other cases wrong.
     """
     wrong = {finding.case for finding in answer.findings if finding.step in ("output", "refusal")}
     again = [one for one in answer.findings if one.step == "again" and one.case not in wrong]
@@ -115,7 +116,8 @@ def _never_written(answer: WrongAnswer) -> Explanation | None:
 
 
 def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
-    # Only for answers that run, give the right shape and repeat themselves: other faults are reported before.
+    # Only for answers that run, give the right shape and give the same result twice: other faults are
+    # reported before.
     if not answer.costs(VALUES) or any(finding.level < FINITE for finding in answer.findings):
         return None
     expected, actual = _outputs(answer.expected.right), _outputs(answer.records)
@@ -127,7 +129,7 @@ def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
 
 
 def _explains_others_only(invariant: Invariant, answer: WrongAnswer) -> bool:
-    """Return whether the broken invariant cannot explain the answer: it is a leak from the future under a
+    """Return whether the broken invariant cannot explain the answer: it shows a leak from the future under a
     mask, but the answer is also wrong without a mask.
     """
     under_mask = all("mask" in case.needs for case in answer.cases if case.family in invariant.families)

@@ -17,8 +17,8 @@ LONGEST_LIST = 160
 
 
 def name_of(exercise: Exercise, key: str) -> str:
-    """Return a readable name for the key of an encoded tensor: "0" is the first argument, "1.weight" a part
-    of the second.
+    """Return a readable name for the key of an encoded tensor. The key "0" stands for the first argument, and
+    "1.weight" for a part of the second.
     """
     head, dot, rest = key.partition(".")
     names = exercise.parameters
@@ -58,8 +58,8 @@ def _made_of(value: Any) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as text: a tensor by its shape and whether it is contiguous (a tiny one of integers by
-    its entries), a module by its class, a number or a string by its value.
+    """Return a value as text: a tensor by its shape, with a remark if it is not contiguous; a tiny tensor of
+    integers by its entries; a module by its class; a number or a string by its value.
     """
     if isinstance(value, torch.Tensor):
         if value.numel() <= 4 and not value.is_floating_point():
@@ -161,7 +161,7 @@ def _listed(names: list[str]) -> str:
 
 
 def format_numbers(expected: torch.Tensor, actual: torch.Tensor) -> tuple[str, str]:
-    """Return two entries as text with enough digits to show that they differ, at least four; True or False
+    """Return two entries as text with enough digits (at least four) to show that they differ; True or False
     for Boolean entries.
     """
     if expected.dtype is torch.bool:
@@ -219,8 +219,8 @@ def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
 
 
 def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, str]:
-    """Return two numbers as text with the smallest of the numbers of digits in `digits` that shows a
-    difference; with the first of these if none does.
+    """Return two numbers as text, with as many significant digits as the first entry of `digits` that makes
+    the texts differ. If no entry does, use the first one.
     """
     pairs = [(f"{one:.{count}g}", f"{other:.{count}g}") for count in digits]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

@@ -14,8 +14,8 @@ LARGE = 1000
 
 
 def is_broken(invariant: Invariant, cases: list[Case], expected: list[Any], actual: list[Any]) -> bool:
-    """Return whether the outputs `actual` break an invariant. There is one for each case: a tensor, an
-    integer, or None for anything else.
+    """Return whether the outputs `actual` break an invariant. Each case has one output: a tensor, an integer,
+    or None for anything else.
     """
     if not invariant.families:
         return TESTS[invariant.kind](expected, actual)

@@ -38,12 +38,13 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
     cases = exercise.drawn(first)
     if is_rerun(exercise, cases):
-        # subtle: where loops are required, matrix products are forbidden, which a single case shows; each
-        # step of a loop takes time to record.
+        # subtle: where loops are required, matrix products are forbidden. One case is enough to show a matrix
+        # product, and recording every step of a loop takes time.
         last = 1 if exercise.rules.loops == "required" else None
         rerun = [case for case in cases if case.observe and case.repeats][:last]
         cases = [replace(case, program=any(case is one for one in rerun)) for case in cases]
-    # Further draws catch faults that lucky sizes and numbers hid. Values suffice, in a third of the time.
+    # Further draws catch faults that lucky sizes and numbers hid. Only values are judged in them, which takes
+    # a third of the time.
     for draw in others:
         further = [case for case in exercise.drawn(draw) if not case.slow and not case.new]
         # A third of these calls are recorded, and no answer can know which.
@@ -66,9 +67,9 @@ def judge(
 ) -> Verdict:
     """Return the verdict on one answer's records.
 
-    With `hidden`, the message reveals no input and no number of a case. Without `in_words`, a wrong answer's
-    verdict has no message and names no mistake. `trail` gets a line for each step that led to the message
-    about a wrong answer.
+    With `hidden`, the message reveals neither the inputs of a case nor numbers from its results. Without
+    `in_words`, a wrong answer's verdict has no message and names no mistake. `trail` gets a line for each
+    step that led to the message about a wrong answer.
     """
     if (where := _stub(records)) is not None:
         half = f"`forward` of {exercise.name} is not written yet." if where.endswith("forward") else ""
@@ -139,8 +140,8 @@ def _is_derived(case: Case) -> bool:
 
 
 def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
-    """Return the finding in the smallest case among the findings like the reported one: it is the easiest to
-    follow.
+    """Return the finding with the smallest case among those with the aspect, level and step of the reported
+    one. A small case is the easiest to follow.
     """
 
     def size(one: Finding) -> int:
@@ -164,8 +165,8 @@ def unable_to_run(exercise: Exercise, message: str) -> Verdict:
 
 
 def _stub(records: list[Record]) -> str | None:
-    """Return the name of the function that is not written yet, if the first call of the answer raised its
-    NotImplementedError.
+    """Return the name of the unwritten function whose NotImplementedError ended the first call of the answer,
+    or None if the call ended in another way.
     """
     first = next((record for record in records if record["status"] in ("raised", "answered")), None)
     if first is None or first["status"] == "answered":
@@ -177,8 +178,8 @@ def _stub(records: list[Record]) -> str | None:
 
 
 def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
-    """Return the verdict on an answer that called this unwritten function, if it belongs to another exercise
-    of the lesson, else None.
+    """Return the verdict on an answer that called this unwritten function, if the function belongs to another
+    exercise of the lesson, else None.
     """
     others = (other.name for other in exercises_of(exercise.lesson) if other.id != exercise.id)
     if (name := next((other for other in others if other == function.partition(".")[0]), None)) is None:

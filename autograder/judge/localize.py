@@ -1,7 +1,8 @@
-"""Locates the part in which an answer without a known mistake is wrong.
+"""Narrows down where an answer without a known mistake is wrong.
 
-Each function tries one description: an input that the result never depends on, the only aspect that is wrong,
-a need that all failing cases share, one or two kinds of input.
+Each function tries one description: an input that the result never depends on, a parameter that it should not
+depend on, the only aspect that is wrong, a need (such as a mask) that all failing cases share, or one or two
+kinds of input.
 """
 
 from autograder.judge import formatting
@@ -12,9 +13,9 @@ from autograder.schema.exercise import Exercise
 from autograder.schema.twice import TWICE
 from autograder.values import Encoded, Record
 
-# For every so many failing cases, one more may pass by luck, because its numbers hide the fault.
+# For every LUCKY failing cases, one case may pass by luck, because its numbers hide the fault.
 LUCKY = 4
-# A sentence about more kinds of input than this says nothing.
+# A sentence about more kinds of input than this would not help the student.
 MOST_FAMILIES = 2
 # An expected gradient below this counts as none.
 SMALL = 1e-3
@@ -36,8 +37,8 @@ SINGLE_ASPECT = {
 
 
 def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
-    """Return an observation and a question if wrong numbers cost exactly one aspect, and it is one of
-    SINGLE_ASPECT.
+    """Return an observation and a question if wrong numbers cost exactly one aspect, SINGLE_ASPECT has words
+    for it, and every case with a wrong gradient has wrong numbers too.
     """
     numbers = [finding for finding in findings if finding.level in (FINITE, NUMBERS)]
     wrong, aspects = {finding.case for finding in numbers}, {finding.aspect for finding in numbers}
@@ -96,9 +97,9 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
     """Return an observation and a question about a need that all failing cases have and some passing case
     lacks.
 
-    If several needs qualify, the one that the fewest cases have is the most specific. The message says that
-    cases with this need go wrong, so only a few of them may pass, by luck. The words under "" are for answers
-    that are wrong in all cases without a need.
+    If several needs qualify, the one that the fewest cases have wins, because it is the most specific. The
+    message says that cases with this need go wrong, so only a few of them may pass, by luck. If no need
+    qualifies, and all cases without a need are wrong, return the message stored under "".
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]

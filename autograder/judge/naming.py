@@ -1,9 +1,10 @@
 """Names the known mistake that an answer has.
 
-If an answer's records equal those of a mistake in every case, the answer has that mistake. Otherwise, it most
-likely has the mistake that it agrees with in most of the cases in which either of them is wrong. Otherwise,
-it may have two mistakes at once, each of which explains the cases that the other gets right; the one that
-explains more cases of the aspect "values" is named.
+If an answer's records equal those of a mistake in every case, the answer has that mistake. If there is no
+such mistake, the answer most likely has the one that it agrees with in most of the cases in which either of
+them is wrong. If no mistake agrees that often either, the answer may have two mistakes at once, each of which
+explains the cases that the other gets right. Then the one that explains more cases of the aspect "values" is
+named.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -90,7 +91,8 @@ def _possible_mistakes(answer: Unnamed) -> Iterator[int]:
     short = [i for i in range(len(cases)) if not _is_apart(cases[i])]
     long_only = answer.wrong.isdisjoint(short)
     for number in range(len(expected.exercise.mistakes)):
-        # The answer is right in every short case, so a mistake that one of them shows needs no long run.
+        # The answer is right in every short case, so a mistake that is wrong in one of them is not run in the
+        # long ones.
         if long_only and any(expected.shows(i, number) for i in short):
             continue
         if any(_is_possible(cases[i], expected, answer.records[i], number, i) for i in sampled):
@@ -137,8 +139,8 @@ def _one_of_two(answer: Unnamed) -> Explanation | None:
 def _explain_all(wrong: set[int], one: Agreement, other: Agreement) -> bool:
     """Return whether two mistakes together explain the cases in which an answer is wrong.
 
-    The answer must be wrong exactly where at least one of the mistakes is wrong. Each mistake must be the
-    only wrong one in some case, and the answer must agree with it in all these cases.
+    The answer must be wrong exactly where at least one of the mistakes is wrong. For each mistake there must
+    be cases in which only this mistake is wrong, and the answer must agree with it in all of them.
     """
     alone = one.wrong - other.wrong, other.wrong - one.wrong
     return (
@@ -165,8 +167,8 @@ def _is_apart(case: Case) -> bool:
 
 
 def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
-    # The outputs of a few cases rule out most mistakes, and their other steps more; only the rest are
-    # run whole.
+    # The outputs of a few cases rule out most mistakes, and the other steps of these cases rule out more.
+    # Only the remaining mistakes are run in all cases.
     return same_output(case, record, expected.output(i, number)) and same_record(
         case, expected.right[i], record, expected.record(i, number)
     )

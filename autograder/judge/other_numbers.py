@@ -1,5 +1,5 @@
-"""Makes cases with different numbers of the same shapes. The operations recorded from an answer are run again
-on them (autograder.probe.program).
+"""Makes copies of cases with slightly different numbers and the same shapes. The operations recorded from an
+answer are run again on these copies (autograder.probe.program).
 """
 
 from collections.abc import Mapping

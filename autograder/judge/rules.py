@@ -1,7 +1,7 @@
 """Checks rules of form: which operations an answer must not use, and whether it must or must not loop.
 
-They are judged by the operations that the observed calls use (autograder.probe.observe), never by the source
-text.
+The rules are judged by the operations that the observed calls use (autograder.probe.observe), never by the
+source text.
 """
 
 import math
@@ -18,7 +18,7 @@ from autograder.values import Record
 Usage = dict[str, Any]  # as autograder.probe.observe.Usage.as_data writes it
 Observed = list[tuple[Case, Usage]]
 
-# Each group by all its names: torch's functions, kernels, nn's functions and classes.
+# All names of the operations in each group: torch's functions, kernels, nn's functions and classes.
 FUSED = (
     "torch:scaled_dot_product_attention",
     "torch:_scaled_dot_product",
@@ -105,8 +105,8 @@ GROUPS = {
         *(f"{name}{kind}" for name in ("nn:", "scripted ") for kind in KINDS_OF_NORM),
         *(f"torch.nn.modules.{module}." for module in ("normalization", "batchnorm", "instancenorm")),
     ),
-    # `Tensor.unfold` makes views along one axis; it shares its name with `F.unfold`, but not what is called
-    # below.
+    # `Tensor.unfold` makes views along one axis. It shares its name with `F.unfold`, but calls none of the
+    # functions that are listed here.
     "F.unfold, F.fold and the pixel shuffles": (
         *(f"{seen}{name}" for seen in ("torch:", "aten::") for name in ("im2col", "col2im")),
         *(f"{seen}pixel_{name}" for seen in ("torch:", "aten::") for name in ("shuffle", "unshuffle")),
@@ -186,8 +186,8 @@ def _refuse_unknown(exercise: Exercise) -> None:
 
 
 def suspects(exercise: Exercise) -> tuple[str, ...]:
-    """Return prefixes of operation names: of the operations that the rules forbid, and of those that take
-    numbers out of PyTorch. Return none if the exercise has no rules.
+    """Return prefixes of the names of operations that the rules forbid, or that take numbers out of PyTorch.
+    Return none if the exercise has no rules.
     """
     if exercise.rules == Rules():
         return ()

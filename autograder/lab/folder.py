@@ -111,8 +111,8 @@ def as_percent(text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Return a digest of the text of a notebook's cells, because JupyterLab changes the rest just by opening
-    it; for any other text, a digest of all of it.
+    """Return a digest of the whole text or, if it is a notebook, only of its cells: JupyterLab changes the
+    rest of a notebook just by opening it.
     """
     with contextlib.suppress(ValueError, LookupError, TypeError):
         text = json.dumps(

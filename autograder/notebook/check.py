@@ -74,8 +74,8 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
     For a right answer, a tick is shown; for a partly right one, its points and what is missing. With
     `hidden`, there are more cases. (The hidden cases of a graded course are drawn from the course's secret,
     and this function never uses them.) In a notebook, the verdict on the visible cases is remembered for
-    `progress()`. For nbgrader's Validate, which stops at points that its notebook does not allow, a right
-    answer returns None, and a partly right one raises.
+    `progress()`. nbgrader's Validate fails if a cell returns more points than its notebook allows; so under
+    Validate a right answer returns None, and a partly right one raises CheckFailed.
 
     Raises CheckFailed, with a few lines, if the answer is wrong, does not run or is not started. Raises its
     subclass NotJudged if the check itself broke, with the error as its cause.
@@ -111,8 +111,9 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def _only_one_check() -> Iterator[None]:
-    """Refuse a check that the answer calls while it is being checked, which would never end. (In a script, a
-    check in another thread waits; a notebook refuses it, since it would capture what other cells show.)
+    """Refuse a check that is called by the answer being checked, because it would never end. (In a script, a
+    check in another thread waits for its turn. In a notebook it is refused, because it would capture what
+    other cells show.)
     """
     thread = threading.get_ident()
     if thread in _running:
@@ -200,8 +201,8 @@ def _in_words(value: object) -> str:
 
 
 def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
-    """Return the exercise that an answer belongs to: by its id, or else by the names of the answer in the
-    caller's frame. Raises UserError if it is not found.
+    """Return the exercise that an answer belongs to, found by its id or, without an id, by the names of the
+    answer in the caller's frame. Raises UserError if there is none.
     """
     if exercise_id is not None:
         return find(exercise_id)

@@ -44,7 +44,7 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """Return a displayable explorer of `draw(**values)`.
 
     Raises UserError if `draw` is not a function that takes these names and returns a figure, or if a choice
-    is neither a tuple of four numbers in order nor a list.
+    is neither a list nor a valid tuple (lowest, highest, step, start).
     """
     if not callable(draw):
         raise UserError(
@@ -102,7 +102,7 @@ def _start(name: str, choice: Choice) -> Any:
 
 
 class Explorer:
-    """A figure with its sliders and menus; it displays itself."""
+    """A figure with its sliders and menus, which a notebook can display."""
 
     def __init__(self, draw: Callable[..., Picture], choices: dict[str, Choice], start: dict[str, Any]):
         self.draw, self.choices = draw, choices

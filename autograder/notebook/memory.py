@@ -1,7 +1,7 @@
 """The latest verdicts of the checks, kept in the learner's own folder and sent nowhere.
 
 The folder .attention-by-hand next to a notebook holds one small file per exercise, with its state and points.
-It holds nothing of the answer, no time and no number of tries. Each file is replaced as a whole, so two
+Nothing else is stored: no answer, no time, no number of tries. Each file is replaced as a whole, so two
 notebooks that check at the same time lose nothing, and no lock is needed. A damaged file counts as absent.
 
 The latest verdict counts, not the best, so that what is shown is true of the current answer.
@@ -22,7 +22,7 @@ STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
 _UNWRITTEN: dict[
     str, tuple[str, float]
 ] = {}  # state and points of this session's checks, if the folder is not writable
-_JUDGED: dict[str, Any] = {}  # by exercise id, the answer itself that this session judged last
+_JUDGED: dict[str, Any] = {}  # exercise id -> the answer itself that this session judged last
 FIELDS = ("exercise", "state", "points", "max_points")
 LARGEST_FILE = 1_000_000  # bytes of a file with all verdicts: a thousand times its usual size
 
@@ -41,7 +41,7 @@ def remember(verdict: Verdict, folder: Path = Path(), answer: Any = None) -> Non
 
 
 def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
-    """Return state and points of every exercise that was checked in `folder`, by exercise id."""
+    """Return (state, points) of every exercise that was checked in `folder`, keyed by exercise id."""
     found = {exercise.id: _read(_path(folder, exercise.id), exercise) for exercise in all_exercises()}
     known = {name: verdict for name, verdict in found.items() if verdict is not None}
     return known | _UNWRITTEN if folder == Path() else known
@@ -73,8 +73,8 @@ def carry_out(file: Path, folder: Path = Path()) -> None:
 
 
 def carry_in(file: Path, folder: Path = Path()) -> None:
-    """Read a file that `carry_out` wrote, and remember in `folder` those of its verdicts that have more
-    points than the ones remembered there.
+    """Read a file that `carry_out` wrote, and remember in `folder` those of its verdicts that are new there,
+    or have more points than the ones remembered there.
 
     Raises UserError if the file is not of this kind, or if the folder cannot be written to.
     """

@@ -2,8 +2,8 @@
 on.
 
 The answer is taken from the notebook of that lesson in the same folder: its cell and, from the other cells,
-the imports, functions and values that it uses; nothing else in that notebook runs. It is used only if it
-passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
+the imports, functions and values that it uses; nothing else in that notebook runs. The answer is used only if
+it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
 are the learner's own.
 
 Only a learner's own notebook gets the learner's answers; in grading, in a check and in a script, `mine`
@@ -41,8 +41,8 @@ CARRIED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign
 
 @dataclass(frozen=True)
 class _Found:
-    """The answer in a notebook, and when that file last changed; `answer` is None if there is none that
-    passes its check.
+    """The answer in a notebook, and when the notebook's file last changed. `answer` is None if the notebook
+    has no answer that passes its check.
     """
 
     changed: int
@@ -86,7 +86,7 @@ class Mine:
 
     def __init__(self) -> None:
         self._known: dict[Path, _Found] = {}
-        self._given: dict[str, bool] = {}  # whether the last call of `mine` returned the learner's own
+        self._given: dict[str, bool] = {}  # whether the last call of `mine` returned the learner's own answer
 
     @entry_point('mine("generation.sample", otherwise)')
     def __call__(self, exercise: str, otherwise: Any) -> Any:
@@ -262,8 +262,8 @@ def needed(name: str, cells: list[str]) -> str:
 
 
 def needed_statements(name: str, statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Return, in their order, those of `statements` that define `name` or that it needs; none if no statement
-    defines it.
+    """Return those of `statements` that define `name` or something that it needs, in their order. Return none
+    if no statement defines `name`.
     """
     wanted, kept = {name}, set[int]()
     grown = True

@@ -61,17 +61,15 @@ def parts_of_folder(folder: Path) -> list[Part]:
 
 
 def next_notebook(folder: Path) -> str:
-    """Return the name of the notebook in a folder with which to go on; the first one if everything
-    is done.
-    """
+    """Return the name of the folder's notebook to go on with, or of the first notebook if all is done."""
     parts = parts_of_folder(folder)
     part, _ = next_of(parts) or (parts[0], None)
     return part.notebook
 
 
 def next_after(exercise: Exercise, folder: Path = Path()) -> str:
-    """Return one line that says what to do after this exercise, which is right: the rest of its lesson, or
-    another lesson.
+    """Return one line that says what to do now that this exercise is right: another exercise of its lesson,
+    or another lesson.
     """
     parts = parts_of_folder(folder)
     own = [one.exercise for part in parts for one in part.standings if one.exercise.lesson == exercise.lesson]

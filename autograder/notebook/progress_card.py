@@ -67,7 +67,7 @@ def html_of(parts: list[Part]) -> str:
 
 
 def _is_open(part: Part, parts: list[Part]) -> bool:
-    """Return whether the exercises of a lesson are shown: it is begun, has a note, or comes next."""
+    """Return whether a lesson is shown with its exercises: if it is begun, has a note, or comes next."""
     found = next_of(parts)
     is_next = found is not None and found[0] is part
     return is_next or bool(part.note) or any(one.state != NOT_STARTED for one in part.standings)

@@ -1,4 +1,4 @@
-"""Detects what runs a lesson: a notebook, or else a script or a terminal."""
+"""Detects whether a lesson runs in a notebook, or in a script or a terminal."""
 
 from __future__ import annotations
 

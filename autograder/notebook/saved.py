@@ -3,7 +3,7 @@ stub. Nothing is run.
 
 A notebook that students get carries, in each answer cell, nbgrader's checksum of the text that was handed
 out. A cell is a stub as long as its text still has that checksum; the lesson's source is not needed, so this
-holds for notebooks of earlier versions too.
+works for notebooks of earlier versions too.
 """
 
 import hashlib
@@ -88,7 +88,9 @@ def _cell_name(exercise: Exercise) -> str:
 
 
 def is_answer(cell: _Cell, exercise: Exercise) -> bool:
-    """Return whether the cell holds an answer, not just a stub: the answer cell, or a cell that defines the name."""
+    """Return whether the cell holds an answer: it is the exercise's answer cell, or defines its name, and is
+    not a stub.
+    """
     if cell.is_stub:
         return False
     defines = re.compile(rf"^(?:(?:def|class) +{exercise.name}\b|{exercise.name} *=[^=])", re.MULTILINE)
@@ -96,7 +98,7 @@ def is_answer(cell: _Cell, exercise: Exercise) -> bool:
 
 
 def code_cells(path: Path) -> list[_Cell]:
-    """Return the code cells of a notebook file. Raises UserError if it cannot be read or is not a notebook."""
+    """Return the code cells of a notebook file. Raises UserError if the file is unreadable or no notebook."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return [_cell(cell) for cell in cells if cell["cell_type"] == "code"]

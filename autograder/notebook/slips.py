@@ -1,4 +1,4 @@
-"""Explains names that a learner mistyped, or used before their cell was run.
+"""Explains names that a learner mistyped, or used before running the cell that defines them.
 
 subtle: an unknown name stops the cell before any of our code is called. So a handler for NameError is
 installed, once per session of a notebook; all other errors are shown as before.
@@ -24,7 +24,8 @@ OUR_CALL = re.compile(r"\s*(?:check|hint|draw|compare)\(")
 def meant(wrong: str, known: Iterable[str]) -> str:
     """Return a sentence with the exercise whose name is closest to a wrong one.
 
-    If none is close, the sentence names the exercises of the lesson that most of the `known` names belong to.
+    If none is close, the sentence names the exercises of the lesson that most of the `known` names belong to
+    or, if none of them belongs to a lesson, says where to find an exercise's name.
     """
     here = _exercises_here(known)
     for names in (here, [one.name for one in all_exercises()]):
@@ -37,8 +38,8 @@ def meant(wrong: str, known: Iterable[str]) -> str:
 
 
 def explain_names() -> None:
-    """Install the handler in a notebook: for example, if a check runs before the cell of its answer, one
-    sentence is shown instead of a traceback.
+    """Install the handler for NameError in a notebook. Then, for example, a check that runs before the cell
+    of its answer shows one sentence instead of a traceback.
     """
     shell = running_notebook()
     if shell is not None and not shell.custom_exceptions:

@@ -36,7 +36,7 @@ def stale(answer: Any, name: str) -> str | None:
 
 
 def source_of_cell(answer: Any) -> str | None:
-    """Return the text of the cell that an answer was defined in."""
+    """Return the text of the cell that an answer was defined in, or None if that is not known."""
     code = getattr(
         getattr(answer, "__init__", None) if isinstance(answer, type) else answer, "__code__", None
     )

@@ -19,8 +19,8 @@ class Standing:
 
 @dataclass(frozen=True)
 class Part:
-    """A lesson, or a notebook file. `notebook` is the file to open, empty if it is not here; `note` is a line
-    that explains what is shown, or empty.
+    """A lesson, or a notebook file. `notebook` is the file to open, or empty if the folder has none; `note`
+    is a line that explains what is shown, or empty.
     """
 
     title: str

@@ -33,8 +33,8 @@ PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" e
 
 
 def watch(path: Path) -> None:
-    """Judge the file now and at each save, until the user stops it. Raises UserError if it is not a Python
-    file.
+    """Judge the file now and at each save, until the user presses Ctrl-C. Raises UserError if `path` is not a
+    Python file.
     """
     if path.suffix != ".py" or not path.is_file():
         why = "is not a Python file" if path.exists() else "does not exist"
@@ -49,9 +49,10 @@ def watch(path: Path) -> None:
 
 def look(path: Path, before: dict[str, str]) -> dict[str, str]:
     """Judge the answers whose source differs from `before` and print the verdicts. Return the current source
-    of each answer, by the exercise's id.
+    of each answer, keyed by exercise id.
 
-    The next save interrupts the judging. Then `before` is returned, because nothing counts as judged.
+    If the file is saved again meanwhile, the judging stops and `before` is returned, because nothing counts
+    as judged. The same is returned if the file cannot be read as Python.
     """
     try:
         sources = _sources(path)
@@ -105,7 +106,7 @@ def _statements(path: Path) -> list[ast.stmt]:
 
 
 def _sources(path: Path) -> dict[str, str]:
-    """Return the source of each answer in the file, with what it uses, by the exercise's id. Raises
+    """Return the source of each answer in the file, with what it uses, keyed by exercise id. Raises
     SyntaxError if the file is not Python.
     """
     statements = _statements(path)

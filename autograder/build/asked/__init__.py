@@ -4,7 +4,7 @@ them.
 rule.py       a rule: a requirement in words, and the check that yields a sentence for each violation
 subject.py    an exercise or a lesson as the rules see it: its files, its notebook, its verdicts
 exercises.py  the rules for an exercise
-answers.py    the rules that run its answers and mistakes, which also apply to an instructor's own exercises
+answers.py    the rules that run an exercise's answers and mistakes, also for instructors' own exercises
 lessons.py    the rules for a lesson
 table.py      a table of all rules, for CONTRIBUTING.md
 
@@ -30,7 +30,7 @@ __all__ = ["faults_in_folder", "faults_of_exercise", "faults_of_lesson", "prove"
 def prove(name: str, root: Path = ROOT) -> list[str]:
     """Return a sentence for each fault of an exercise, or of a lesson and all its exercises.
 
-    Raises UserError if neither has that name, or if a source cannot be read.
+    Raises UserError if no lesson or exercise has that name, or if a source cannot be read.
     """
     if name in lesson_names(root):
         lesson = LessonSubject(Lesson(name, root))

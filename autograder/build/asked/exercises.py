@@ -1,4 +1,4 @@
-"""Rules that an exercise must meet and that its files alone can prove, without running an answer."""
+"""Rules for an exercise that are checked from its files alone, without running an answer."""
 
 import re
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def _given(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def given_away(cell: Cell, received: list[str]) -> Iterator[str]:
-    """Yield a sentence for each hidden line of a cell that students can find in their notebook."""
+    """Yield a sentence for each hidden line of the cell that students can nevertheless read elsewhere."""
     lines = {line.strip() for text in received for line in text.split("\n")}
     text = "\n".join(received)
     for line in sorted({*hidden_lines(cell)} - shown_lines(cell) - EVERYDAY):

@@ -1,4 +1,4 @@
-"""A rule: a requirement for an exercise or a lesson in words, and the function that checks it."""
+"""A rule: a requirement for an exercise or a lesson, in words, and the function that checks it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -35,5 +35,7 @@ def adds_to(rules: list[Rule[S]], asks: str) -> Callable[[Check[S]], Check[S]]:
 
 
 def faults_by(rules: Iterable[Rule[S]], subject: S) -> list[str]:
-    """Return a sentence for each violation of the rules by the subject, after the subject's name."""
+    """Return a sentence for each way in which the subject violates the rules. It begins with the subject's
+    name.
+    """
     return [f"{subject.name}: {fault}" for rule in rules for fault in rule.check(subject)]

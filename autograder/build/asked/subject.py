@@ -102,7 +102,7 @@ class ExerciseSubject:
 
     @cached_property
     def answers(self) -> dict[str, dict[str, Callable]]:
-        """RIGHT and WRONG answers, by name."""
+        """The RIGHT and the WRONG answers, each keyed by name."""
         return answers_to(self.exercise, answers_folder(self.lesson.lesson.root))
 
     @cached_property
@@ -116,7 +116,7 @@ class ExerciseSubject:
         return [self._judged(self.expected.run(number)[0]) for number in numbers]
 
     def verdicts(self, kind: str) -> dict[str, Verdict]:
-        """Return the verdicts on the RIGHT or the WRONG answers, by name."""
+        """Return the verdicts on the RIGHT or the WRONG answers, keyed by the answer's name."""
         if kind not in self._verdicts:
             answers = self.answers[kind].items()
             self._verdicts[kind] = {
@@ -152,8 +152,8 @@ def answers_folder(root: Path) -> Path:
 
 
 def answers_to(exercise: Exercise, folder: Path) -> dict[str, dict[str, Callable]]:
-    """Return the RIGHT and the WRONG answers to an exercise, by name, from TOPIC/NAME.py in `folder`. Both
-    are empty if there is no such file.
+    """Return the RIGHT and the WRONG answers to an exercise, each keyed by name, from TOPIC/NAME.py in
+    `folder`. Both are empty if there is no such file.
 
     An answer in that file is a function or class, the source of one, or a dict of edits of the exercise's
     worked answer.

@@ -102,8 +102,8 @@ def write_card_picture(picture: Path, target: Path) -> None:
 
 
 def download_parts(lessons: list[Lesson], address: str, branch: str, root: Path) -> dict[str, str]:
-    """Return, by file name, the notebooks to download, and the parts of pages that link to the wheel and to
-    lesson 1.
+    """Return a dict from file name to text, with the notebooks to download and the parts of pages that link
+    to the wheel and to lesson 1.
     """
     wheel = wheel_name(root)
     notebooks = {

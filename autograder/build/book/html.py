@@ -24,8 +24,8 @@ def setup(app) -> dict:
 
 
 def _write_folds(app) -> None:
-    """Register our folds. subtle: this happens after all extensions are set up, because MyST-NB registers its
-    own folds, whichever extension comes first.
+    """Register our folds. subtle: this happens after all extensions are set up, so that our folds replace
+    those of MyST-NB, whichever extension comes first.
     """
     app.add_node(HideCodeCellNode, override=True, html=(_open_fold, _close_fold))
 

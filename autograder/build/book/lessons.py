@@ -88,8 +88,8 @@ def _merged(settings: dict, more: dict) -> dict:
 
 
 def _stored_outputs(lesson: Lesson) -> dict:
-    """Return the outputs of the executed notebook by cell id, or an empty dict if the lesson has not been
-    executed yet.
+    """Return the outputs of the executed notebook, keyed by cell id, or an empty dict if the lesson has not
+    been executed yet.
     """
     if not lesson.executed.is_file():
         return {}

@@ -18,7 +18,7 @@ HEAD = "| What you see | What to ask yourself |\n|---|---|\n"
 
 
 def mistake_pages(lessons: list[Lesson]) -> dict[str, str]:
-    """Return the pages, by file name."""
+    """Return the text of each page, and of the table of contents, keyed by file name."""
     made_in: dict[str, list[Exercise]] = {}
     for exercise in all_exercises():
         for seen in dict.fromkeys(map(_words, exercise.mistakes)):
@@ -62,8 +62,8 @@ def _words(mistake: Mistake) -> str:
 
 
 def _more(exercises: list[Exercise]) -> str:
-    """Return the names of the exercises if they are few, or else their number and their lessons, since a list
-    would fill the page.
+    """Return the names of the exercises if they are few. Otherwise return their number and their lessons,
+    because a long list would fill the page.
     """
     if len(exercises) <= FEW:
         return ", ".join(f"`{one.name}`" for one in exercises)

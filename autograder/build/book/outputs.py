@@ -25,8 +25,8 @@ PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
 
 
 def with_pictures(text: str, images: Path) -> str:
-    """Return the markdown text with the paths that its pictures have in the book, each picture as wide as it
-    was drawn.
+    """Return the markdown text with the paths that its pictures have in the book, and with the width at which
+    each picture was drawn.
     """
 
     def placed(match: re.Match) -> str:

@@ -16,7 +16,7 @@ ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
 
 
 def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
-    """Return the generated parts of the hand-written pages, by file name."""
+    """Return the generated parts of the hand-written pages, keyed by file name."""
     return {
         "parts/contents.md": _contents(lessons),
         "parts/ladder.md": _ladder(lessons),

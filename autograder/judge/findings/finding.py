@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class CaseContext:
-    """The case that is being checked. It makes the findings about that case."""
+    """The case that is being checked, with methods that make the findings about it."""
 
     exercise: Exercise
     case: Case
@@ -50,8 +50,9 @@ class CaseContext:
         index: tuple[int, ...] = (),
         mistake: str = "",
     ) -> Finding:
-        """Return a finding about this case. By default it costs the case's aspect, and its detail lists the
-        case's arguments.
+        """Return a finding about this case. By default it costs the points of the case's aspect, and its
+        detail lists the case's arguments. If the exercise does not have the aspect, the finding costs the
+        points of VALUES.
         """
         aspect = aspect or self.case.aspect
         aspect = aspect if aspect in self.exercise.aspects else VALUES
@@ -68,5 +69,5 @@ class CaseContext:
 
 
 def named_items(step: Encoded) -> dict[str, Encoded]:
-    """Return the items of an encoded dict by their keys; an empty dict for any other value."""
+    """Return a dict of the items of an encoded dict, keyed by name; an empty dict for any other value."""
     return dict(zip(step["keys"], step["items"], strict=False)) if step["kind"] == "dict" else {}

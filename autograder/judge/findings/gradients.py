@@ -36,7 +36,8 @@ def _compare(
     context: CaseContext, name: str, expected: torch.Tensor, actual: Encoded | None
 ) -> Finding | None:
     if actual is None or actual["kind"] != "tensor":
-        # subtle: no gradient is as good as a gradient of zeros; one that cannot be compared is not.
+        # subtle: where zeros are expected, a missing gradient is right as well; one that cannot be compared
+        # is not.
         if (actual is None or actual["kind"] == "None") and bool((expected.abs() <= NEGLIGIBLE).all()):
             return None
         return _finding(

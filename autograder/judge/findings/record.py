@@ -117,8 +117,8 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
     if context.case.new:
         return None
     # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as changed.
-    # Traces on a module are compared with those that the reference leaves, because the case itself may change
-    # the module.
+    # The traces of a call on a module (its mode, its hooks ...) are compared with those that the reference
+    # leaves, because the case itself may change the module.
     found, right = named_items(after), named_items(expected)
     for key, given in states_as_given(context.case).items():
         owner, _, trace = key.rpartition(".")

@@ -237,8 +237,8 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     return context.finding(level, observation, question, step=step, index=index)
 
 
-# Uninitialised memory holds this NaN (autograder.isolation.reproducible). On x86 the NaNs that a processor
-# computes have the other sign; elsewhere the two may be indistinguishable.
+# autograder.isolation.reproducible fills uninitialised memory with positive NaNs. On x86 the NaNs that a
+# processor computes are negative; elsewhere the two may be indistinguishable.
 NEVER_WRITTEN = (
     "A part of your result was never written; it holds whatever was in memory.",
     "Which entries does your code fill, and which does it leave as `torch.empty` made them?",

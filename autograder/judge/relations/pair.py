@@ -35,7 +35,7 @@ class Pair:
 
     @property
     def is_table(self) -> bool:
-        """True if it has several rows and several columns, so that parts of it can be told apart."""
+        """True if the result has several rows and several columns, so that parts of it can be told apart."""
         return self.expected.dim() >= 2 and min(self.expected.shape[-2:]) > 1
 
 

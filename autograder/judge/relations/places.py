@@ -34,8 +34,8 @@ def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _beside_triangle(far: torch.Tensor, triangle: torch.Tensor) -> torch.Tensor:
-    """Return `triangle`, the wrong entries outside a triangle of the matrix; return all wrong entries, `far`,
-    if the matrix is not square, since it has no diagonal then.
+    """Return `triangle`, the wrong entries that lie outside some triangle of a square matrix. If the matrix
+    is not square, it has no such triangle, so return all wrong entries, `far`.
     """
     return triangle if far.shape[-2] == far.shape[-1] else far
 

@@ -15,7 +15,7 @@ NEARLY = 0.02
 
 def _shares(wrong: Pairs) -> Pairs:
     """Return the pairs in which attention weights are expected: rows without negative entries that sum to
-    one. Rows with only zeros and ones do not count.
+    one. A result with only zeros and ones does not count.
     """
     tables = [p for p in wrong if p.expected.shape[-1] > 1 and _is_share(p.expected)]
     return [p for p in tables if not _all_or_nothing(p.expected)]
@@ -56,8 +56,8 @@ def _hardly_off(shares: Pairs) -> bool:
 
 
 def _slopes(shares: Pairs) -> list[float]:
-    """Return the `_slope` of each pair whose weights are all positive; an empty list if some pair has none,
-    or if all slopes are one.
+    """Return the `_slope` of each pair whose weights are all positive. Return an empty list if one of these
+    pairs has no slope, or if all slopes are one.
     """
     apart = [p for p in shares if bool(((p.expected > 1e-6) & (p.actual > 1e-6)).all())]
     slopes = [slope for p in apart if (slope := _slope(p)) is not None]
@@ -83,8 +83,8 @@ def _same_largest(shares: Pairs) -> bool:
 
 
 def _slope(pair: Pair) -> float | None:
-    """Return the factor between the scores of the actual and of the expected weights, computed from the
-    logarithms of the weights; None unless it explains most of the difference.
+    """Return the factor that turns the scores behind the expected weights into those behind the actual ones,
+    computed from the weights' logarithms. Return None if it does not explain most of the difference.
     """
     x, y = (t.log() - t.log().mean(-1, keepdim=True) for t in (pair.expected, pair.actual))
     slope = float((x * y).sum() / (x * x).sum().clamp(min=1e-12))
@@ -143,7 +143,7 @@ WEIGHTS: dict[str, Relation] = {
             "Which keys get no weight in your result?",
         ),
     ),
-    # Such as the effect of a small constant in the denominator, which says nothing about the scores.
+    # This may be the effect of a small constant in the denominator, which says nothing about the scores.
     "hardly off": _of_shares(_hardly_off, NOTHING),
     "flatter": _of_shares(
         _flatter,

@@ -1,7 +1,7 @@
 """Compares several variants with several seeds, after one or more numbers of steps.
 
 A claim about an experiment should hold for other seeds, after more steps, and against the simplest baseline:
-a constant rate, a random choice, training that stops earlier. So a lesson compares by
+a constant rate, a random choice, training that stops earlier. So a lesson calls
 
     found = compare_runs(run, {"without": 0.0, "factor 0.05": 0.05}, steps=(150, 1000))
 

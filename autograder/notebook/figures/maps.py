@@ -75,7 +75,7 @@ def _label(
 
 
 def _cell_size(across: int, n_queries: int, n_keys: int, sums: float) -> float:
-    """Return the size of a cell, in inches, with which a phone can show the whole figure at once."""
+    """Return the size of a cell in inches, small enough for a phone to show the whole figure at once."""
     room = 6.0 - LEFT - across * (GAP + sums)
     return min(0.5 if n_keys <= FEW else 0.42, room / (across * n_keys), 3.2 / n_queries)
 
@@ -92,8 +92,8 @@ def _colours(maps: Mapping[str, list]) -> tuple:
 def _draw(
     ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple, most: str
 ) -> str:
-    """Draw one map, and return a description of it in words; `most` is the phrase between a row's name and
-    the column where it is largest ("attends most to").
+    """Draw one map, and return a description of it in words. In the description, the phrase `most` ("attends
+    most to") stands between a row's name and the column of its largest entry.
     """
     has_numbers, (cmap, low, high) = len(keys) <= FEW, colours
     if isinstance(values[0][0], bool):
@@ -133,7 +133,7 @@ def _frame(ax: Axes, chosen: list) -> list[str]:
 
 
 def _strongest(values: list, queries: Sequence[str], keys: Sequence[str], most: str) -> str:
-    """Return, in words, in which column each row has its largest entry."""
+    """Return a description in words: for each row, the column of its largest entry."""
     tops = [max(range(len(line)), key=line.__getitem__) for line in values]
     return "; ".join(
         f"{query} {most} {keys[top]} ({number(line[top])})"

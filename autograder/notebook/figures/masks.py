@@ -47,7 +47,7 @@ def _word(ax: Axes, x: float, y: float, text: str) -> None:
 
 
 def described(allowed: list, row_names: Sequence[str], column_names: Sequence[str]) -> str:
-    """Return, in words, to which columns each row may attend."""
+    """Return a description in words: for each row, the columns to which it may attend."""
     lines = []
     for name, line in zip(row_names, allowed, strict=True):
         seen = [column for column, may in zip(column_names, line, strict=True) if may]

@@ -94,8 +94,8 @@ def as_image(png: bytes, alt: str, width: int) -> str:
 
 
 def styled(draw: Callable) -> Callable:
-    """Make a drawing function use the course's style; if it cannot draw its input, it raises UserError with a
-    short message.
+    """Make a drawing function use the course's style, and raise UserError with a short message if it cannot
+    draw its input.
     """
 
     @entry_point()

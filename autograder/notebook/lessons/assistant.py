@@ -1,5 +1,5 @@
-"""The code that only lesson 23 needs: its texts and questions, ready-made parts from earlier lessons, and a
-figure of shares with intervals.
+"""The code that only lesson 23 needs: its texts and questions, ready-made versions of parts from earlier
+lessons, and a figure of shares with intervals.
 
 All texts are generated from a few words and a seed, so that every question has exactly one right answer.
 """
@@ -95,7 +95,7 @@ def questions(
 
     more: how many more words, people or numbers each question has than in training
     held_out: if True, return only questions that training never asks (one in five of all), without repeats,
-        so that there may be fewer than `count`; if False, return only the others
+        so that there may be fewer than `count`; if False, return only the remaining four in five
     """
     draw, found = random.Random(seed), list[Question]()
     for k in range(count):
@@ -210,7 +210,7 @@ def pairs_in(ids: Sequence[int]) -> Counter:
 
 @StandIn
 def joined(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
-    """Return the ids with each occurrence of the pair, found from the left, replaced by the id `new`."""
+    """Return the ids with each occurrence of the pair replaced by the id `new`, scanning from the left."""
     made: list[int] = []
     for number in ids:
         matches = bool(made) and (made[-1], number) == tuple(pair)
@@ -300,7 +300,7 @@ def drawn(logits: Tensor, chances: Tensor) -> Tensor:
 
 @StandIn
 def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
-    """Return the next token at each position, or `ignore` if that token does not belong to the answer."""
+    """Return the next token at each position, or `ignore` if there is none or it is not in the answer."""
     shifted = ids.masked_fill(~answer, ignore).roll(-1, dims=1)
     return shifted.index_fill(1, torch.tensor([ids.shape[1] - 1]), ignore)
 

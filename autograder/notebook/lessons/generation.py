@@ -74,8 +74,8 @@ def is_good(text: str) -> bool:
 
 @styled
 def what_is_left(before: Vector, after: Vector, names: Sequence[str], title: str, note: str = "") -> Picture:
-    """Draw two distributions over the same tokens: the model's in grey, what the settings leave of it in
-    blue.
+    """Draw two distributions over the same tokens: in grey the model's own, and in blue the one that is left
+    after the sampling settings are applied.
     """
     before, after = row(before), row(after)
     highest = max(0.3, *before, *after)  # low bars keep their differences, and noise stays small

@@ -53,7 +53,7 @@ def facts_about_masking(
 
 
 def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """Return, for each column, its text and whether the method works."""
+    """Return (text, whether the method works) for each column."""
     hidden = [(number(round(weight, 4)), weight < 1e-6) for weight in facts["weights"]]
     empty = [(_each(facts["empty"]), facts["empty"] == [0] * len(facts["empty"]))]
     gradient = [(_each(facts["grad"]), facts["grad"] == [0] * len(facts["grad"]))]
@@ -62,7 +62,7 @@ def _cells(facts: Mapping[str, Any]) -> list[tuple[str, bool]]:
 
 
 def _each(values: Sequence[float]) -> str:
-    """Return the numbers as text: "0 each" if all of them are 0, and so on, or a list if they differ."""
+    """Return the numbers as text: a list or, if all are the same, one number with "each": "0 each"."""
     texts = [number(value) for value in values]
     return f"{texts[0]} each" if len(set(texts)) == 1 else ", ".join(texts)
 

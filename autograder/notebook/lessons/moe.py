@@ -11,8 +11,8 @@ COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, "#F0E442", GREY)
 
 @styled
 def expert_shares(runs: Mapping[str, Matrix], title: str, across: int = 3) -> Picture:
-    """Draw the shares of all experts over the steps, as stacked bands that fill the height, with `across`
-    charts per row.
+    """Draw each expert's share of the tokens over the steps, as stacked bands that fill the height, with
+    `across` charts per row.
 
     runs: name -> (steps, experts); each row holds the shares of one step, which sum to 1
     """

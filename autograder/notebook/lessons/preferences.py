@@ -1,4 +1,6 @@
-"""The figures of lesson 18: curves over the steps of tuning, and the price of what each tuned model gains."""
+"""The figures of lesson 18: curves over the steps of tuning, and the drift that each tuned model pays for its
+gain.
+"""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,5 @@
-"""The code that only lesson 10 needs: sentences in six languages, texts cut into tokens, and conversion to
-and from `tokenizers`.
+"""The code that only lesson 10 needs: sentences in six languages, a figure of texts cut into tokens, and
+conversion to and from the package `tokenizers`.
 """
 
 from __future__ import annotations

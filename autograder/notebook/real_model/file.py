@@ -52,9 +52,9 @@ class Sizes:
 
 
 def open_file() -> "ModelFile":
-    """Check the model's file and return it, opened. This takes a few seconds, because it holds 98,000 texts.
+    """Check and open the model's file. This takes a few seconds, because it holds 98,000 tokens and merges.
 
-    Raises UserError: with the text `MISSING` if the file is not installed, or if it is not the published one.
+    Raises UserError if the file is not installed (with the text `MISSING`), or is not the published one.
     """
     path = checked_path()
     from gguf import GGUFReader
@@ -141,7 +141,7 @@ class ModelFile:
 
 
 def _name(stored: str) -> str:
-    """Return the name in the lessons' modules of a tensor that is stored under this name."""
+    """Convert the name under which a tensor is stored to the name that the lessons' modules use."""
     if stored in WHOLE:
         return WHOLE[stored]
     _, layer, part, kind = stored.split(".")

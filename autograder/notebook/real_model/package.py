@@ -1,8 +1,8 @@
-"""Finds the real model. It is inside a package from the Python Package Index, which pip installs and nothing
-imports.
+"""Finds the real model. It is a file in a package from the Python Package Index; pip installs the package,
+and nothing imports it.
 
-subtle: that package depends on others that run the model themselves. They are not needed, so it is installed
-without them, and importing it would fail.
+subtle: that package depends on others that run the model. They are not needed, so it is installed without
+them; importing it would therefore fail.
 """
 
 import hashlib

@@ -14,7 +14,7 @@ from autograder.notebook.real_model.file import ModelFile, Sizes, open_file
 def plain_model(file: ModelFile | None = None) -> nn.Module:
     """Return the real model with its weights, frozen, in evaluation mode. Pass `file` if it is open already.
 
-    Raises UserError if the model has to be opened and cannot be (see `open_file`).
+    Raises UserError if the file has to be opened here and cannot be (see `open_file`).
     """
     file = open_file() if file is None else file
     with torch.device("meta"):  # skip the random initialisation, which is overwritten

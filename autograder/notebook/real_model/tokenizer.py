@@ -37,8 +37,8 @@ class Tokenizer:
 
     @cached_property
     def merges(self) -> list[tuple[int, int]]:
-        """The merges as lesson 10 writes them, as pairs of ids: ids 0 to 255 are bytes, and id 256 + k is the
-        k-th pair.
+        """The merges in the form of lesson 10, as pairs of ids: ids 0 to 255 are bytes, and id 256 + k is the
+        result of merge k.
         """
         known: dict[str, int] = dict(self._bytes)
         pairs = []
@@ -87,7 +87,7 @@ class Tokenizer:
 
     @cached_property
     def _ranks(self) -> dict[str, int]:
-        """The rank of each merge, by the text that it makes."""
+        """The rank of each merge, keyed by the text that the merge makes."""
         return {left + right: rank for rank, (left, right) in enumerate(self._merges)}
 
     @cached_property
@@ -105,7 +105,7 @@ class Tokenizer:
         return self._trusted.encode(text).ids
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of ids, with special tokens by their names and invalid UTF-8 as �."""
+        """Return the text of ids, with special tokens written as their names and invalid UTF-8 as �."""
         return self.bytes_of(ids).decode("utf-8", errors="replace")
 
     def bytes_of(self, ids: Iterable[int]) -> bytes:
