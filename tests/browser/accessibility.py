@@ -1,4 +1,4 @@
-"""Runs the accessibility checker axe on a page, or only on those parts of it that the course provides."""
+"""Checks pages, or the parts of them that the course provides, with the accessibility checker axe."""
 
 from axe_playwright_python.sync_playwright import Axe
 
@@ -6,8 +6,8 @@ MOST = 20  # how many elements are named for one violation
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]
 WIDTHS = ["button-name", "link-name", "scrollable-region-focusable", "target-size"]
-# The thousands of words in code come in a few styles: the first visible word of each style represents the others,
-# which are hidden while axe runs. axe cannot decide about single letters.
+# The thousands of words in code come in a few styles. While axe runs, only the first visible word of each style is
+# shown, and represents the others. Single characters count as a style of their own: axe cannot judge them.
 ONE_OF_EACH = """(hide) => {
     const seen = new Set();
     for (const word of document.querySelectorAll(".highlight pre span")) {
@@ -24,10 +24,11 @@ def assert_accessible(
 ) -> None:
     """Raise AssertionError, naming the elements, if the page violates WCAG 2 at level A or AA.
 
-    If `parts` (CSS selectors) are named, check only these, and never check what `without` selects: the user
-    interface around our parts (JupyterLab, nbgrader) is not ours. `whole` adds axe's rules for whole pages,
-    such as landmarks and the order of headings. `again` is for a page that was already checked in another
-    theme or width: only the rules that depend on these are run, in half the time.
+    `parts` and `without` are CSS selectors: if there are `parts`, only these are checked; what `without`
+    selects never is. Thus the user interface of JupyterLab and nbgrader is left out, which is not ours.
+    `whole` adds axe's rules for whole pages, such as landmarks and the order of headings. `again` is for a
+    page that was already checked in another theme or width: only the rules that depend on theme or width are
+    run, in half the time.
     """
     rules = {"type": "tag", "values": WCAG + ["best-practice"] * whole}
     if again:

@@ -33,8 +33,8 @@ def chromium():
 
 @pytest.fixture
 def new_page(chromium):
-    """A function new_page(width, dark) that opens a page. After the test, assert that nothing unexpected
-    happened on any of its pages.
+    """A function new_page(width, dark) that opens a page. After the test, the fixture asserts that nothing
+    unexpected happened on any page that was opened.
     """
     watch, contexts = Watch(), []
 

@@ -9,7 +9,7 @@ RAN = re.compile(r"\[\d+\]:")
 
 
 class NotebookPage:
-    """The notebook that is open in `page`. Once this is constructed, all `cells` cells are attached and the
+    """The notebook that is open in `page`. The constructor waits until the page has `cells` cells and the
     kernel is ready.
     """
 

@@ -16,7 +16,7 @@ import psutil
 
 TOKEN = "a-token-of-these-tests"
 START = 120  # seconds; a busy machine takes long
-# What `lab` sets; the rest keeps the server on this machine and away from its user's own settings.
+# The settings that `python -m autograder lab` makes, too. They turn off requests for news and updates.
 SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
 }
@@ -83,7 +83,7 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _address(server: subprocess.Popen, home: Path) -> str:
-    """Return the address at which the server listens, as soon as it has printed it."""
+    """Wait until the server has written its address to a file, and return the address."""
     end = time.monotonic() + START
     while time.monotonic() < end and server.poll() is None:
         for file in (home / "runtime").glob("jpserver-*.json"):

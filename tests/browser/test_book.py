@@ -26,7 +26,7 @@ def book(chromium, built_book):
 
 @pytest.fixture(scope="module")
 def pages(built_book):
-    """The pages, as paths in the book."""
+    """The paths of all pages, relative to the book's folder."""
     found = [path.relative_to(built_book).as_posix() for path in built_book.rglob("*.html")]
     return sorted(path for path in found if not path.startswith("_"))
 
@@ -56,7 +56,7 @@ def test_every_page_can_be_read_by_everyone(book, pages, new_page):
 
 
 def test_every_page_can_be_read_in_the_dark_and_half_of_them_on_a_phone(book, pages, new_page):
-    """Alternate between the two widths, so that what all pages share is checked at both."""
+    """Alternate between the two widths, so that each part that all pages share is checked at both."""
     widths = itertools.cycle([new_page(dark=True), new_page(PHONE, dark=True)])
     for page, path in zip(widths, pages, strict=False):
         page.goto(f"{book}{path}")

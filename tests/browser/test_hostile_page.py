@@ -1,4 +1,4 @@
-"""A submission that tries to cover the page on which it is read, in a real browser."""
+"""Tests in a browser that no submission covers the page on which it is read, or makes that page endless."""
 
 import pytest
 from nbformat.v4 import new_markdown_cell

@@ -1,5 +1,5 @@
-"""Tests JupyterLab as a learner uses it: a lesson from its first cell to a tick, with hints, an explorer and
-graphs. Every lesson is opened.
+"""Tests JupyterLab as a learner uses it: a lesson from its first cell to its first right answer, with hints,
+an explorer and graphs. Every lesson is opened.
 """
 
 import re
@@ -18,7 +18,7 @@ from browser.servers import jupyter
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 FIRST = LESSONS[0]
-# What the course shows in a cell's output, and its text. The interface around it is JupyterLab's.
+# The outputs and the texts, which the course provides. The interface around them is JupyterLab's.
 OURS = (".jp-OutputArea-output", ".jp-RenderedMarkdown")
 
 
@@ -57,8 +57,8 @@ def both_themes(notebook, name: str, seen=None) -> None:
 
 
 def assert_every_control_has_a_name(explorer) -> None:
-    """Assert that each control of an explorer has a name in quotes after its role in the browser's
-    accessibility tree.
+    """Assert that an explorer has at least two controls, and that each has a name. In the browser's
+    accessibility tree, the name follows the control's role in quotes.
     """
     controls = re.findall(r"- (spinbutton|slider|combobox|button|checkbox)(.*)", explorer.aria_snapshot())
     assert len(controls) >= 2 and all(rest.startswith(' "') for _, rest in controls), controls

@@ -22,8 +22,8 @@ FIRST = "01_attention_from_loops"
 
 @pytest.fixture(scope="module")
 def lab(chromium, wheel, tmp_path_factory):  # noqa: F811
-    """JupyterLab as the installed command starts it. The packages that the course needs come from this
-    environment, because tests have no network; the course itself comes from the wheel.
+    """JupyterLab as the installed command starts it. The course itself comes from the wheel. The packages
+    that it needs come from the environment of the tests, because tests have no network.
     """
     home = tmp_path_factory.mktemp("learner")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "venv"], check=True)

@@ -29,7 +29,7 @@ BY_HAND = {
     "loops-why_scale": ("3.5", "Say what the variance has to do with it."),
     "my-map": ("2.5", "A map to find the way with."),
 }
-# The pages to check: the report; a wrong answer, code that does not run, and graphs.
+# The pages to check besides the report: feedback on a wrong answer, on code that does not run, and with graphs.
 FEEDBACK = {"bjorn_lindqvist": FIRST, "quentin_leroy": FIRST, "chen_wei": SECOND}
 PAGES = ["report", *FEEDBACK]
 WIDTHS = {"desktop": 1280, "phone": 390}
@@ -88,7 +88,7 @@ def test_validate_says_what_a_student_still_has_to_do(course, server, new_page):
 
 
 def given_by_hand(course: Path) -> dict[str, float]:
-    """Return the points that were given by hand to LATE's submission, by cell, from the gradebook."""
+    """Return the points in the gradebook that were given by hand to LATE's submission: {cell: points}."""
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         (found,) = book.find_submission(FIRST, LATE.student).notebooks
         return {grade.name: grade.manual_score for grade in found.grades if grade.manual_score is not None}

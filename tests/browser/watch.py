@@ -25,7 +25,7 @@ LOCAL = re.compile(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|(file|data|blo
 
 
 class Watch:
-    """Collects in `seen` everything that should not have happened."""
+    """Collects in `seen` the errors and requests that are not expected."""
 
     def __init__(self):
         self.seen: list[str] = []

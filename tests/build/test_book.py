@@ -256,8 +256,8 @@ def test_every_exercise_says_how_it_is_judged(pages):
 
 
 def test_no_meaning_goes_on_as_a_list(pages):
-    """Fail if a line of a meaning begins with a number and a full stop in the source: Markdown makes a list
-    of it.
+    """Fail if Markdown made a list of part of a glossary entry, as it does where a line of the source begins
+    with a number and a full stop.
     """
     assert pages["glossary.html"].article.select("dd p") and not pages["glossary.html"].article.select(
         "dd ol"

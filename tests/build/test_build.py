@@ -302,8 +302,8 @@ def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
 
 
 def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
-    """Compare the student notebook with the result of nbgrader's own preprocessors, which run in a course;
-    the package for learners does not need nbgrader.
+    """Compare the student notebook with what the nbgrader preprocessors that run in a course would make. The
+    student notebook is made without nbgrader, because the package for learners does not need it.
     """
     made = teacher_notebook(lesson)
     for step in (
@@ -320,8 +320,8 @@ def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
 
 
 def test_students_get_no_mistakes(lesson):
-    """Search the notebook for words of known mistakes, and for any path to the mistakes' code: a mistake is
-    nearly an answer.
+    """Search the notebook for words of known mistakes, and for the name of the package that holds their code:
+    a mistake is nearly an answer.
     """
     received = as_text(student_notebook(lesson))
     assert "autograder.exercises" not in received

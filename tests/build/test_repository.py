@@ -1,4 +1,4 @@
-"""Everything that depends on the course's public address: badges, and the command that installs on Colab."""
+"""Tests what depends on the course's public address: badges, and the command that installs on Colab."""
 
 import re
 import sys
@@ -18,9 +18,7 @@ INSTALL = f"run `%pip install --no-deps git+{ADDRESS}"
 
 @pytest.fixture
 def root(tmp_path):
-    """The root of a clone with the lessons' folders; tests may write a pyproject.toml with an address into
-    it.
-    """
+    """The root of a clone with the lessons' folders. Tests may add a pyproject.toml with an address."""
     for folder in ("solutions", "images"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     return tmp_path
@@ -48,7 +46,7 @@ def test_with_an_address_there_are_badges_and_a_lesson_says_how_to_install_from_
     assert with_address(BY_HAND, "") == BY_HAND and with_address(BY_HAND, ADDRESS) == INSTALL
 
 
-# What lessons import and Colab has, by the list that it publishes (pip-freeze.txt of googlecolab/backend-info).
+# Packages that lessons import and that Colab has, according to its list (pip-freeze.txt of googlecolab/backend-info).
 IN_COLAB = {
     "gymnasium",
     "ipython",
@@ -63,7 +61,7 @@ IN_COLAB |= {"tokenizers", "torch"}
 
 
 def lacking_in_colab(lesson):
-    """Return the packages that Colab lacks and that a lesson, or a module of ours that it uses, imports."""
+    """Return the packages that Colab lacks and a lesson needs, itself or through modules of `autograder`."""
     names = dependencies.imported(lesson.source.read_bytes())
     modules = dependencies.closure(dependencies.of_package(names))
     names = names.union(*(dependencies._imported(dependencies._text(module)) for module in modules))

@@ -1,4 +1,4 @@
-"""Tests that the student bundle says the same as the repository, word for word.
+"""Tests that the bundle, which students install, judges answers in the same words as the repository.
 
 Each answer is probed once, in this process. Its records are judged here and also in a process that has only
 the bundle, and the texts that a student sees are compared. Further tests show that the probe and the cases
@@ -61,8 +61,8 @@ def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, judged_
 @pytest.mark.trial
 @every_exercise
 def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
-    """Prove that a case gives the same record when all cases run together as when it runs on its own (see
-    autograder.judge.expected).
+    """Prove that a mistake's record in a case does not depend on the cases that run before it: with new
+    instances and in reverse order, the records are the same (see autograder.judge.expected).
     """
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     numbers = _with_something_before(exercise, expected.cases)
@@ -73,8 +73,8 @@ def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
 
 
 def _with_something_before(exercise, cases) -> list[int]:
-    """Return the indices of the cases that state left by an earlier case could affect: for a class, those
-    that reuse an instance; otherwise all.
+    """Return the indices of the cases that could be affected by what an earlier case left behind: for a
+    class, those that reuse an instance; otherwise all.
     """
     if exercise.procedure != "class":
         return list(range(len(cases)))

@@ -1,4 +1,4 @@
-"""The student bundle holds no answer, no mistake and no secret."""
+"""Tests that the student bundle holds no answer, no mistake and no secret."""
 
 import ast
 import contextlib
@@ -61,8 +61,8 @@ def _plain(statements) -> str:
 
 
 def bodies(text: str, fewest: int = 1) -> set[str]:
-    """Return the bodies of a program's functions that have at least `fewest` nodes, without docstrings and
-    with normalised names.
+    """Return the function bodies of a program that have at least `fewest` syntax nodes, without docstrings
+    and with normalised names.
     """
     found = set()
     for node in ast.walk(ast.parse(text)):

@@ -1,4 +1,4 @@
-"""The student bundle as a file: its size, its installation with pip, and what remains if writing it is
+"""Tests the student bundle as a file: its size, its installation with pip, and what remains if writing it is
 interrupted.
 """
 

@@ -27,13 +27,11 @@ PYTHON = "Scripts/python.exe" if os.name == "nt" else "bin/python"
 
 @pytest.fixture(scope="session")
 def python(bundle_folder):
-    """The Python of an environment into which pip has installed the bundle and what it requires, and nothing
-    else.
-    """
+    """The Python of an environment that has only the bundle and the packages that it requires."""
     folder = bundle_folder.parent / "environment"
     made = folder / "made"
     with open(f"{folder}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one for all processes
+        fcntl.flock(lock, fcntl.LOCK_EX)  # all test processes share one environment
         if not made.exists():
             venv.create(folder, with_pip=True)
             pip = [folder / PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

@@ -1,4 +1,4 @@
-"""Tests points that differ between a course and the repository: they add up, and are printed without trailing
+"""Tests exercises whose points a course has changed: the points add up, and are printed without trailing
 zeros or rounding errors.
 """
 

@@ -1,5 +1,5 @@
 """Tests that the records of an earlier bundle are reused if, and only if, recording them again would give the
-same.
+same records.
 """
 
 import os
@@ -96,7 +96,7 @@ print(*(name for name in sys.modules if name.startswith("autograder")))
 
 
 def test_all_that_recording_loads_counts(tmp_path):
-    """Compare the modules that recording loads with those that the name depends on. Leave out the other
+    """Check that the name of a cached file depends on every module that recording loads. Leave out the other
     exercises, which `find` reads as well, and the code that makes the bundle's notebooks and lists its
     requirements.
     """

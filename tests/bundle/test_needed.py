@@ -1,4 +1,6 @@
-"""The bundle holds everything that its notebooks and its modules import, and asks pip for the rest."""
+"""Tests that every import in the bundle's notebooks and modules is met: by Python, by the bundle itself, or
+by a package that the bundle asks pip for.
+"""
 
 import ast
 import sys
@@ -42,7 +44,7 @@ def missing(names: set[str]) -> set[str]:
 
 
 def missing_modules(names: set[str]) -> set[str]:
-    """Return the imported modules of our package that are not in the bundle."""
+    """Return the imported modules of the package `autograder` that are not in the bundle."""
     ours = {name for name in names if name.partition(".")[0] == PACKAGE and file_of(name)}
     return ours - modules()
 
@@ -69,9 +71,7 @@ def test_what_a_notebook_imports_decides_what_is_in_it():
 
 
 def test_it_asks_for_the_versions_that_the_course_asks_for():
-    """Check also packages that only other packages import, such as jsonschema, of which nbformat accepts any
-    version.
-    """
+    """Check also packages that only others import, such as jsonschema: nbformat accepts any version of it."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     asked = {name_in(one): Requirement(one) for one in tomllib.loads(text)["project"]["dependencies"]}
     given = {name_in(one): Requirement(one) for one in packages()}
@@ -94,8 +94,8 @@ def test_no_exercise_and_nothing_that_grades_is_in_it():
 
 
 def test_every_import_of_what_a_clone_alone_has_is_within_a_function():
-    """Ensure that each module can also be loaded from a bundle, which lacks these imports. Callers of such a
-    function check first whether they may call it.
+    """Ensure that each module can also be loaded from a bundle, which lacks the modules that only a clone
+    has. Callers of a function with such an import check first whether they may call it.
     """
     for path in code_files():
         top = [

@@ -1,4 +1,4 @@
-"""The students' package has the same name as the teachers' package, and says which of the two it is."""
+"""Tests that the students' package, named like the teachers' package, says which of the two it is."""
 
 import subprocess
 import sys

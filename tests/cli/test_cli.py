@@ -125,7 +125,7 @@ def test_what_cannot_be_judged_exits_with_2_and_one_line(answers, name, text, wh
 
 
 def one_line(done):
-    """Return whether a call ended as bad input should: exit 2, one line on stderr, no traceback."""
+    """Return whether a command refused bad input properly: exit code 2, one line on stderr, no traceback."""
     return done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stderr
 
 
@@ -236,7 +236,7 @@ def test_another_error_is_not_taken_for_a_package_that_is_lacking(error):
 
 @pytest.mark.parametrize("command", ["exercises", "doctor"])
 def test_pytorch_that_does_not_load_is_told_in_a_sentence(command, tmp_path):
-    """Simulate a Windows machine that lacks the DLL that PyTorch needs."""
+    """Simulate a Windows machine on which a DLL that PyTorch needs is missing."""
     broken = tmp_path / "torch/__init__.py"
     broken.parent.mkdir()
     broken.write_text("raise OSError('[WinError 126] c10.dll')", encoding="utf-8")

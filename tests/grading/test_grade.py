@@ -1,5 +1,5 @@
-"""Tests a course that is graded with nbgrader's stock commands and with ours: the gradebook is the same
-either way.
+"""Tests that a course has the same gradebook whether nbgrader's stock commands or our `grade` grade it, and
+that both grade as they should.
 """
 
 import json
@@ -26,7 +26,7 @@ FULL = {"dot_product_scores": 4, "softmax": 7, "weighted_sum": 4, "attention_fro
 
 
 def nbgrader(folder: Path, *words: str) -> str:
-    """Run a stock command in the course's folder, as an instructor would; return its output."""
+    """Run a stock command of nbgrader in the course's folder, as an instructor would; return its output."""
     done = subprocess.run([NBGRADER, *words], cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout + done.stderr
@@ -54,7 +54,7 @@ def add_scripts(notebook):
 
 @pytest.fixture(scope="module")
 def stock(empty_course, tmp_path_factory):
-    """The folder of a course that was graded with the stock commands."""
+    """The folder of a course that was graded with nbgrader's stock commands."""
     folder = shutil.copytree(empty_course, tmp_path_factory.mktemp("stock") / "moved")
     nbgrader(folder, "generate_assignment", FIRST, "--force")
     hand_in(folder, SampleSubmission("resubmitter"))

@@ -1,9 +1,9 @@
 """Tests a real JupyterHub with two users: the teacher's server has this repository, and the student's has the
-bundle. The commands in GRADING.md are run as commands; for what a student would do in a browser, the
-browser's requests are sent. Both servers run as one user of this machine, each in its own home folder;
-test_term.py tests the exchange between two users.
+bundle. The test runs the commands in GRADING.md, and sends the requests that a student's browser would send.
+Both servers run as one user of this machine, each in its own home folder; test_term.py tests the exchange
+between two users.
 
-Skipped if JupyterHub is missing, or its proxy, the npm package `configurable-http-proxy`.
+Skipped if JupyterHub or its proxy, the npm package `configurable-http-proxy`, is missing.
 """
 
 import json
@@ -92,7 +92,9 @@ class Hub:
         self.address = address
 
     def ask(self, path: str, method: str = "GET", body: bytes | None = None):
-        """Return the answer of the hub, or of a server behind it."""
+        """Send a request to the hub, or to a server behind it. Return the parsed answer, or None if it is
+        empty.
+        """
         request = Request(f"{self.address}/{path}", body, {"Authorization": f"token {TOKEN}"}, method=method)
         with urlopen(request, timeout=PATIENCE) as answer:
             text = answer.read()
@@ -136,8 +138,8 @@ def course(first_course, tmp_path) -> Path:
 
 @pytest.fixture
 def student(course, tmp_path) -> dict:
-    """The student's folder and environment variables: they have the bundle, and the settings that GRADING.md
-    shows.
+    """The folder and the environment variables of the student's server. The variables lead to the bundle and
+    to the settings that GRADING.md shows.
     """
     autograder(
         "bundle",

@@ -32,7 +32,7 @@ from autograder.notebook.check import NotJudged, check
 
 OURS = "an error of the autograder itself"
 WORD = "the very error that we made"
-# Where it breaks: the reading, the judge, a rule of form, the wire, what a course holds, the recording.
+# The function that is made to fail, by the part of grading that it breaks.
 PLACES = {
     "reading": (reading, "with_course_metadata"),
     "judge": (questions, "judge"),

@@ -1,5 +1,5 @@
-"""Tests a course with an instructor's own exercises. They are the toys: text, lists, floats, a cache, a
-training step.
+"""Tests a course with an instructor's own exercises. The exercises are those of tests/exercises/toys, on
+text, lists, floats, a cache and a training step.
 """
 
 import shutil

@@ -37,7 +37,7 @@ def place(request, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def course(place, tmp_path, monkeypatch) -> Path:
-    """A copy of the course, whose lessons this process uses as well."""
+    """A copy of the course. The lessons of the copy are also in use in this process."""
     folder = Path(shutil.copytree(place, tmp_path / "place")) / "my_course"
     monkeypatch.setenv(own.VARIABLE, "")
     own.use_course(folder)

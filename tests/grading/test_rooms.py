@@ -1,4 +1,4 @@
-"""The folders of grading import from each other one way only."""
+"""Tests that the folders of autograder/grading import from each other in one direction only."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The form of an attack, and how it is handed in."""
+"""The form of an attack, and functions that make one."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,9 @@ NOTHING = {SOFTMAX: "return scores * 0"}
 
 @dataclass(frozen=True)
 class Place:
-    """The course in which attacks are handed in. Each entry of `facts` replaces @NAME@ in their code."""
+    """The course in which attacks are handed in, and the facts about it that their code may use: each @NAME@
+    in the code stands for `facts["NAME"]`.
+    """
 
     course: Path
     facts: dict[str, str]
@@ -31,13 +33,14 @@ class Place:
 class Attack:
     """One hostile submission.
 
-    name      of the attack and of the student
+    name      name of the attack, and of the student who hands it in
     tries     what it tries, in a few words
-    write     writes the folder of the submission
-    points    what its answers deserve
-    problem   words that the table of grades must hold, "" where it is graded as usual, None for either
-    form      whether its numbers are right but made in a forbidden way: it earns nothing, or the table says "look at
-              its code"
+    write     function that writes the folder of the submission
+    points    the points that its answers deserve
+    problem   words that the table of grades must show; "" if it must show no problem; None if either is fine
+    lesson    the lesson that is handed in
+    form      True if the numbers are right but computed in a forbidden way: either it earns only `points`, or the
+              table must say "look at its code"
     """
 
     name: str
@@ -97,8 +100,8 @@ def checks(content: dict) -> list[dict]:
 
 
 def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Return an attack whose answers are wrong except for `answers`, code by the number of the answer cell.
-    `before` is the code of a cell that runs before them.
+    """Return an attack with wrong answers, except where `answers` has other code. The keys of `answers` are
+    the numbers of answer cells. `before` is the code of a cell that runs before them.
     """
 
     def write(place, folder):
@@ -119,13 +122,13 @@ def by_cell(name: str, tries: str, code: str, **more) -> Attack:
 
 
 def by_answer(name: str, tries: str, code: str, **more) -> Attack:
-    """Return an attack whose answers are wrong and whose cell for `softmax` is this code."""
+    """Return an attack with wrong answers and this code in the answer cell for `softmax`."""
     return by_code(name, tries, {1: code}, **more)
 
 
 def by_edit(name: str, tries: str, edit: Callable[[dict], object], answers=NOTHING, **more) -> Attack:
-    """Return an attack that applies `edit` to its parsed notebook; if `edit` returns something, that is the
-    notebook.
+    """Return an attack that passes its notebook, parsed from JSON, to `edit`. It hands in what `edit` returns
+    or, if that is None, the notebook as `edit` changed it.
     """
 
     def write(place, folder):

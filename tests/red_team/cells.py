@@ -53,7 +53,7 @@ def swapped_ids(content):
 
 
 def grade_cell(number: int, grade_id, points: int, **more) -> dict:
-    """Return a cell that claims to be a check worth that many points, and to earn them."""
+    """Return a cell that claims to be a check worth this many points, and to have earned them all."""
     claims = {"grade": True, "locked": True, "solution": False, "schema_version": 3, "grade_id": grade_id}
     return cell_of(f"{points}.0", id=f"c{number}", metadata={"nbgrader": claims | {"points": points} | more})
 
@@ -105,8 +105,8 @@ def wrong_source(content):
 
 
 def slow_source(content):
-    """Write magic commands that IPython rewrites one at a time, rereading the whole cell each time, and cells
-    that are slow to parse.
+    """Add a cell of magic commands, and three cells that are slow to parse. IPython rewrites the commands one
+    at a time, and rereads the whole cell each time.
     """
     content["cells"].insert(1, cell_of("a = %time 1\n" * 20000))
     content["cells"].insert(1, cell_of("x = [" + "(" * 100 + ")" * 100 + "]\n" + "-" * 50000 + "1", id="b"))
@@ -117,7 +117,7 @@ def slow_source(content):
 
 
 def short_lines(content):
-    """Write lines whose syntax tree takes a thousand times the memory of their text."""
+    """Add a cell of short lines, whose syntax tree takes a thousand times the memory of their text."""
     content["cells"].insert(1, cell_of("x\n" * 250_000))
 
 
@@ -127,7 +127,7 @@ def deep_sources(content):
 
 
 def many_tags(content):
-    """Write thousands of tags that are not strings, so that each is compared with every other."""
+    """Give a cell thousands of tags that are not strings, so that each is compared with every other."""
     content["cells"][1]["metadata"]["tags"] = [{"tag": number} for number in range(7000)]
 
 

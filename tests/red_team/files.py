@@ -17,7 +17,7 @@ def raw(name: str, tries: str, content, problem=UNREADABLE, **more) -> Attack:
 
 def made(name: str, tries: str, make, **more) -> Attack:
     """Return an attack that hands in what `make(place, folder, text)` writes. `text` is a notebook with right
-    answers: answers that the attack leaves intact can earn their points.
+    answers, which `make` may use.
     """
 
     def write(place, folder):
@@ -38,7 +38,9 @@ def beside(name: str, tries: str, make, **more) -> Attack:
 
 
 def linked(name: str, tries: str, file: str, target: str) -> Attack:
-    """Return an attack that hands in a link next to the notebook with right answers, or in place of it."""
+    """Return an attack that hands in a notebook with right answers, and `file` as a link to `target`. `file`
+    may be the notebook itself.
+    """
 
     def link(place, folder, text):
         (folder / NAME).write_text(text)
@@ -126,7 +128,9 @@ def long_path(place, folder):
 
 
 def nest(folder, name, count):
-    """Nest folders, each made from within the one above, because their path is too long for a system call."""
+    """Nest `count` folders of this name. Each is made relative to the one above, because the whole path is
+    too long for a system call.
+    """
     above = os.open(folder, os.O_RDONLY)
     for _ in range(count):
         os.mkdir(name, dir_fd=above)
@@ -142,7 +146,7 @@ def many_files(place, folder):
 
 
 def not_entered(place, folder):
-    """Make a folder that can be listed, but not entered by anybody except root."""
+    """Change the folder's mode so that it can be listed, but entered only by root."""
     folder.chmod(0o444)
 
 

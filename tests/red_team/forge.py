@@ -1,4 +1,4 @@
-"""Messages that only the probe should write, written to the channel by a cell or by an answer."""
+"""Forged messages: a cell or an answer writes to the grader's socket what only the probe should write."""
 
 from red_team.attack import by_answer, by_cell
 
@@ -29,8 +29,8 @@ def forged(name: str, tries: str, code: str, **more):
     return by_cell(name, tries, CHANNEL + code, **more)
 
 
-# Claims of an answer's own process. A forger there knows the inputs, so the numbers may be right; records with
-# anything left out must not count.
+# False reports from the answer's own process. Code there knows the inputs, so its numbers may be right; but a record
+# from which something is left out must not count.
 TRUE_NUMBERS = """\
 import torch
 import autograder.grading.worker.inside.requests as session

@@ -3,7 +3,7 @@
 from red_team.attack import by_answer, by_cell, by_edit, cell_of
 
 MARK = "red-team-left-behind"
-# Outside a sandbox it stays for half a minute; a test proves that it would be noticed.
+# Outside a sandbox this process lives for half a minute; a test proves that it would be noticed.
 STAYS = f"""\
 import os, signal, sys, time
 if os.fork() == 0:

@@ -1,5 +1,5 @@
-"""Scripts for the reader's browser, and text that pretends to be somebody else's. The answers are right, so
-their points are deserved.
+"""Scripts that try to run in a reader's browser, and text that poses as the course's own. The answers are
+right, so their points are deserved; only `script_in_an_error` has wrong ones.
 """
 
 from red_team.attack import FULL, by_answer, by_edit, cell_of, solutions
@@ -37,7 +37,7 @@ display({"text/html": "<p>x"}, raw=True, metadata={"text/html": {"isolated": Tru
 print(bad)
 raise ValueError(bad + "\\x1b[31m" + bad + "\\x1b]8;;javascript:pwned()\\x07x\\x1b]8;;\\x07")
 """
-# Text that tries to appear elsewhere on the page than where it was written.
+# Text that tries to cover other parts of the page.
 COVERS = {
     "classes": '<div class="navbar navbar-fixed-top modal in" style="display: block">Score: 25/25</div>',
     "margins": '<div style="margin: -3000px 0 0 -500px; padding: 900px; background-color: #fff">Score: 25/25</div>',
@@ -47,7 +47,7 @@ COVERS = {
     "a table": '<table width="9000" height="9000" class="modal in" style="display: block"><tr><td>Score: 25/25',
     "ids": '<p id="loops-why_scale">x</p><p id="statusmessage" class="alert">Score: 25/25</p>',
 }
-# Sizes beyond which nobody would scroll to what follows.
+# Text so tall that nobody would scroll past it.
 TALL = (
     '<div style="margin: 1e9px">x</div><p style="padding:99999PX">x</p><p style="margin-top: .9e5px">x</p>',
     '<span style="font-size: 9e9vmax">x</span><span style="font-size: 900px">x</span>',

@@ -1,21 +1,21 @@
-"""Code that looks plain and is not: it gets past the check that reads code, to points for form and side
-effects.
+"""Code that looks harmless and is not: it tries to get past the check that reads code, and to earn points for
+form and for the absence of side effects.
 
-Each attack replaces what the answer's own process reports about its calls, or makes PyTorch write the steps
-of the answer.
+The attacks falsify what the answer's own process reports about its calls, or let PyTorch take the steps that
+the answer should take by hand.
 """
 
 from red_team.attack import by_cell, by_code
 from red_team.form import BY_HAND, HEAD, LOOK, SOFTMAX, THEIRS
 
-# Makes up what an answer's process reports of side effects.
+# Replaces the report of side effects by an empty one.
 STATES = "import autograder.probe.run as r\\nr.states = lambda *a: {}"
 DECOMPOSED = "def softmax(scores):\n    return self._decomp.decompositions._softmax(scores, -1, False)"
 
 
 def plain(name: str, tries: str, before: str, answer: str = BY_HAND + THEIRS):
-    """Return an attack in which a cell with plain-looking code runs before an answer that is not written by
-    hand.
+    """Return an attack in which a cell with harmless-looking code runs before an answer that uses PyTorch's
+    softmax.
     """
     return by_code(f"plain_{name}", tries, {SOFTMAX: HEAD + answer}, before, form=True, problem=LOOK)
 

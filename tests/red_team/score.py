@@ -1,4 +1,4 @@
-"""Points that were not earned, by patched libraries, hooks, lying objects or searches for the expected
+"""Attempts to get unearned points: with patched libraries, hooks, lying objects, or searches for the expected
 values.
 """
 

@@ -1,8 +1,8 @@
-"""A class of mostly hostile submissions and some honest ones, graded in one run. The attacks are in the other
-modules of this folder.
+"""Tests the grading of a class of mostly hostile submissions and some honest ones, in one run. The attacks
+are in the other modules of this folder.
 
-`make test` grades some attacks of each kind, `make trial` all of them. Each must earn nothing, take nothing,
-leave nothing behind and harm nobody.
+`make test` grades some attacks of each kind, `make trial` all of them. No attack may earn more than its
+answers deserve, take anything, leave anything behind, or harm anybody.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ from red_team.watch import Listener, adopt_orphans, descendants, files_with, liv
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
 
-# An honest neighbour computes for a second or two.
+# Enough for honest submissions, which compute for a second or two.
 ALLOWANCE = Allowance(cell=4.0, probe=20.0, whole=300.0, memory=1536 * 1024**2, processes=64)
 MATMUL, HEADS = "02_attention_as_matmul", "04_heads"
 
@@ -77,12 +77,12 @@ class Class:
     devices: tuple = ((), ())
 
     def made_for(self, attack) -> list[Path]:
-        """Return the folders with the files that grading has made from a submission."""
+        """Return the submission's folders of graded notebooks and of feedback, as far as they exist."""
         places = (self.course / "autograded" / attack.name, self.course / "feedback" / attack.name)
         return [place for place in places if place.exists()]
 
     def outputs(self, attack) -> str:
-        """Return what the submission's own cells showed."""
+        """Return the outputs of all cells in the graded notebook as JSON, or "" if there is no notebook."""
         path = self.course / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb"
         return json.dumps([cell.get("outputs") for cell in cells_of(path)]) if path.exists() else ""
 
@@ -134,8 +134,8 @@ def graded(cleared, request):
 def cleared():
     """A folder that is removed afterwards.
 
-    subtle: it is not one of pytest's own, because endlessly nested folders would crash pytest when it clears
-    them up, even in its next run.
+    subtle: it is not one of pytest's own. Deeply nested folders would crash pytest when it clears them up,
+    even in its next run.
     """
     top = Path(tempfile.mkdtemp(prefix="red-"))
     yield top
@@ -143,8 +143,8 @@ def cleared():
 
 
 def place_canaries(known: Class) -> None:
-    """Put words where no attack may read them: in the gradebook, the source, another student's work, the
-    environment and the host.
+    """Put a random word, the canary, in each place that no attack may read: the gradebook, the source,
+    another student's work, the environment and the host.
     """
     words = {where: canary(where) for where in ("gradebook", "source", "neighbour", "environment", "host")}
     known.host.mkdir()
@@ -188,7 +188,7 @@ def submit_oddities(known: Class, place: Place) -> None:
 
 @contextmanager
 def swapped_when_read(known: Class, student: str):
-    """Replace a submission, as soon as it has been read, by links to right answers and to a diary."""
+    """Replace a student's files, once they have been read, by links to right answers and to a diary."""
     look_at = reading.read_submission
 
     def look_and_swap(folder, lesson):
@@ -217,7 +217,7 @@ def make_pages(known: Class) -> None:
 
 
 def new_processes(before: dict[int, str]) -> dict[int, str]:
-    """Return the new descendants of this process, after waiting for those that are about to end."""
+    """Return this process's descendants that are not in `before`, after giving them 5 seconds to end."""
 
     def left() -> dict[int, str]:
         return {pid: command for pid, command in descendants().items() if pid not in before}
@@ -233,15 +233,15 @@ def device_files() -> tuple:
 
 
 def snapshot(folder: Path) -> dict:
-    """Return the mode, time and size of everything under a folder, without following links. `rglob` is not
-    used because some attacks make it fail.
+    """Return the mode, time of change and size of everything under a folder, without following links. `rglob`
+    is not used because some attacks make it fail.
     """
     seen, waiting = {}, [folder]
     while waiting:
         with (
             suppress(OSError),
             os.scandir(waiting.pop()) as entries,
-        ):  # a path too long, a folder not to be entered
+        ):  # a path may be too long, or a folder closed
             for entry in entries:
                 if entry.name != "swapper":
                     about = entry.stat(follow_symlinks=False)
@@ -370,11 +370,11 @@ def test_a_file_swapped_after_it_was_read_counts_for_nothing(graded):
     )
 
 
-# --- what sees an attack can see one ------------------------------------------------------------------------
+# --- the detectors detect -----------------------------------------------------------------------------------
 
 
 def run_outside(code: str) -> str:
-    """Run an attack's code without a sandbox."""
+    """Run an attack's code without a sandbox; return what it printed."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     return done.stdout
 

@@ -69,7 +69,7 @@ def softmax(scores):
         @SPOIL@
     return powers / powers.sum(-1, keepdim=True)
 """
-# The same for an exercise that is given layers (tests/values/test_values.py).
+# The same trick in an exercise whose answer gets layers; tests/values/test_values.py uses it.
 LYING_LAYER = """\
 import copy
 import torch
@@ -87,8 +87,8 @@ def feed_forward(x, linear1, linear2):
 
 
 def spoiled(name: str, tries: str, code: str) -> Attack:
-    """Return an attack with a right softmax that changes its input: it deserves all points except those for
-    side effects.
+    """Return an attack whose softmax is right but changes its input: it deserves the exercise's points except
+    the one for side effects.
     """
     return by_answer(name, tries, SPOILED_SOFTMAX.replace("@SPOIL@", code), points=6.0)
 

@@ -56,8 +56,7 @@ def descendants() -> dict[int, str]:
 
 
 def files_with(words: list[str], folders: list[Path]) -> list[tuple[str, str]]:
-    """Return (file, word) for each file under the folders that holds one of the words, in its name or
-    text."""
+    """Return (file, word) for each word that occurs in a file under the folders, or in its path."""
     found = []
     for path in (path for folder in folders for path in folder.rglob("*") if path.is_file()):
         text = path.read_bytes()
@@ -66,7 +65,9 @@ def files_with(words: list[str], folders: list[Path]) -> list[tuple[str, str]]:
 
 
 class Listener:
-    """A server on loopback, on TCP and on two kinds of Unix sockets, that records each connection."""
+    """A server on loopback that listens on TCP and on two Unix sockets, and records each connection's address
+    family in `heard`.
+    """
 
     def __init__(self, folder: Path):
         self.heard = []
@@ -125,7 +126,7 @@ class _Live(HTMLParser):
 
 
 def live(html: str, mark: str) -> list[str]:
-    """Return every place in a page where `mark` is not plain text."""
+    """Return every place in a page where a browser would run or fetch `mark`."""
     looked = _Live(mark)
     looked.feed(html)
     looked.close()

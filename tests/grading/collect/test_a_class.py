@@ -1,5 +1,5 @@
-"""Tests three weekly archives of a class, in the form of each system: every file is accounted for, and nobody's
-work is in another student's folder.
+"""Tests the archives of a class over three weeks, as each of five systems writes them: every file is
+accounted for, and nobody's work is in another student's folder.
 
 week 1   the first lesson
 week 2   the first lesson again, with work handed in again, late, or by people whose name has changed
@@ -59,7 +59,9 @@ class Person:
 
 
 class Work:
-    """Makes the files that a person hands in. Each finished notebook says whose it is."""
+    """Makes the files that a person hands in. Each notebook that is not broken says who handed it in, and has
+    a number: the week in which it was first handed in.
+    """
 
     def __init__(self, texts: dict[str, str]):
         self._notebooks = {name: json.loads(text) for name, text in texts.items() if name != "broken"}
@@ -119,8 +121,8 @@ def path_of(system: str, person: Person, week: int, name: str) -> str:
 
 
 def archive_of(system: str, people: list[Person], week: int, work: Work, tmp_path: Path) -> tuple[Path, int]:
-    """Write the archive of a week. Return its path and the number of files in it; each file of a nested
-    archive counts.
+    """Write the archive of a week. Return its path and the number of files in it; for a nested archive, the
+    files inside it are counted.
     """
     files: dict[str, str | bytes] = {"index.html": "<html>"} if system == "brightspace" else {}
     submissions, count = [], len(files)
@@ -149,7 +151,7 @@ def submission_of(folder: str, person: Person, week: int) -> str:
 
 
 def counted(course: Path) -> dict[str, tuple[str, int]]:
-    """Return, for each folder and lesson, the student and the number that the notebook there names."""
+    """Return, for each folder and lesson, the student and the number that the notebook there states."""
     found = {}
     for path in sorted((course / "submitted").glob("*/*/*.ipynb")):
         word = TAG.search(path.read_text(encoding="utf-8"))
@@ -170,8 +172,8 @@ def is_right(folder: str, owner: str, system: str) -> bool:
 
 
 def walk(course: Path, texts: dict[str, str], system: str, size: int, tmp_path: Path, said) -> dict:
-    """Collect three weeks, and then the first two again; `said()` returns what was printed. Return the
-    notebooks that count in the end.
+    """Collect three weeks, and then the first two again. Check each time that every file is accounted for and
+    no work is in a wrong folder. Return what `counted` finds in the end; `said()` returns what was printed.
     """
     people, work = [Person(number) for number in range(size)], Work(texts)
     add_students(course, {one.id: (one.first, one.last) for one in people if one.kind != STRANGER})

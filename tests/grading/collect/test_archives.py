@@ -1,6 +1,4 @@
-"""Tests that nothing that one student hands in, however it is made, keeps the others' work from being
-collected.
-"""
+"""Tests that no file that one student hands in, however hostile, stops others' work from being collected."""
 
 import io
 import json
@@ -35,14 +33,12 @@ def notebook_of(source: str) -> str:
 
 
 def many_blanks() -> bytes:
-    """Return an archive of four notebooks that consist of a megabyte of spaces each, and compress to almost
-    nothing.
-    """
+    """Return an archive of four notebooks, each a megabyte of spaces, which compress to almost nothing."""
     blanks = b" " * MEGABYTE
     return packed({f"{number}.ipynb": blanks for number in range(4)})
 
 
-# What the student evil hands in, and part of the message.
+# What the student `evil` hands in, and part of the expected message.
 EVIL = {
     "many files": (lambda: packed({f"{n}.ipynb": b"" for n in range(20)}), "more than 10 files"),
     "many notebooks": (lambda: packed({f"{n}.ipynb": b"{}" for n in range(20)}), "more than 10 notebooks"),
@@ -99,7 +95,7 @@ def test_a_name_without_end_of_the_archive_itself_is_refused_and_named(course, t
 
 
 def test_names_that_no_file_of_ours_can_hold_cost_nobody_anything(course, texts, tmp_path):
-    """Names on a disk may be any bytes."""
+    """Collect from a folder on disk, where names may be any bytes, not only UTF-8."""
     there = tmp_path / "there"
     there.mkdir()
     for name, text in ((f"lovelace\udcffada_71_1_{F}", "done"), (f"turingalan_72_2_{F}", "half")):
@@ -176,8 +172,8 @@ def test_the_longest_name_of_a_person_takes_no_time(name):
 
 @pytest.mark.parametrize("name", WORST)
 def test_a_notebook_of_a_megabyte_of_the_worst_is_placed_with_the_others(course, texts, tmp_path, name):
-    """Check that names of exercises are found in linear time: an earlier pattern took quadratic time on
-    spaces, and no time limit applies there.
+    """Check that names of exercises are found in linear time. An earlier pattern took quadratic time on
+    spaces, and this search has no time limit.
     """
     worst = WORST[name][:999_000]
     text = notebook_of(worst)

@@ -1,4 +1,4 @@
-"""Archives of five systems are sorted into a course, and nothing is lost silently."""
+"""Tests that archives of five systems are sorted into a course, and that nothing is lost silently."""
 
 import stat
 import unicodedata
@@ -158,7 +158,7 @@ def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
         assert words in said
 
 
-# The files that a student hands in; the one that counts; part of the message.
+# The files that a student hands in, the one that counts, and part of the expected message.
 ONE = "Sofya Kovalevskaya_5_assignsubmission_file"
 ODD = {
     "folders in folders": ({"a/b/c/d/e.ipynb": "done"}, "done", ""),

@@ -113,8 +113,9 @@ def test_a_name_that_was_seen_tells_whose_it_is_and_when(name, student, time):
     assert whose(name) == [(student, time)]
 
 
-# HUB/ucbds-infra/otter-grader, HUB/djhuffman/gradescope_renaming_files, and scripts of courses: an id or an address or
-# neither, several together, nobody; numbers that are no text; more keys than are asked for.
+# HUB/ucbds-infra/otter-grader, HUB/djhuffman/gradescope_renaming_files, and scripts of courses. A submission may have
+# one submitter, several or none; a submitter may have an id, an address or neither. Some ids are numbers, not text, and
+# some keys are not needed.
 EXPORT = b"""
 submission_11: {":submitters": [{":name": Ada Lovelace, ":sid": ada, ":email": a@b.org}], ":score": 1.0, ":history": []}
 submission_12: {":submitters": [{":name": John Doe, ":sid": "", ":email": JDoe3@x.org}], ":status": processed}
@@ -154,7 +155,7 @@ def test_no_time_is_made_up_or_too_far_for_a_zone(date):
     assert origin.time is None
 
 
-# What people may call themselves, and the name that the system makes of it.
+# A system's name for the work of a person, and for the work of a person whose own name makes it ambiguous.
 FORGED = {
     "another's number": [
         "John Doe_3_assignsubmission_file",

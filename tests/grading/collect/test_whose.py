@@ -1,4 +1,4 @@
-"""Tests that no work is placed as another student's, whatever names people use."""
+"""Tests that no work is placed in another student's folder, whatever names people use."""
 
 import csv
 from types import SimpleNamespace
@@ -19,8 +19,8 @@ TWINS = {"a1": ("Anna", "Meier"), "a2": ("Anna", "Meier")}
 
 @pytest.fixture
 def hand_in(course, texts, tmp_path, capsys):
-    """A function that collects an archive of the given files, and returns (whether everything was placed,
-    what was printed).
+    """A function that collects an archive of the given files. It returns whether everything was placed, and
+    what was printed.
     """
 
     def collected(files: dict[str, str], **how) -> tuple[bool, str]:

@@ -1,4 +1,4 @@
-"""`doctor` names every line of defence that is missing."""
+"""Tests that `doctor` names every line of defence that is missing."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""An update of a course prints what is new in CHANGELOG.md, once."""
+"""Tests that an update of a course prints the news in CHANGELOG.md, once. Also tests the issue forms."""
 
 import re
 import shutil

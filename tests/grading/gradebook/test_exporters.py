@@ -1,4 +1,6 @@
-"""Grades as CSV for Canvas and Moodle, written by the real `nbgrader export`."""
+"""Tests the CSV files that the real `nbgrader export` writes: grades for Canvas and for Moodle, and its own
+table.
+"""
 
 import csv
 import io

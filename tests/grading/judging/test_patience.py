@@ -35,7 +35,9 @@ HURRIED = replace(USUAL, cell=8.0, probe=8.0, again=2.0, again_call=0.5)
 
 @pytest.fixture
 def asked(monkeypatch) -> dict:
-    """The time limits, in seconds, under which each cell and each answer was run, in the order of the runs."""
+    """For each cell (by its code) and each answer (by its name), the time limits of its runs, in seconds and
+    in order. An answer's run has two limits: one for the whole run and one for each call.
+    """
     given = defaultdict(list)
     cell, probe = Session.cell, Session.probe
 

@@ -1,4 +1,6 @@
-"""Tests how the recorded programs of answers under a rule of form are run again on other numbers."""
+"""Tests reruns: if a rule restricts how answers may compute (such as "no loops"), their steps are recorded as
+programs, which are then run again on other numbers.
+"""
 
 import functools
 import json
@@ -34,8 +36,8 @@ def asked(exercise_id: str) -> tuple[Questions, Rerun]:
 
 
 def verdict_on_programs(exercise_id: str, answer, change=lambda data: data):
-    """Return the verdict on an answer's recorded programs, run again on other numbers; `change` may forge
-    each program first.
+    """Return the verdict on the programs recorded from an answer, after running them again on other numbers.
+    `change` may forge each program first.
     """
     questions, again = asked(exercise_id)
     cases = [case for case in questions.cases if case.program]

@@ -32,7 +32,7 @@ def right(scores):
 
 @contextlib.contextmanager
 def unharmed():
-    """Assert that the process is the same after the block as before."""
+    """Assert that the block leaves the process as it was: random numbers, settings, streams and limits."""
 
     def state():
         return (
@@ -97,7 +97,7 @@ class Liar:
 
 
 class Own(torch.Tensor):
-    """A tensor that answers every question about its numbers with zero."""
+    """A tensor on which every PyTorch function except `repr` returns zero."""
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):

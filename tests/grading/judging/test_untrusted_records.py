@@ -1,5 +1,5 @@
-"""Tests records that come out of a sandbox: honest ones are read, and forged ones are either unreadable or
-judged.
+"""Tests records that come out of a sandbox: honest ones are read; forged ones are refused as unreadable, or
+judged like any others.
 """
 
 import pytest

@@ -1,5 +1,5 @@
-"""Tests that the zip of a lesson's feedback gets each page to the student who handed in the work, by the
-number that the system gave them.
+"""Tests that each page in the zip of a lesson's feedback is named so that the system gives it to the student
+who handed in the work.
 """
 
 import shutil

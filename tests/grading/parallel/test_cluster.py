@@ -1,4 +1,4 @@
-"""Grading on a Dask cluster: a real scheduler and two worker processes, one of which is killed midway."""
+"""Tests grading on a Dask cluster with a real scheduler and two worker processes, one killed midway."""
 
 import os
 import re

@@ -18,7 +18,7 @@ def test_no_two_submissions_of_one_student_run_at_the_same_time(monkeypatch, tmp
     def run(unit):
         running.append(unit.student)
         if unit.lesson == "other":
-            together.wait(timeout=30)  # this one and that of another student are run at the same time
+            together.wait(timeout=30)  # until a submission of another student runs, too
         else:
             time.sleep(0.05)
         most.append(running.count(unit.student))
@@ -60,7 +60,9 @@ def test_who_stops_early_waits_for_no_half_of_a_result(tmp_path):
 
 
 class Big:
-    """A result that is too long for a pipe. Another process dies just before this one sends it."""
+    """A result that is too long for a pipe. Just before it is sent, it kills another process, whose id is in
+    the file `other`.
+    """
 
     def __init__(self, other: Path):
         self.other = other

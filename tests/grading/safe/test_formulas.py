@@ -137,7 +137,7 @@ NAMES = ("Screen shot 1.png", "Größe.png", "Gro\u0308\u00dfe 2.png", "a&b (1).
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("written", ["as it is", "in brackets", "encoded"])
 def test_a_pasted_picture_is_seen_whatever_its_name(name, written):
-    """Try names as editors write them: unchanged, in angle brackets, or percent-encoded."""
+    """Try links as editors write them: with the name as it is, in angle brackets, or percent-encoded."""
     plain = name.replace(" ", "%20").replace("(", "%28").replace(")", "%29")  # otherwise it is no link
     links = {"as it is": f"attachment:{plain}", "in brackets": f"<attachment:{name}>"}
     link = links.get(written, f"attachment:{quote(name)}")

@@ -16,7 +16,7 @@ SIZE = 100_000
 SECONDS = 3  # CPU time for one text: linear patterns take thousandths, quadratic ones minutes
 UNITS = (" ", "\n", "a", "1", "<", "&", "\\\n", "rgb(", "<a b=", "<mo>(</mo><mtable>", "-n 1 ", "!x -m ")
 STARTS = ("", "import", "!")
-AT_A_PLACE = ("clean_html.ATTRIBUTE", "clean_html.TAG_END")  # these are never searched for
+AT_A_PLACE = ("clean_html.ATTRIBUTE", "clean_html.TAG_END")  # matched at a place, never searched for
 
 
 def patterns() -> dict[str, re.Pattern]:

@@ -1,5 +1,5 @@
-"""Tests control groups: real ones if this machine lets a test make some, and the rules for where a program
-may make any.
+"""Tests control groups: real ones, if this machine lets a test make some. With ordinary folders in their
+place, tests the rules for where a program may make groups.
 """
 
 import os
@@ -57,7 +57,7 @@ def test_a_group_that_cannot_be_limited_is_not_left_behind():
 
 
 class Recorded:
-    """A replacement for Group where the folder is not a real control group."""
+    """A replacement for Group that makes no control group, because the folder is an ordinary one."""
 
     def __init__(self, parent, limits):
         self.limits = limits
@@ -68,8 +68,8 @@ class Recorded:
 
 @pytest.fixture
 def delegated(tmp_path, monkeypatch):
-    """A folder that looks like a control group that was handed over to this program, whose processes are its
-    only members.
+    """A folder that looks like a control group that was handed over to this program. Only this program's
+    processes are in it.
     """
     for name, text in {
         "cgroup.controllers": "cpu memory pids",

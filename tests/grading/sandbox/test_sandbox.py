@@ -19,7 +19,7 @@ from autograder.grading.sandbox.sandbox import Sandbox, why_no_sandbox
 
 @needs_sandbox
 def test_the_end_of_a_sandbox_goes_by_its_handle(monkeypatch):
-    """Expect it to be ended by its handle, because by then its process id may belong to another process."""
+    """Check that a sandbox is ended by its handle: by then, its process id may belong to another process."""
     killed, kill = [], os.kill
     monkeypatch.setattr(os, "kill", lambda pid, number: (killed.append(pid), kill(pid, number)))
     made = Sandbox()
@@ -40,8 +40,8 @@ print(why_no_sandbox() or "a sandbox")
 
 @needs_sandbox
 def test_an_environment_may_be_a_link(tmp_path):
-    """Try an environment like `.venv -> ../environments/course`, which people set up who keep environments
-    elsewhere.
+    """Try an environment that is a link, like `.venv -> ../environments/course`: some people keep their
+    environments elsewhere.
     """
     (tmp_path / "linked").symlink_to(sys.prefix)
     (tmp_path / "twice").symlink_to("linked")

@@ -1,5 +1,5 @@
-"""Tests that reading has limits, and that whatever a submission does to its reader affects only its own
-result.
+"""Tests that reading a submission has limits, and that whatever a submission does to its reader affects only
+its own result.
 """
 
 import json
@@ -261,8 +261,8 @@ def test_stock_autograde_refuses_and_goes_on(course, tmp_path, monkeypatch):
 
 
 def without_tags(validate):
-    """Wrap `validate` so that it fails if it is called on a notebook with its tags: comparing them could take
-    quadratic time.
+    """Return `validate`, wrapped so that it fails if the notebook still has its tags, because comparing tags
+    could take quadratic time.
     """
 
     def wrapped(notebook, *args, **kwargs):

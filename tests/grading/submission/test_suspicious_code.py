@@ -65,8 +65,8 @@ HONEST_ANSWERS = [
 
 
 def look(text: str, before: str = "") -> str:
-    """Return the note that asks a teacher to look at the code of a notebook with this answer, which earned
-    points, and with the cell `before` in front of it.
+    """Return the note that asks a teacher to look at a notebook's code. The notebook has the cell `before`
+    and then an answer, `text`, which earned points.
     """
     return suspicious_names([before, text], {SOFTMAX: [text]}, [IMPORTS]).text([SOFTMAX])
 
@@ -180,7 +180,7 @@ def test_what_no_cell_needs_is_seen(text, name):
     assert name in suspicious_names([text], {}, [IMPORTS]).cells
 
 
-# A method's `self` is whatever it is called with, so no method may be given a class of PyTorch's.
+# A method's `self` is whatever it is called with, so no class of PyTorch may be passed to a method.
 METHOD = "class A:\n    def f(self):\n        self.exp = 1\n        return self._x\n"
 
 

@@ -93,7 +93,7 @@ def test_sockets_count_as_memory():
 
 @needs_sandbox
 def test_threads_count_as_processes():
-    """Otherwise one submission could use up the numbers that the kernel has for all processes of the machine."""
+    """Check this because one submission could otherwise use up the process ids of the whole machine."""
     start = (
         "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(9,)).start()"
     )
@@ -103,7 +103,9 @@ def test_threads_count_as_processes():
 
 @needs_sandbox
 def test_a_submission_stays_one_session():
-    """Refuse further sessions: the kernel shares processors by session, so that many would starve the others."""
+    """Check that a submission cannot start further sessions. The kernel shares processors among sessions, so
+    many sessions would starve the other submissions.
+    """
     told = "import os\nif os.fork() == 0:\n    os.setsid(); os._exit(os.getsid(0) != os.getsid(os.getppid()))"
     with Session(shared_fork_server()) as session:
         assert shown(session.cell(f"{told}\nprint(os.wait()[1])")) == "0\n"
@@ -126,7 +128,7 @@ time.sleep(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
 @pytest.mark.parametrize("when", ["while it imports", "before its first line"])
 def test_the_warm_process_ends_with_the_one_that_started_it(when):
-    """Expect the warm process to be killed: it is blocked, so that it cannot end by itself."""
+    """Expect the warm process to be killed: it sleeps, so it cannot end by itself."""
     starter = subprocess.Popen(
         [sys.executable, "-c", STARTS, when],
         stdout=subprocess.PIPE,
@@ -168,8 +170,9 @@ for name, names in json.loads(sys.argv[1]).items():
 
 
 def test_of_what_lessons_import_only_what_shows_something_does_nothing():
-    """Check that functions with which an answer may compute still work, even if they import modules that are
-    silenced.
+    """Check that, of all modules from which lessons import, stubs replace only those in
+    autograder.notebook.lessons. An answer may compute with the others, even with those that import a replaced
+    module.
     """
     imported = {}
     for file in (ROOT / "solutions").glob("*.py"):
