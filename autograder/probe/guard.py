@@ -27,11 +27,11 @@ LONGEST_TEXT = 300
 def guarded(
     call: Callable[[], T], seconds: float, told: float | None = None
 ) -> tuple[T, None] | tuple[None, Encoded]:
-    """Return (value, None) if `call()` returns a value, or (None, error), with the error as plain data, if it
-    raises.
+    """Return (value, None) if `call()` returns a value. If it raises an error, return (None, error), with the
+    error as plain data.
 
     If the error is a fault of the autograder, its field `ours` says where it was raised. If the call runs out
-    of time, the text names `told` seconds if given, else `seconds`.
+    of time, the error's text names `told` seconds if given, else `seconds`.
     """
     try:
         with quiet(), time_limit(seconds):
