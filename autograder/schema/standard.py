@@ -40,8 +40,8 @@ def standard_cases(
     parameters: tuple[str, ...] = (),
     reference: Callable | None = None,
 ) -> list[Case]:
-    """Return a standard case of each of these kinds. For "by name", `parameters` are the names of the
-    arguments; in a class exercise, the names for the constructor come from `reference`.
+    """Return a standard case of each of these kinds. "by name" needs the names of the arguments,
+    `parameters`; in a class exercise, it takes the names of the constructor's arguments from `reference`.
     """
     marked = next((case for case in cases if case.float64), cases[0])
     first, double, most = (

@@ -118,8 +118,8 @@ def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
 
 
 def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:
-    """Return the case as part of a longer script, with its arguments and results renamed after the call that
-    they belong to.
+    """Return the case as part of a longer script: the names of its arguments and results get `which`, the
+    name of the call that they belong to, as a prefix.
     """
     positional = dict(zip(map(str, range(len(case.args))), parameters, strict=False))
     given = named_arguments(case)
