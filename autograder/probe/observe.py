@@ -107,7 +107,7 @@ class Usage:
 
 
 def _sizes_of(values: Iterable) -> list[int]:
-    """Return the number of entries of each tensor that has more than one entry, including tensors in lists."""
+    """Return the number of entries of each tensor that has several entries, including tensors in lists."""
     found: list[int] = []
     for value in values:
         if isinstance(value, torch.Tensor):
@@ -269,7 +269,7 @@ def _profiled(usage: Usage) -> Iterator[None]:
         yield
     run = Counter(event.name() for event in profiler.kineto_results.events())
     usage.names.update(run)
-    # subtle: a kernel that goes through the dispatch mode is run twice, once on its way there.
+    # subtle: the profiler sees a kernel that goes through the dispatch mode twice, once on its way there.
     if any(run[name] > 2 * usage.dispatched[name] for name in MATRIX_PRODUCTS):
         usage.products = True
 
