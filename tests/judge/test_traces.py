@@ -1,5 +1,5 @@
-"""Tests that changes that an answer makes to its arguments are found in every exercise, and have their own
-messages.
+"""Tests that whatever an answer changes and should not is found, and has its own message: its arguments, the
+modules that it receives, the random numbers and the settings of the process.
 """
 
 import pytest
