@@ -1,5 +1,5 @@
-"""Tests that an answer should compute on its inputs' device: the check names the line that makes a tensor on
-the CPU, but deducts no points.
+"""Tests checks of an answer that does not compute on its inputs' device: they name the line that makes a
+tensor on the CPU, but deduct no points.
 """
 
 import pytest
