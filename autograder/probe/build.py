@@ -41,7 +41,7 @@ def arguments(
     moved: Callable[[Any], Any] = lambda value: value,
 ) -> tuple[tuple, dict[str, Any]]:
     """Return new copies of a case's positional and keyword arguments, each passed through `moved`.
-    Floating-point tensors get `dtype` if it is given.
+    Floating-point tensors get `requires_grad` and, if it is given, `dtype`.
     """
     args = tuple(moved(live(arg, dtype, requires_grad)) for arg in case.args)
     kwargs = {name: moved(live(arg, dtype, requires_grad)) for name, arg in case.kwargs.items()}

@@ -80,8 +80,8 @@ def _raised_by_student(error: BaseException) -> bool:
 
 def _is_unwritten(error: BaseException) -> bool:
     """Return whether the function that raised the error is still a stub, with nothing but `raise`, `pass` and
-    bare expressions such as a docstring or a call of `super().__init__`. Return True if its source cannot be
-    read.
+    bare expressions such as a docstring or a call of `super().__init__`. If its source cannot be read, return
+    True as well.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     # subtle: inspect.getsource gives the same, but first looks through every module, at 2 ms a time.
