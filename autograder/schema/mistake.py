@@ -95,8 +95,8 @@ def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] =
 
 
 def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
-    """Return the mistakes with `worked` as the answer that they edit. Raises UserError if it does not contain
-    a text that is to be edited.
+    """Return the mistakes with `worked` as the answer that they edit. Raises UserError if `worked` does not
+    contain a text that an edit replaces.
     """
     for one in mistakes:
         missing = [old for old in one.edits if old not in source_of(worked)]
@@ -110,8 +110,8 @@ def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, .
 
 def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
     """Return the mistakes of an exercise, each with words. A mistake without words takes those of the last
-    mistake before it with the same id or, if there is none, of the one in `known`. Raises UserError if there
-    is neither.
+    earlier mistake with the same id or, if there is none, those of the mistake with this id in `known`.
+    Raises UserError if there is neither.
     """
     by_id, completed = dict(known), []
     for mistake in mistakes:
