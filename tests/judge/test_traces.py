@@ -1,5 +1,5 @@
-"""Tests that whatever an answer changes and should not is found, and has its own message: its arguments, the
-modules that it receives, the random numbers and the settings of the process.
+"""Tests that forbidden changes by an answer are found and have their own messages: changes to its arguments,
+to the modules that it receives, and to the random numbers and settings of the process.
 """
 
 import pytest
