@@ -42,8 +42,8 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Skip, in a run with --minutes, samples as long as there is time for the whole proofs, and tests of the
-    trial once the time is over. pytest's summary gives the reasons.
+    """Skip tests in a run with --minutes: samples as long as there is time for the whole proofs, and tests of
+    the trial once the time is over. pytest's summary gives the reasons.
     """
     minutes = item.config.getoption("minutes")
     if minutes is None:
@@ -82,8 +82,8 @@ def _turn(item) -> tuple:
 
 
 def _turn_in_limited_time(item) -> tuple:
-    """Return the sort key of a test in a run of limited time. The tests of TRIAL come last. Both among them
-    and among all other tests, samples come last, and before those the short tests come first.
+    """Return the sort key of a test in a run of limited time. Tests of TRIAL come after all others. Within
+    both groups, samples come last, and otherwise equal tests are ordered with the long ones last.
     """
     is_sample = bool(item.get_closest_marker("sample"))
     is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
