@@ -1,10 +1,10 @@
-"""Compares how fast our `grade` and stock `nbgrader autograde` grade a class; the stock command runs both in
-one process and in as many as `grade` uses. Also measures what endless loops cost. Part of `make bench`;
-asserts nothing.
+"""Compares how fast our `grade` and stock `nbgrader autograde` grade a class. The stock command runs once in
+one process, and once in as many processes as `grade` uses. Also measures what endless loops cost. Part of
+`make bench`; asserts nothing.
 
 Both commands grade the same submissions of lesson 01. They are those of the sample class, each with an extra
-cell, so that no two are the same. The stock command grades a course with nbgrader's own settings, in which
-the checks run in the students' kernels. Then `grade` runs on ten times as many submissions.
+cell, so that no two are the same. The stock command grades a course with nbgrader's own settings, so that the
+checks run in the students' kernels. Then `grade` runs on ten times as many submissions.
 """
 
 import os

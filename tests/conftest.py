@@ -42,8 +42,8 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Skip samples while there is still time for the whole proofs, and tests of the trial once the time is
-    over. Do so only in a run with --minutes; pytest's summary gives the reasons.
+    """Skip tests in a run with --minutes: samples as long as there is time for the whole proofs, and tests of
+    the trial once the time is over. pytest's summary gives the reasons.
     """
     minutes = item.config.getoption("minutes")
     if minutes is None:
@@ -82,9 +82,8 @@ def _turn(item) -> tuple:
 
 
 def _turn_in_limited_time(item) -> tuple:
-    """Return the sort key of a test in a run of limited time: the judge's proofs come last; among the others
-    and among the proofs, samples come after the whole proofs that they are taken from, and long tests after
-    short ones.
+    """Return the sort key of a test in a run of limited time. Tests of TRIAL come after all others. Within
+    both groups, samples come last, and otherwise equal tests are ordered with the long ones last.
     """
     is_sample = bool(item.get_closest_marker("sample"))
     is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
@@ -108,8 +107,8 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keep the tests of one exercise, of one lesson, or (for all other tests) of files with the same name,
-    together, so that what they share is made once.
+    """Keep together the tests of one exercise, those of one lesson and, among all other tests, those in files
+    with the same name. What they share is then made only once.
 
     subtle: xdist 3.8 looks for its own groups in a field that pytest 9 no longer has, and would distribute
     every test separately.

@@ -1,9 +1,9 @@
-"""Prints how the judge does as a table, one line per exercise: `python tests/table.py [PREFIX ...]`, where
-PREFIX is the beginning of exercise ids.
+"""Prints a table of how well the judge does, one line per exercise: `python tests/table.py [PREFIX ...]`,
+where PREFIX is the beginning of exercise ids.
 
-The columns are: right forms accepted; known mistakes caught and named; other wrong answers caught and named;
-mutants killed (of those that are not equivalent); and the median CPU time of a visible and of a hidden check
-of the worked answer.
+The columns are: right answers accepted; known mistakes caught and named; other wrong answers caught and
+named; mutants killed (of those that are not equivalent); and the median CPU time of a visible and of a hidden
+check of the worked answer.
 """
 
 import statistics

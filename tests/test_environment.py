@@ -69,7 +69,7 @@ def without(name: str) -> dict[str, str]:
 
 
 def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
-    """Return a complaint if the lock does not meet a requirement, in a list."""
+    """Return a list of one complaint if the lock does not meet a requirement, else an empty list."""
     version = lock.get(canonicalize_name(requirement.name))
     if version is None:
         return [f"{requirement.name} is not locked"]

@@ -25,8 +25,9 @@ pytestmark = pytest.mark.skipif(
     shutil.which("make") is None, reason="make is not installed (apt install make)"
 )
 
-# Where a file `refuse` holds a word of the arguments, the stand-in fails. `-c CODE` asks about versions and
-# modules: the answer is yes. `-m venv` makes a .venv of this same stand-in. All else is only written down.
+# The stand-in fails if its arguments match the pattern in the file `refuse`. It answers yes to `-c CODE`,
+# which asks about versions and modules. With `-m venv` it makes a .venv with a copy of itself. It only
+# records all other calls.
 STAND_IN = """#!/bin/sh
 if test -e refuse && echo "$*" | grep -q -e "`cat refuse`"; then exit 1; fi
 case "$1 $2" in
@@ -73,7 +74,7 @@ def make(folder, *arguments):
 
 
 def age(path, seconds):
-    """Make a file that many seconds older."""
+    """Set a file's modification time back by this many seconds."""
     then = path.stat().st_mtime - seconds
     os.utime(path, (then, then))
 
@@ -128,7 +129,7 @@ CHANGES = {
 
 
 def renew(venv, name):
-    """Make the set-up and its sources older, except the source of that name."""
+    """Make the source called `name` newer than the set-up, and the other source older."""
     age(venv / "set-up-done", 60)
     for source in {"requirements.lock", "pyproject.toml"} - {name}:
         age(venv.parent / source, 120)

@@ -40,7 +40,9 @@ def is_own(folder: Path) -> bool:
 
 
 def use(folder: Path | None) -> None:
-    """Use the lessons in this folder, or only the package's if it is None, here and in child processes."""
+    """Make this process and its child processes use the lessons in this folder in addition to the package's;
+    if `folder` is None, only the package's.
+    """
     os.environ[VARIABLE] = str(folder / "exercises") if folder else ""
     package = __name__.rpartition(".")[0]
     for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
@@ -116,8 +118,8 @@ def check_names(folder: Path) -> None:
 
 
 def _topics(folder: Path) -> dict[str, str]:
-    """Return a dict from each topic in the folder to its lesson's name, read as text without running any
-    code.
+    """Return a dict from each topic in the folder to the name of its lesson. The names are read from the
+    files' text, without running any code.
     """
     found = {}
     for path in sorted((folder / "exercises").glob("[!_]*/__init__.py")):

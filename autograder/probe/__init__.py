@@ -1,7 +1,7 @@
-"""The probe calls an answer on cases and records what comes out, as plain data.
+"""The probe calls an answer on cases and records the results as plain data.
 
-It runs where the student's code runs. It knows only inputs, no expected values, and so does not know whether
-anything is right.
+It runs in the process of the student's code. It gets the inputs but no expected values, so it cannot tell
+whether a result is right.
 """
 
 from autograder.probe.run import probe

@@ -1,12 +1,14 @@
-"""Separates the operations that a result needs from asides: a print, a plot, an assert.
+"""Distinguishes the operations that a result needs from asides such as a print, a plot or an assert.
 
-The call is repeated twice. In the first repetition every operation is traced (autograder.probe.traced), and
-suspected numbers that leave PyTorch are multiplied by 1.5: this does not affect a print or an assert, but it
-changes a result that depends on these numbers. Where loops are forbidden, all numbers that leave PyTorch are
-multiplied: a loop whose numbers do not come back does not affect the result, however many iterations it
-takes. In the second repetition, the operations that the result does not need are skipped, and their results
-from the first repetition are returned. If both repetitions give the result of the graded call, the result
-needs nothing but what the second one used.
+The graded call is repeated twice. The first repetition traces every operation (autograder.probe.traced). If a
+number that leaves PyTorch depends on a suspected operation, it is multiplied by 1.5: a result that depends on
+this number then changes, but if the number is only printed, the result stays the same. Where loops are
+forbidden, every number that leaves PyTorch is multiplied, so that a loop counts only if its numbers flow back
+into the result.
+
+The second repetition skips the operations that the result does not need, and returns their results from the
+first repetition instead. If both repetitions give the result of the graded call, the result needs only the
+operations that the second one ran.
 """
 
 import sys
@@ -24,7 +26,9 @@ from autograder.values.encode import encode
 
 
 class _Kernels(TorchDispatchMode):
-    """Detects kernels that run outside the operations that a function mode sees."""
+    """Detects kernels that run outside an `expected` block, that is, in operations that the function mode did
+    not see.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,8 +71,9 @@ class _Replay(TorchFunctionMode):
         return self.trace.results[number]
 
     def without_asides(self, usage: Usage) -> dict[str, Any]:
-        """Return the usage of the call as plain data, without modules in which nothing needed runs. Where
-        loops are forbidden, no lines are counted, because those of idle iterations would count too.
+        """Return the usage of the call as plain data, without the parts of torch.nn in which no needed
+        operation ran. Where loops are forbidden, the number of lines is 0, because the lines of unneeded
+        iterations would count too.
         """
         parts = self.beside - self.within
         # subtle: PyTorch's modules are noted when they are called, whether or not anything in them is needed.
@@ -79,12 +84,12 @@ class _Replay(TorchFunctionMode):
 def aside(
     calls: Iterator[Callable[[], Any]], result: Any, suspects: tuple[str, ...], used: set[str], closely: bool
 ) -> dict[str, Any]:
-    """Return which operations the result of a call needs.
+    """Return which operations the result of the graded call needs, as a dict.
 
-    "needed" is their usage, or None if it is unknown. "beside" holds the lines of the suspects that the
-    result does not need, "within" the lines of all other suspects. Each item of `calls` repeats the graded
-    call; `result` is the encoded result of the graded call, and `used` the names of the operations that it
-    used.
+    "needed" is the usage of these operations, or None if it is unknown. "beside" holds the lines of the
+    suspects, and of the loops, that the result does not need; "within" holds the lines of all other suspects.
+    Each item of `calls` repeats the graded call; `result` is the encoded result of the graded call, and
+    `used` the names of the operations that it used.
     """
     trace, usage = Trace(suspects), Usage(in_all_threads=closely)
     needed: set[int] = set()

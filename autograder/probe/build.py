@@ -41,7 +41,7 @@ def arguments(
     moved: Callable[[Any], Any] = lambda value: value,
 ) -> tuple[tuple, dict[str, Any]]:
     """Return new copies of a case's positional and keyword arguments, each passed through `moved`.
-    Floating-point tensors get `dtype` if it is given.
+    Floating-point tensors get `requires_grad` and, if it is given, `dtype`.
     """
     args = tuple(moved(live(arg, dtype, requires_grad)) for arg in case.args)
     kwargs = {name: moved(live(arg, dtype, requires_grad)) for name, arg in case.kwargs.items()}
@@ -79,8 +79,8 @@ TAKEN = "TakenName"  # the type of an error caused by using a name that is nn.Mo
 
 @trust_boundary
 def taken_name(module: nn.Module) -> str:
-    """Return the first method of nn.Module whose name the module uses for something else; empty if there is
-    none.
+    """Return the name of a method of nn.Module that the module uses for something else, or an empty string if
+    there is none.
     """
     held = vars(module)
     names = (*held, *held["_modules"], *held["_parameters"], *held["_buffers"])
@@ -93,8 +93,8 @@ def is_own_method(name: str) -> bool:
 
 
 def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:
-    """Return a live copy of one argument. An Optimizer stays a description, because it is built from its
-    module later.
+    """Return a live copy of one argument. An Optimizer is returned as it is, because it is built later, from
+    its module.
     """
     if isinstance(value, torch.Tensor):
         copy = with_strides(value, value.stride())
@@ -128,7 +128,7 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
 
 
 def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Run code of the course and return its global names, with their values."""
+    """Run a piece of the course's code and return its global variables as a dict."""
     names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
     exec(_compiled(code), names)
     return names
@@ -141,7 +141,7 @@ def _compiled(code: str) -> CodeType:
 
 def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
     """Return the optimiser, with its parameters in two groups, so that code that reads only the first group
-    misses some.
+    misses some parameters.
     """
     first, *others = made[spec.of].parameters()
     groups = [{"params": params} for params in ([first], others) if params]
@@ -179,11 +179,11 @@ def load_weights(
 
 
 def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
-    """Return the parameters of a plain module by name, without those of parts that no longer compute as their
-    class does.
+    """Return the parameters of a plain module by name. A part that has hooks or a replaced `forward`
+    contributes none, because it no longer computes as its class does.
 
-    subtle: no method of the module is called: an answer may have changed it so that it reports parameters
-    other than those that it computes with.
+    subtle: no method of the module is called, because an answer may have replaced the methods so that they
+    report parameters with which the module does not compute.
     """
     if type(module) not in PLAIN_MODULES:
         return {}
@@ -252,8 +252,8 @@ def constructor_traces(case: Question, init: tuple | dict[str, Any]) -> dict[str
     """Return the traces (see `_traces`) of the modules among the constructor's arguments. The keys begin with
     the kind of the first of these modules.
 
-    The trace that says which parameters require gradients is left out: some exercises freeze the modules that
-    they get.
+    The trace that says which parameters require gradients is left out, because some exercises ask for modules
+    to be frozen.
     """
     specs = [spec for spec in _items(case.init) if isinstance(spec, Module)]
     modules = [value for value in _items(init) if isinstance(value, nn.Module)]
@@ -272,8 +272,8 @@ def _items(value: Any) -> Iterator[Any]:
 
 @trust_boundary
 def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
-    """Return the state in which a call may leave a module: its parts, hooks and modes, and which parameters
-    require gradients. For a module that the call is meant to change, return only the mode.
+    """Return what a call could change about a module apart from its parameters: its parts, hooks and modes,
+    and which parameters require gradients. If the module is named in `changes`, return only its mode.
     """
     if name in changes:
         return {f"{name}.training": module.training}
@@ -304,7 +304,7 @@ def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
 
 
 def states_as_given(case: Question) -> dict[str, Any]:
-    """Return, before any call, the `states` of a case's arguments and the traces of its constructor's
-    arguments.
+    """Return the `states` of a case's arguments before any call, together with the traces of its
+    constructor's arguments.
     """
     return states(case, *arguments(case)) | constructor_traces(case, live_init(case.init))

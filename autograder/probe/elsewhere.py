@@ -1,5 +1,5 @@
-"""Checks whether an answer computes on the device of its inputs, by calling it on a device that is not the
-CPU.
+"""Checks whether an answer computes on the device of its inputs, by calling it with inputs on a device other
+than the CPU.
 
 The device stands in for a GPU, which this machine may lack. Its tensors report the device "meta" but hold
 numbers, so that an answer can read them. Like tensors on a GPU, they refuse to be combined with tensors on
@@ -27,8 +27,8 @@ OF_THE_CASE = -1  # instead of a line: the case itself made the tensor
 
 
 class StaysBehind(Exception):
-    """Raised if a tensor on the CPU is combined with a tensor on the device, or is itself the result; `line`
-    is the student's line that made the CPU tensor, or 0.
+    """Raised if a tensor on the CPU is combined with a tensor on the device, or if the result is a tensor on
+    the CPU. `line` is the student's line that made the CPU tensor, or 0 if it is unknown.
     """
 
     def __init__(self, line: int):
@@ -112,8 +112,8 @@ class OtherDevice(TorchDispatchMode):
 
 
 class _Copied(TorchFunctionMode):
-    """Makes `torch.tensor` and similar functions put their numbers on the device; PyTorch itself would leave
-    them out.
+    """Makes `torch.tensor` and similar functions put their numbers on the device. PyTorch itself would make
+    tensors there that hold no numbers.
     """
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -188,8 +188,8 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(change: Callable[[Any], Any], value: Any, kinds: Any = torch.Tensor) -> Any:
-    """Return the value with `change` applied to every object of these kinds in it (by default, to every
-    tensor).
+    """Return the value with `change` applied to every object in it that has one of these `kinds`; by default,
+    to every tensor.
     """
     if isinstance(value, kinds):
         return change(value)

@@ -27,11 +27,11 @@ LONGEST_TEXT = 300
 def guarded(
     call: Callable[[], T], seconds: float, told: float | None = None
 ) -> tuple[T, None] | tuple[None, Encoded]:
-    """Return (value, None) if `call()` returns a value, or (None, error), with the error as plain data, if it
-    raises.
+    """Return (value, None) if `call()` returns a value. If it raises an error, return (None, error), with the
+    error as plain data.
 
     If the error is a fault of the autograder, its field `ours` says where it was raised. If the call runs out
-    of time, the text names `told` seconds if given, else `seconds`.
+    of time, the error's text names `told` seconds if given, else `seconds`.
     """
     try:
         with quiet(), time_limit(seconds):
@@ -80,8 +80,8 @@ def _raised_by_student(error: BaseException) -> bool:
 
 def _is_unwritten(error: BaseException) -> bool:
     """Return whether the function that raised the error is still a stub, with nothing but `raise`, `pass` and
-    bare expressions such as a docstring or a call of `super().__init__`. Return True if its source cannot be
-    read.
+    bare expressions such as a docstring or a call of `super().__init__`. If its source cannot be read, return
+    True as well.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     # subtle: inspect.getsource gives the same, but first looks through every module, at 2 ms a time.

@@ -2,7 +2,8 @@
 
 In the main thread, the system's timers enforce the limit, if the system has timers. On Windows, which has
 none, and in other threads, a separate thread watches the time and raises the error in the block's thread.
-That works only between two steps of Python: a single call into C, such as `time.sleep`, is completed first.
+Such an error takes effect only between two steps of Python: a single call into C, such as `time.sleep`,
+finishes first.
 """
 
 import ctypes
@@ -31,9 +32,9 @@ class OutOfTime(BaseException):
 
 
 def time_limit(seconds: float) -> AbstractContextManager[None]:
-    """Raise OutOfTime in the block when this process has computed for `seconds`, or after PATIENCE times as
-    many seconds on the clock. If the error is swallowed, raise it again after each further tenth of that
-    time.
+    """Raise OutOfTime in the block when this process has computed for `seconds`, or when PATIENCE times as
+    many seconds have passed on the clock. If the block catches the error, raise it again after each further
+    tenth of the limit.
 
     An import in the block is completed first: a half-imported module could not be used again in this process.
     """
@@ -113,8 +114,8 @@ class _ByWatching(AbstractContextManager[None]):
 
 
 def _watch(limit: "weakref.ref[_ByWatching]", over: threading.Event, tick: float) -> None:
-    """Watch the time until the block is over or the `limit` object no longer exists, because an error may be
-    raised before `__exit__` can begin.
+    """Watch the time until the block is over or the `limit` object no longer exists. The object is checked
+    because an error that is raised before `__exit__` begins would leave `over` unset.
     """
     computed, began = time.process_time(), time.monotonic()
     while not over.wait(tick) and (watched := limit()) is not None:

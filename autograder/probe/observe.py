@@ -107,7 +107,7 @@ class Usage:
 
 
 def _sizes_of(values: Iterable) -> list[int]:
-    """Return the number of entries of each tensor that has more than one, including those in lists."""
+    """Return the number of entries of each tensor that has several entries, including tensors in lists."""
     found: list[int] = []
     for value in values:
         if isinstance(value, torch.Tensor):
@@ -261,15 +261,15 @@ def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:
 
 @contextlib.contextmanager
 def _profiled(usage: Usage) -> Iterator[None]:
-    """Add the kernels of all threads to `usage`. A matrix product that the dispatch mode did not see counts
-    regardless of its sizes: a profiler that recorded sizes would take three times as long.
+    """Add the kernels of all threads to `usage`. A matrix product that only the profiler saw counts whatever
+    its sizes are, because a profiler that recorded sizes would take three times as long.
     """
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # else it writes two lines to the screen each time
     with profiled_in_all_threads() as profiler:
         yield
     run = Counter(event.name() for event in profiler.kineto_results.events())
     usage.names.update(run)
-    # subtle: a kernel that goes through the dispatch mode is run twice, once on its way there.
+    # subtle: the profiler sees a kernel that goes through the dispatch mode twice, once on its way there.
     if any(run[name] > 2 * usage.dispatched[name] for name in MATRIX_PRODUCTS):
         usage.products = True
 

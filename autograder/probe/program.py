@@ -1,12 +1,13 @@
 """Records what a call computes as a program: its kernels, in order, with what each reads and makes.
 
 `Recorder` writes the program of a call in the answer's own process. `run_program` runs it again in another
-process, on other numbers of the same sizes. Its output is right only if the program computes it: a number
-that comes from anywhere but the program's inputs and constants would not fit the new inputs.
+process, on other numbers of the same sizes. The new output is right only if the recorded kernels really
+compute it from the inputs: a number from anywhere else is a constant in the program, and would not fit the
+new inputs.
 
 A program is JSON, compressed: {"steps": [[kernel, arguments, results], ...], "output": ...}. Tensors are
-numbered, inputs first; a constant is a step without a kernel. The backward pass is not recorded: that would
-take three times as long.
+numbered, inputs first; a constant is a step without a kernel. The backward pass is not recorded, because that
+would take three times as long.
 """
 
 import json
@@ -39,8 +40,8 @@ class NoProgram(Exception):
 
 
 class Recorder(TorchDispatchMode):
-    """Records the program of its block; `inputs` are the tensors that get the first numbers. Call `data`
-    after the block.
+    """A context manager that records the program of its block. The tensors in `inputs` get the first numbers.
+    Call `data` after the block.
     """
 
     @classmethod
@@ -126,7 +127,8 @@ class Recorder(TorchDispatchMode):
     def _number(self, tensor: torch.Tensor) -> int:
         """Return the number of a tensor; a tensor without a number becomes a constant.
 
-        subtle: what autograd saves for its backward pass is another object with the same storage.
+        subtle: a tensor that autograd saves for the backward pass is a new object with the same storage, so
+        the storage is looked up as well.
         """
         number = self._by_id.get(id(tensor))
         if number is None:
@@ -181,7 +183,7 @@ def _tensors(made: Any) -> Iterator[torch.Tensor]:
 
 
 def run_program(data: bytes, inputs: Iterable[torch.Tensor], usage: Usage) -> Encoded:
-    """Return the output of a program on these inputs; its operations are added to `usage`.
+    """Return the output of a program on these inputs, and add its operations to `usage`.
 
     Raises NoProgram, or any error that a kernel raises, if the data is not a program for these inputs.
     """

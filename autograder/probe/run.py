@@ -6,7 +6,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     after      the arguments and other state that the call must not change, after the call
     again      the result of a second call with the same arguments
     evaluated  the result in evaluation mode and under no_grad (modules)
-    gradients  of every float argument and parameter, for a fixed weighting of the result
+    gradients  of a fixed weighted sum of the result, with respect to every float argument and parameter
     usage      the operations used for the output and the gradients
     aside      if suspected operations were used: which operations the output needs, if that can be found out,
                and the lines of the suspects (autograder.probe.aside)
@@ -15,7 +15,8 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     elsewhere  the line that leaves the device of the inputs, if one does (autograder.probe.elsewhere)
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
-the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is not slow).
+the required parts), "out of time" or "skipped" (because an earlier case that is not marked as slow ran out of
+time).
 """
 
 import contextlib
@@ -304,7 +305,9 @@ class _Probe:
     def _step(
         self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None
     ) -> Encoded | None:
-        """Record what `call` returns under `name`; return the error that it raises, or None."""
+        """Record the result of `call`, or the error that it raises, as the step `name`. Return the error, or
+        None.
+        """
 
         def value() -> Encoded:
             # subtle: what a lazy result computes only when it is read belongs to the call.
@@ -319,8 +322,8 @@ class _Probe:
         return contextlib.nullcontext() if self.usage is None else observed(self.usage, closely)
 
     def _observed_again(self) -> AbstractContextManager:
-        """Return the hooks for a call after the first one. They observe it only in a case that is observed
-        closely: there, no call goes unseen.
+        """Return the hooks for a call after the first one. Such calls are observed only in a case that is
+        observed closely.
         """
         return self._observed() if self.case.observe else contextlib.nullcontext()
 

@@ -17,7 +17,7 @@ def run_case(case: Question, answer: Callable, args: tuple, kwargs: dict[str, An
     """Return the result of a case: the value that the call returns or, if `case.returns_dict`, a dict.
 
     The dict holds the values that the script keeps (without a script, the returned value under "return"), the
-    arguments that the answer is to change, and the recorded calls.
+    arguments that the answer must change, and the recorded calls.
     """
     if not case.returns_dict:
         return _masked(case, answer(*args, **kwargs), args, kwargs)
@@ -73,9 +73,9 @@ def _resolve(arg: object, known: dict[str, Any]) -> Any:
 def _record_calls(
     case: Question, answer: Any, args: tuple, kwargs: dict[str, Any], stack: contextlib.ExitStack
 ) -> tuple[tuple, dict[str, Any], dict[str, list]]:
-    """Return (args, kwargs, calls): the arguments, in which functions whose calls are recorded have a
-    recording wrapper, and the list of calls for each recorded name. Parts of a module get a hook instead,
-    which `stack` removes when it is closed.
+    """Return (args, kwargs, calls). In the arguments, every function whose calls are recorded is wrapped;
+    `calls` maps each recorded name to the list of its calls. A part of a module gets a hook instead, which is
+    removed when `stack` is closed.
     """
     positional, kwargs = list(args), dict(kwargs)
     calls: dict[str, list] = {name: [] for name in case.calls}

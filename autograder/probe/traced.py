@@ -2,6 +2,7 @@
 
 Numbers that leave PyTorch are multiplied by 1.5 if they leave through an operation that a rule forbids, or
 depend on one. Where loops are forbidden, all numbers that leave PyTorch are multiplied.
+autograder.probe.aside explains why.
 """
 
 import sys
@@ -45,8 +46,8 @@ class _TooMany(Exception):
 
 
 class Trace(TorchFunctionMode):
-    """Traces the operations of a call and numbers them in order. `suspects` are prefixes of names of
-    operations.
+    """Traces the operations of a call and numbers them in order. An operation is a suspect if its name begins
+    with one of `suspects`.
     """
 
     def __init__(self, suspects: tuple[str, ...]):
@@ -125,8 +126,8 @@ def _writes(name: str) -> bool:
 
 
 def _larger(value: Any) -> Any:
-    """Return numbers that left PyTorch times 1.5, to see whether the result depends on them; an exact zero
-    stays zero, and Boolean arrays are inverted.
+    """Return the numbers multiplied by 1.5, to see whether the result depends on them. Zeros stay zero, and
+    Boolean arrays are inverted.
     """
     if isinstance(value, (list, tuple)):
         return [_larger(one) for one in value]

@@ -72,8 +72,8 @@ class Seed:
 
 @dataclass(frozen=True)
 class Given:
-    """A function or class that the course passes to the answer. It is called `name` in `code`, which runs in
-    the answer's process and can use `values`.
+    """A function or class that the course passes to the answer. `code` defines it under the name `name`; the
+    code runs in the answer's process and can use `values`.
     """
 
     name: str
@@ -165,7 +165,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Question(Asked, Called):
-    """The part of a case that the answer's process receives, with how closely the answer is observed there.
+    """The part of a case that the answer's process receives, with settings for how the answer is observed
+    there.
 
     observe    whether the operations used are observed closely, for the rules of form
     record     whether operations are recorded at all (set by a check, which records them in some cases only)
@@ -262,8 +263,9 @@ def named_arguments(case: Question) -> dict[str, Any]:
 
 
 def float_type(case: Question) -> torch.dtype:
-    """Return the dtype of the float inputs: that of the first argument that is a float tensor, or else of the
-    first float tensor within an argument or among the weights; float32 if there is none.
+    """Return the dtype of the float inputs: that of the first argument that is a float tensor. If there is
+    none, return that of the first float tensor within an argument or among the weights; if there is none
+    either, float32.
     """
     tensors = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, torch.Tensor)]
     found = next(_floats([tensors, case.args, case.kwargs, case.weights]), None)

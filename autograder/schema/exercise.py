@@ -37,8 +37,8 @@ class Rules:
     forbidden  names of groups of operations in `autograder.judge.rules`
     rows       letters of axes, for exercises that forbid a matrix product: an operation that multiplies and
                sums may make at most as many entries as the longest of these axes has
-    large      the words and the question for a tensor that exceeds the `entries` of a case
-    work       the words and the question for work that exceeds the `work` of a case
+    large      the observation and the question for a tensor that exceeds the `entries` of a case
+    work       the observation and the question for work that exceeds the `work` of a case
     """
 
     loops: str | None = None
@@ -52,7 +52,7 @@ class Rules:
 class Invariant:
     """A condition on the outputs of several cases.
 
-    `kind` names its test in `autograder.judge.invariants`; `families` are the cases whose outputs it
+    `kind` names its test in `autograder.judge.invariants`; `families` names the cases whose outputs the test
     compares. If the condition does not hold, the learner reads `observation` and `question`.
     """
 
@@ -70,12 +70,11 @@ class Exercise:
     worked    a simple right answer with the exercise's name; most mistakes are edits of it
     shapes    the axes of every tensor argument and of the result ("return") in the course's letters, for
               messages
-    standard  kinds of cases to derive from the exercise's own: in "float64"; with tensors stored column by
-              column ("transposed", added automatically where it applies); with arguments by keyword ("by
-              name"); and of a "new" module, whose parameters must be random
+    standard  kinds of cases to derive from the exercise's own: "float64"; "transposed" (tensors stored column
+              by column, added automatically where it applies); "by name" (arguments by keyword); and "new" (a
+              new module, whose parameters must be random)
     needs     requirement -> (observation, question), shown when only cases with that requirement
-              (`Case.needs`) fail. The pair under "" is for an answer that fails in all cases without a
-              requirement
+              (`Case.needs`) fail. The pair under "" is shown when every case without a requirement fails
     id, lesson  follow from the path of the exercise's file
     """
 

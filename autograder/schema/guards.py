@@ -1,4 +1,6 @@
-"""Reports mistakes in an author's exercise, in one sentence each, when it is loaded or its cases drawn."""
+"""Reports mistakes in an author's exercise, in one sentence each, when the exercise is loaded or its cases
+are drawn.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,8 +8,8 @@ from autograder.schema.exercise import Invariant
 
 
 def samples_apart(first: str, second: str) -> Invariant:
-    """Require the same output for the first sample from two cases whose inputs differ in every other
-    sample.
+    """Require that two cases have the same output for their first sample. The inputs of the cases differ in
+    all samples but the first.
     """
     return Invariant(
         "samples apart",

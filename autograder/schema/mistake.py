@@ -6,11 +6,13 @@ A mistake is usually one or a few edits of the exercise's worked answer:
          "Your heads are too large by the number of heads in a group.",
          "What is the mean of two equal heads?"),
 
-Mistakes that several exercises share have an id in front of the title. Without one, the id follows from the
-exercise and the title (`own_id`). Edits that fit several worked answers are written once, in a table from
-which each exercise takes those that fit (`fitting`). A mistake that is not an edit is given as a whole answer
-(`wrong`). A mistake without words takes the words of the last mistake before it with the same id in this
-exercise, or else of the first one in the course.
+Mistakes that several exercises share have an id in front of the title. For other mistakes, the id is derived
+from the exercise and the title (`own_id`). Edits that fit several worked answers are written once, in a table
+from which each exercise takes those that fit (`fitting`). A mistake that is not an edit is given as a whole
+answer (`wrong`).
+
+A mistake without words takes those of the last earlier mistake with the same id in its exercise or, if there
+is none, those of the first mistake with this id in the course.
 """
 
 import hashlib
@@ -31,10 +33,10 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong answer with a short title, and one observation and one question that a tutor would put.
+    """A wrong answer, with a short title and with the observation and the question that a tutor would offer.
 
-    `edits` maps pieces of the worked answer's source to their replacements; if `given` is set, it is the
-    whole answer.
+    `edits` maps pieces of the worked answer's source to their replacements. If `given` is set, it is the
+    whole wrong answer, and there are no edits.
     """
 
     id: str
@@ -56,7 +58,7 @@ class Mistake:
 
 def edit(name: str, edits: Mapping[str, str], observation: str = "", question: str = "") -> Mistake:
     """Return a mistake that consists of edits of the worked answer. `name` is a short title, preceded by an
-    id if several exercises share the words.
+    id if several exercises share the mistake.
     """
     mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, edits)
@@ -93,8 +95,8 @@ def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] =
 
 
 def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
-    """Return the mistakes with `worked` as the answer that they edit. Raises UserError if it does not contain
-    a text that is to be edited.
+    """Return the mistakes with `worked` as the answer that they edit. Raises UserError if `worked` does not
+    contain a text that an edit replaces.
     """
     for one in mistakes:
         missing = [old for old in one.edits if old not in source_of(worked)]
@@ -108,8 +110,8 @@ def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, .
 
 def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
     """Return the mistakes of an exercise, each with words. A mistake without words takes those of the last
-    mistake before it with the same id or, if there is none, of the one in `known`. Raises UserError if there
-    is neither.
+    earlier mistake with the same id or, if there is none, those of the mistake with this id in `known`.
+    Raises UserError if there is neither.
     """
     by_id, completed = dict(known), []
     for mistake in mistakes:

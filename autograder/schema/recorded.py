@@ -6,7 +6,7 @@ writes it, see autograder.bundle.records) and replaces the exercises:
     exercises.json          the exercises: points, hints, rules, and the words of each mistake
     ID.safetensors          the visible cases, the expected results, and the results of each known mistake
 
-It contains neither an answer nor the code of a mistake, only inputs, outputs and a tutor's words.
+The folder contains neither answers nor the code of mistakes, only inputs, outputs and a tutor's words.
 """
 
 import json
@@ -50,7 +50,7 @@ class RecordedExercise(Exercise):
     names: tuple[str, ...] = field(default=())
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """Return the recorded cases; there are no others."""
+        """Return the recorded cases. Nothing is drawn or derived."""
         return list(self.cases(draw))
 
     @property

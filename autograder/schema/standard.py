@@ -40,8 +40,8 @@ def standard_cases(
     parameters: tuple[str, ...] = (),
     reference: Callable | None = None,
 ) -> list[Case]:
-    """Return a standard case of each of these kinds. For "by name", `parameters` are the names of the
-    arguments; in a class exercise, the names for the constructor come from `reference`.
+    """Return a standard case of each of these kinds. "by name" needs the names of the arguments,
+    `parameters`; in a class exercise, it takes the names of the constructor's arguments from `reference`.
     """
     marked = next((case for case in cases if case.float64), cases[0])
     first, double, most = (
@@ -79,19 +79,19 @@ def _of_most_arguments(cases: list[Case]) -> Case:
 
 
 def as_exact_as_float64(case: Case) -> Case:
-    """Return the case, with its tolerance lowered to what float64 allows if it has float64 inputs and counts
-    for the float64 aspect.
+    """Return the case. If it has float64 inputs and counts for the float64 aspect, its tolerance is lowered
+    to what float64 allows.
     """
     exact = case.aspect == DTYPES and float_type(case) == torch.float64
     return replace(case, scale=case.scale * IN_DOUBLE) if exact else case
 
 
 def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
-    """Return the cases, with some of them marked to be run on another device as well: the first case for each
-    set of arguments that are passed, up to MOST_CALLS_ELSEWHERE cases.
+    """Return the cases, with up to MOST_CALLS_ELSEWHERE of them marked to be run on another device as well:
+    for each set of arguments that occurs, the first case that passes it.
 
-    If the cases use float32 but never float64, none is marked, because an answer may then keep its buffers on
-    the CPU.
+    If the cases use float32 but never float64, none is marked: a right answer may then keep constants in
+    plain tensors, which stay on the CPU.
     """
     types = {tensor.dtype for case in cases for tensor in tensors_in((case.args, case.kwargs, case.weights))}
     if torch.float32 in types and torch.float64 not in types:

@@ -34,8 +34,10 @@ CALLS = FIRST, SECOND = "first", "second"
 
 def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str, ...]) -> list[Case]:
     """Return a list of one case, in which one instance answers two calls with different arguments, or an
-    empty list if no two cases can be combined. The first choice is the first case with its counterpart of the
-    same sizes in `again`; after that, the plain cases that are most alike in size are tried.
+    empty list if no two cases can be combined.
+
+    The first choice is the first case, combined with the first of `again`, which has the same sizes. After
+    that, pairs of plain cases are tried, those most alike in size first.
     """
     pairs = chain(zip(cases[:1], again, strict=False), _most_alike_first(cases))
     pair = next((pair for pair in pairs if _can_follow(*pair)), None)
@@ -118,8 +120,8 @@ def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
 
 
 def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:
-    """Return the case as part of a longer script, with its arguments and results renamed after the call that
-    they belong to.
+    """Return the case as part of a longer script: the names of its arguments and results get `which`, the
+    name of the call that they belong to, as a prefix.
     """
     positional = dict(zip(map(str, range(len(case.args))), parameters, strict=False))
     given = named_arguments(case)

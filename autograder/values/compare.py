@@ -6,8 +6,8 @@ Tensors and floats are compared with a tolerance, everything else exactly. Types
 Why the tolerance is 1e-4: a right float32 answer differs from the float64 reference only by rounding. With
 unit-size inputs and the short sums of the cases, the rounding error is about 1e-6. With large scores it is
 about 1e-7 of their size; the cases keep it small by using inputs that are exact in float32. The smallest
-error that must be rejected is that of the tanh form of GELU, about 5e-4. 1e-4 lies well above the rounding
-errors and below the error of GELU.
+error that must be rejected is about 5e-4: that of the tanh form of GELU. 1e-4 lies well above the rounding
+errors and below this error.
 """
 
 import math
@@ -38,7 +38,8 @@ class Match:
     "close"      equal within the tolerance
     "exact"      equal
     "same set"   the items of a list, or the rows of a tensor, are the same in any order
-    "same rows"  the rows of each tensor in a list are the same in any order, with any axes in front
+    "same rows"  the rows of each tensor, alone or in a list, are the same in any order; all axes but the last
+                 are flattened into one axis of rows
     "one of"     the reference gives a list of right results, and the answer must give one of them
     "random"     the parameters of two new modules have reasonable sizes, and no two of them are alike
     "same"       two values from students' code, neither of them a reference, are the same: tensors may be of
@@ -256,7 +257,7 @@ def _tensors(
 
 
 def _largest(numbers: torch.Tensor) -> float:
-    """Return the largest finite absolute value, at least 1."""
+    """Return the largest finite absolute value, or 1 if that is larger."""
     finite = numbers[numbers.isfinite()].abs()
     return max(1.0, float(finite.max())) if finite.numel() else 1.0
 

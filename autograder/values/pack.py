@@ -1,8 +1,8 @@
 """Turns plain data into bytes for another process; never with pickle.
 
 A message is a safetensors file: it holds the tensors under numbered names, and the rest as one JSON text in
-its metadata. No matter who wrote the message, reading it builds only plain data, tensors and the specs that
-the caller names, and never runs code.
+its metadata. No matter who wrote the message, reading it never runs code: it builds only plain data, tensors,
+and objects of the classes that the caller passes as `specs`.
 """
 
 import json

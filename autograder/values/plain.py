@@ -5,7 +5,7 @@ list             a list
 tuple            {"tuple": [...]}
 dict             {"map": {...}} if all keys are strings, else {"dict": [keys, items]}
 bytes, inf, nan  {"bytes": base64}, {"float": "inf"}
-a spec           {"spec": [name of its class, fields]} (see autograder.schema.case)
+a spec           {"spec": [name of its class, fields]}, for a data class such as autograder.schema.case.Module
 """
 
 import base64
@@ -51,7 +51,8 @@ def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[
 def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[Any], ...] = ()) -> Any:
     """Return the value that `flatten` turned into `data`; `take` returns the tensor for a key.
 
-    No matter who wrote the data, only the types listed above are built, and only specs of the given classes.
+    No matter who wrote the data, only the types listed at the top of this file are built, and only specs of
+    the given classes.
     """
     if isinstance(data, list):
         return [restore(item, take, specs) for item in data]
@@ -81,7 +82,7 @@ def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[An
 
 def _strides(tensor: torch.Tensor) -> dict[str, list[int]]:
     """Return {"strides": ...} for a tensor that is neither contiguous nor expanded, and an empty dict for any
-    other.
+    other tensor.
     """
     return {} if tensor.is_contiguous() or 0 in tensor.stride() else {"strides": list(tensor.stride())}
 

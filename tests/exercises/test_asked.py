@@ -212,7 +212,9 @@ def test_what_its_answers_show_is_said(own, file, old, new, sentence):
 
 
 def test_a_rule_of_form_is_among_what_is_proved(own):
-    """Apply rules as a check does: an answer that breaks a rule does not pass, even if its numbers are right."""
+    """Expect the rules of form to be applied as in a check: an answer that breaks one does not pass, even if
+    its numbers are right.
+    """
     own(EXERCISE, "standard=(", 'rules=Rules(forbidden=("torch\'s softmax family",)),\n    standard=(')
     own(EXERCISE, "import DTYPES", "import Rules, DTYPES")
     root = own(ANSWERS, "x[..., :1]", "x.mean(-1, True) + 0 * x.softmax(-1)")

@@ -1,4 +1,6 @@
-"""An author's slip is refused in one sentence when the exercise is loaded; mistakes have unique ids."""
+"""Tests that an author's slip is refused in one sentence when the exercise is loaded, and that mistakes have
+unique ids.
+"""
 
 import sys
 
@@ -110,8 +112,8 @@ def test_an_authors_slip_is_refused_in_one_sentence(own, changes, words):
 
 
 def is_made_of(case, in_float64):
-    """Return whether the tensor in `in_float64`, rounded to float32, equals that of `case`, but is not equal
-    before rounding.
+    """Return whether the first argument of `in_float64`, once rounded to float32, equals that of `case`, but
+    differs from it before rounding.
     """
     before, now = case.args[0], in_float64.args[0]
     return torch.equal(now.float(), before) and bool((now != before.double()).any())

@@ -1,4 +1,4 @@
-"""An instructor's own exercises: where they are found, and how they get to another machine."""
+"""Tests an instructor's own exercises: where they are found, and how they are sent to another machine."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An exercise's points follow the minutes that it takes."""
+"""Tests that exercises of a lesson earn points roughly in proportion to the minutes that they take."""
 
 import pytest
 

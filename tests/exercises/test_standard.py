@@ -1,4 +1,4 @@
-"""The cases that every exercise gets by default."""
+"""Tests the cases that every exercise gets by default."""
 
 import inspect
 

@@ -312,7 +312,7 @@ def test_a_rule_that_fails_is_an_error(monkeypatch):
 
 
 def test_what_is_not_there_as_a_whole_is_not_compared():
-    """Refuse incomplete drawings: one that comes from another process may be truncated."""
+    """Expect that incomplete drawings are not compared: a drawing from another process may be truncated."""
     whole = draw(torch.relu, X)
     nodes, edges = whole.whole
     part = Drawing("part", [*nodes, Node(99, "note", "", "and more")], edges)

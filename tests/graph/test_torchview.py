@@ -50,7 +50,9 @@ class DoubledRows(nn.Module):
 
 
 def test_rows_written_into_a_buffer_are_lost_and_loops_are_not_folded():
-    """Prove what lesson 04 says; the course's own tracer shows both."""
+    """Prove what lesson 04 says about torchview. The course's own tracer shows the writes into the buffer,
+    and folds the loop.
+    """
     (x,) = tensors((3, 4))
     drawing = seen(DoubledRows(), x)
     assert "torchview found no path to the output" in labels(drawing) and "output" not in labels(drawing)
@@ -59,7 +61,9 @@ def test_rows_written_into_a_buffer_are_lost_and_loops_are_not_folded():
 
 
 def test_the_inside_of_attention_and_parameters_are_not_shown():
-    """Prove what lesson 06 says: neither the number of heads nor the scale of the scores is visible."""
+    """Prove what lesson 06 says about torchview: it shows neither the number of heads nor the scale of the
+    scores.
+    """
     pictures = [str(seen(Layer(12, heads), X, depth=1)) for heads in (2, 3)]
     assert pictures[0] == pictures[1] and "weight" not in pictures[0]
     assert "weight (12, 12)" in str(draw(Layer(12, 3), X, depth=1))

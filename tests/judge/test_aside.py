@@ -1,5 +1,5 @@
 """Tests that debugging costs no points: an operation that a rule forbids is free if the result does not need
-it, and the message names its line.
+it. The message names the operation's line, if it is known.
 """
 
 import pytest

@@ -15,8 +15,8 @@ from autograder.schema.twice import TWICE
 
 
 def kept_by_sizes(answer, give):
-    """Wrap an answer so that it caches a result for all arguments of the same sizes. A call without gradients
-    then returns `give(cached, result)`.
+    """Wrap an answer so that it caches its first result for each combination of argument sizes. A call in
+    which no argument requires gradients returns `give(cached, result)`.
     """
     kept = {}
 

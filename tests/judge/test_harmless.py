@@ -1,4 +1,5 @@
-"""Tests by trying each that none of the operations that rules of form call harmless can multiply two tensors.
+"""Tries every operation that rules of form call harmless, and asserts that none of them can multiply two
+tensors.
 
 If the inputs move along a straight line, an operation that only moves, selects, adds or scales numbers gives
 results along a straight line, too; with a product of two inputs, the results curve. An operation that cannot

@@ -80,8 +80,8 @@ def test_a_stub_is_not_started_and_has_no_points(exercise_id):
     ],
 )
 def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
-    """Try only hidden cases: the visible ones have only one seed, on which the bundle's tests run the worked
-    answer.
+    """Try only hidden cases. The visible cases have only one seed, with which the bundle's tests try the
+    worked answer.
     """
     exercise, answer = find(exercise_id), worked_answer(exercise_id)
     for seed in seeds:
@@ -116,8 +116,8 @@ def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exerc
 
 
 def verdicts_on_mistakes(exercise_id, which):
-    """Return the verdicts on mistakes: on a sample of them or on all of them, judged on the visible cases, or
-    on every fourth of them, judged on the hidden cases.
+    """Return the verdicts on known mistakes. Depending on `which`, a sample of the mistakes or all of them
+    are judged on the visible cases, or every fourth one is judged on the hidden cases.
     """
     if which == SAMPLED:
         return sampled_verdicts(exercise_id)

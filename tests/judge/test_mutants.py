@@ -1,5 +1,5 @@
-"""Tests with small slips in the worked answers that the visible cases detect every slip that changes what is
-computed.
+"""Makes small slips in the worked answers, and tests that the visible cases detect every slip that changes
+what is computed.
 """
 
 import pytest

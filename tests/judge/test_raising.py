@@ -13,7 +13,7 @@ from autograder.schema.case import Given, Module
 from autograder.schema.raising import is_raising
 
 RAISING = [one for one in IDS if any(map(is_raising, expected_of(one, *PUBLIC).cases))]
-# They are given models or functions by name, or by their position.
+# Their answers receive models or functions, by name or by position.
 GIVEN = [
     "encoder.greedy_decode",
     "lm.train_step",

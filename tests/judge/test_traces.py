@@ -1,5 +1,5 @@
-"""Tests that changes that an answer makes to its arguments are found in every exercise, and have their own
-messages.
+"""Tests that forbidden changes by an answer are found and have their own messages: changes to its arguments,
+to the modules that it receives, and to the random numbers and settings of the process.
 """
 
 import pytest

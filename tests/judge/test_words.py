@@ -404,7 +404,9 @@ def test_a_hidden_case_that_should_be_refused_is_told_without_its_arguments(fail
 
 
 def test_an_error_of_the_wrong_kind_shows_no_argument_of_a_hidden_case():
-    """Try it in every function that refuses arguments, because an exercise may word its own mistake."""
+    """Try every function that must refuse some arguments, because each exercise may have a message of its own
+    for this mistake.
+    """
     refusing = [one for one in IDS if find(one).procedure == "function" and refuses(one)]
     messages = {one: verdict(one, with_another_error(one), HIDDEN).message for one in refusing}
     assert len(messages) > 20 and not {one: text for one, text in messages.items() if re.search(r"\d", text)}
@@ -415,7 +417,7 @@ def refuses(exercise_id):
 
 
 def with_another_error(exercise_id):
-    """Return the worked answer, but it raises a RuntimeError wherever it should raise another error."""
+    """Return the worked answer, changed so that it raises a RuntimeError in place of any other error."""
     worked = worked_answer(exercise_id)
 
     def answer(*args, **kwargs):

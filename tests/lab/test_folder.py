@@ -19,8 +19,8 @@ FIRST, SECOND = "01_attention_from_loops.ipynb", "02_attention_as_matmul.ipynb"
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A clone with two lessons; the text of each notebook is only its folder and name, so that copies can be
-    told apart.
+    """A clone of the course with two lessons. The text of each notebook is only its folder and its name, so
+    that copies can be told apart.
     """
     home = tmp_path / "clone"
     for kind in ("notebooks", "solutions"):

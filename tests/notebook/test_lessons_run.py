@@ -1,5 +1,5 @@
-"""Tests each lesson in one run: its claims are true, its notebook shows that, and the exercises of its last
-section are judged correctly.
+"""Tests each lesson in one run: its claims are true, its cells print the numbers in its text, and the
+exercises of its last section are judged correctly.
 """
 
 import doctest

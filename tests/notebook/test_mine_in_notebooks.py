@@ -28,7 +28,7 @@ with torch.no_grad():
 
 
 def fill(path, edits):
-    """Put the lesson's worked answers into a student notebook, changed by `edits`; return the notebook."""
+    """Put the lesson's worked answers, changed by `edits`, into a student notebook; return the notebook."""
     notebook = nbformat.read(str(path), 4)
     answers = worked_sources(path.stem)
     for exercise, (old, new) in edits.items():

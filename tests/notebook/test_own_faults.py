@@ -108,7 +108,7 @@ def test_a_module_that_breaks_is_named_as_ours(name, capsys, monkeypatch, tmp_pa
     call = ENTRIES[name]
     usual = outcome(call, capsys)
     modules = codes_run(call)
-    gc.unfreeze()  # commands that other tests call hide what they import from the collector
+    gc.unfreeze()  # commands that other tests call freeze objects, which hides them from gc.get_objects
     functions = [one for one in gc.get_objects() if type(one) is FunctionType]
     unsaid, told = {}, 0
     for module in modules.keys() - SPOKESMEN:

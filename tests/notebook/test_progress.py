@@ -52,7 +52,7 @@ def as_given_out(lesson):
 @pytest.fixture
 def notebook(tmp_path):
     """A function that copies a lesson's student notebook, replaces the texts of the named cells and returns
-    the path.
+    the path of the copy.
     """
 
     def copy(lesson=FIRST, *, name=None, more=(), **texts):

@@ -71,7 +71,7 @@ def test_one_that_swallows_the_first_ring_hears_the_next(way):
 
     def deaf():
         while len(rings) < 3:
-            # subtle: on a busy machine both timers ring in a row, the second while the first is being noted.
+            # subtle: on a busy machine, one timer may ring while the other one's ring is being recorded.
             with contextlib.suppress(OutOfTime):
                 try:
                     endless(torch.ones(1))

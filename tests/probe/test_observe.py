@@ -1,4 +1,4 @@
-"""Tests that of several calls, the one with the most operations is observed."""
+"""Tests that the counts of the largest call are kept, even if a later call raises."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Helpers for the tests of collecting: archives, and the notebooks that are in a course afterwards."""
+"""Helpers for the tests of collecting: they make archives, and read what has been placed in a course."""
 
 import zipfile
 from pathlib import Path
@@ -22,7 +22,7 @@ def zipped(path: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def placed(course: Path) -> dict[str, str]:
-    """Return the texts of the submitted notebooks, by student and number of the lesson."""
+    """Return the texts of the submitted notebooks, by student and lesson number."""
     found = sorted((course / "submitted").glob("*/*/*.ipynb"))
     assert all(path.stem == path.parent.name for path in found)
     return {f"{path.parts[-3]} {path.stem[:2]}": path.read_text(encoding="utf-8") for path in found}

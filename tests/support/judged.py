@@ -1,16 +1,16 @@
 """Verdicts for the tests. The cases, and the records of references and mistakes, are made only once for each
 exercise and seed.
 
-A hidden check has several rounds, each with all families of cases; the trial takes one round. `make test`
-tries a few answers of each kind to an exercise, `make trial` all of them.
+A hidden check has several rounds, each with all families of cases; these tests use only one round. `make
+test` tries a few answers of each kind to an exercise, `make trial` all of them.
 """
 
 import functools
 
 import torch
 
-# What PyTorch imports where it meets a padding mask or an optimiser: a trial's time limit must not cut it off
-# halfway.
+# PyTorch imports this module when it first meets a padding mask or an optimiser. It is imported here so that
+# a trial's time limit cannot cut the import off halfway.
 import torch.fx.experimental.symbolic_shapes
 from answers import answers
 from worked import answer_in, worked_file, worked_sources
@@ -50,7 +50,7 @@ def results_of(exercise, cases, answer, **more) -> list[dict]:
 
 def is_caught(exercise, expected: Expected, answer, seconds: float | None = None) -> bool:
     """Return whether a case or a rule rejects an answer. Try the cases one by one first, because the first
-    rejects most.
+    case already rejects most wrong answers.
     """
     for case, right in zip(expected.cases, expected.right, strict=True):
         records = results_of(exercise, [case], answer, seconds=seconds)
@@ -73,9 +73,7 @@ def verdict(exercise_id: str, answer, check=PUBLIC) -> Verdict:
 
 @functools.cache
 def mistake_records(exercise_id: str) -> list[tuple]:
-    """Return (mistake, the records that the probe writes of it) for every known mistake, on the visible
-    cases.
-    """
+    """Return (mistake, the probe's records of it) for every known mistake, on the visible cases."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     return [(mistake, expected.run(number)[0]) for number, mistake in enumerate(exercise.mistakes)]
 

@@ -1,5 +1,5 @@
-"""Mutants of the worked answers that the visible cases do not distinguish from them, and the mutants that are
-known to compute the same.
+"""Finds the mutants that the visible cases do not distinguish from the worked answers, and lists those that
+are known to compute the same.
 """
 
 import functools
@@ -12,9 +12,9 @@ from worked import answer_in, worked_file, worked_sources
 from autograder.exercises import all_exercises
 from autograder.judge import Expected, cases_of
 
-SECONDS = 2.0  # enough for a mutant that ends, on a busy machine; only those that never end use it up
+SECONDS = 2.0  # enough, even on a busy machine, for every mutant that ends
 
-# Mutants that compute the same as the worked answer, and why: whole kinds, in any exercise.
+# Kinds of mutants that compute the same as the worked answer in every exercise, and why.
 SAME_KIND = (
     (
         r"torch\.(randn|rand|empty|zeros)\(.* -> self\.",
@@ -38,7 +38,7 @@ SAME_KIND = (
         "the head's weight is replaced by that of the embedding",
     ),
 )
-# Lines of single ones, which EQUIVALENT lists by exercise.
+# Lines of single mutants, which EQUIVALENT lists by exercise.
 EMPTY_SETS = "a, b = (lse_a.masked_fill(empty, 0.0), lse_b.masked_fill(empty, 0.0))"
 START = "largest, total, output = (torch.full_like(q[..., :1], -torch.inf), {}, {})"
 SHARED_EVENLY = "raise ValueError(f'{n_heads} heads cannot share {d_model} features evenly')"

@@ -1,5 +1,5 @@
-"""The student bundle for the tests: it is written only once for all test processes, unpacked, and run in a
-process that has nothing else.
+"""The student bundle for the tests. It is written and unpacked only once for all test processes, and runs in
+a process that finds no other copy of the course.
 """
 
 import fcntl
@@ -95,7 +95,9 @@ class JudgedAlone:
         )
 
     def __call__(self, exercise_id: str, packed: bytes) -> list:
-        """Return the bundle's verdict, points, text and card on the records of each of several answers."""
+        """Return, for each of several answers, the verdict, the points, the text and the card that the bundle
+        makes from its records.
+        """
         self._process.stdin.write(f"{exercise_id} {len(packed)}\n".encode() + packed)
         self._process.stdin.flush()
         line = self._process.stdout.readline()

@@ -1,5 +1,5 @@
 """Tests that no module that a student's Python imports uses anything that Windows or macOS lacks, and that
-every file can be stored on both.
+every file of the repository can be stored on both systems.
 """
 
 import ast

@@ -43,8 +43,8 @@ progress(load="progress →.json")
 
 
 def wrong(exercise) -> tuple[str, str] | None:
-    """Return (source of a known mistake, text of the verdict on it here); None if all mistakes need more than
-    a lesson imports.
+    """Return (source of a known mistake, text of the verdict on it in this process). Return None if every
+    mistake needs more than a lesson imports.
     """
     cases = cases_of(exercise)
     for mistake in exercise.mistakes:

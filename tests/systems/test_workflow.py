@@ -9,7 +9,10 @@ import yaml
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 JOB = yaml.safe_load((ROOT / ".github/workflows/learner.yml").read_text(encoding="utf-8"))["jobs"]["learner"]
-PYTHON = {"py ": ".venv\\Scripts\\python", "python3 ": ".venv/bin/python"}  # by how README's block begins
+PYTHON = {
+    "py ": ".venv\\Scripts\\python",
+    "python3 ": ".venv/bin/python",
+}  # by the beginning of the README's block
 BLOCKS = re.findall(r"\bOn (Windows|a Mac|Linux)[^\n]*:\n\n```\n(.*?)```", README, re.DOTALL)
 
 

@@ -59,7 +59,7 @@ sys.path = [path for path in sys.path if path not in more]
 
 
 def write_startup(ipython: pathlib.Path) -> None:
-    """Make every kernel with this folder as IPYTHONDIR simulate Windows from before its first cell."""
+    """Make every kernel whose IPYTHONDIR is this folder simulate Windows, even before its first cell."""
     startup = ipython / "profile_default/startup/00.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(STARTUP, encoding="utf-8")

@@ -14,8 +14,8 @@ from autograder.schema.draw import Draw
 
 
 def some_mask(draw, shape, allowed=0.6) -> torch.Tensor:
-    """Return a random mask of this shape. Each entry is True with probability `allowed`; every row has at
-    least one True entry, and unlike in a padding mask, False entries may come before True ones.
+    """Return a random mask of this shape. Each entry is True with probability `allowed`, and every row has at
+    least one True entry. Unlike in a padding mask, False entries may come before True ones.
     """
     drawn = draw.normal(*shape)
     mask = drawn < torch.special.ndtri(torch.tensor(allowed))
@@ -40,8 +40,8 @@ def every_third(queries: int, keys: int) -> torch.Tensor:
 
 
 def score_by_first_feature(query, key, rows) -> None:
-    """Overwrite some weights in place, so that all queries give a token the same score, which rises by tens
-    of thousands with the token's first feature.
+    """Overwrite some weights in place, so that every query gives a token the same score: tens of thousands
+    times the token's first feature.
 
     query, key: the (weight, bias) of the two projections
     rows: the rows to overwrite in both, one for each head
@@ -72,7 +72,7 @@ def far_below(draw, queries: int, keys: int, width: int, size: float):
     """Return queries and keys whose dot products are all close to -size * size. Their entries are multiples
     of 1/2, so that the dot products are exact in float32.
 
-    With width 4 and size 512, the scores are near -131 000, where float32 rounds them to 0.016.
+    With width 4 and size 512, the scores are near -131 000, where float32 rounds them to multiples of 0.016.
     """
     q, k = ((draw.eighths(tokens, width, limit=4) * 2).round() / 2 for tokens in (queries, keys))
     q[:, 1], k[:, 1] = -size, size
@@ -105,7 +105,8 @@ class Maker:
         init     function (d_model, heads, d_head) -> the constructor's arguments
         context  whether `forward` takes a context besides x
         heads    whether masks may have an axis for heads
-        called   sizes of the cases so far, and whether they had a mask, by the constructor's arguments
+        called   dict from the constructor's arguments to the sizes of the cases so far, each with whether the
+                 case had a mask
 
     The needs of a case follow from its sizes and its mask: "several heads", "several tokens", "several of
     both", "mask", "no mask", "another mask than causal", "empty rows" and "long". If an earlier case called
@@ -222,8 +223,8 @@ def _through(weights, d_model) -> dict:
 
 
 def _weights_shown(make):
-    """Return a case of one head whose input and values are the identity, so that its output is the matrix of
-    attention weights.
+    """Return a case of one head whose input and values are the identity matrix, so that its output is the
+    matrix of attention weights.
     """
     given = {"v_proj.weight": torch.eye(5), "v_proj.bias": torch.zeros(5)} | _through(make.weights(5, 1, 5), 5)
     inputs = [torch.eye(5)[None].clone() for _ in range(1 + make.context)]
@@ -269,8 +270,8 @@ def _far_scores(make, heads):
 
 
 def _hidden_above(make, heads, far):
-    """Return a case whose blocked scores are far above the allowed ones, because of the product of feature 1
-    of the query's token and feature 0 of the key's token.
+    """Return a case whose blocked scores are far above the allowed ones. A score depends mainly on the
+    product of feature 1 of the query's token and feature 0 of the key's token.
     """
     tokens, keys, width = 4, 5 if make.context else 4, heads * 4
     given = {name: weight.clone() for name, weight in make.weights(width, heads, 4).items()}

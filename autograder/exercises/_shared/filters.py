@@ -2,7 +2,8 @@
 
     return logits.masked_fill(dropped, -torch.inf)
 
-There is also a case whose gradients flow through a softmax, as they do wherever filtered logits are used.
+There is also a case whose gradients flow through a softmax, as they do wherever filtered logits are sampled
+from.
 """
 
 from autograder.schema import GRADIENTS, Call, Case, Given, Kept, edit

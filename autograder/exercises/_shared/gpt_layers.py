@@ -1,5 +1,5 @@
-"""Weights for cases, and mistakes in the stack of layers, for the models of later lessons that consist of
-PyTorch's pre-norm layers and a final norm.
+"""Weights for cases, and mistakes in the stack of layers. They are for models that consist of PyTorch's
+pre-norm layers and a final norm.
 """
 
 from autograder.schema import edit
@@ -8,8 +8,8 @@ NORMS = ("norm1", "norm2")
 
 
 def layer_weights(draw, n_layers, d_model, d_ff):
-    """Return random parameters for `layers` and `norm`. None has its initial value: no norm scale is 1, and
-    no bias is 0.
+    """Return random parameters for `layers` and `norm`. All differ from PyTorch's initial values: no norm
+    scale is 1, and no bias is 0.
     """
     normal, weights = draw.normal, {}
     for layer in range(n_layers):

@@ -1,4 +1,6 @@
-"""For lesson 21: a small model with nested parts, inspections of it after a call, and mistakes with hooks."""
+"""A small model with nested parts, functions that inspect it after a call, and mistakes with hooks (for
+lesson 21).
+"""
 
 from autograder.schema import Call, Case, Given, Kept, Module, edit
 

@@ -68,8 +68,8 @@ class Maker:
         return (*adding, *together, *beside, "sublayers") if adding else ()
 
     def weights(self, width, d_ff):
-        """Return random values for all parameters. None has its initial value: no norm scale is 1, and no
-        bias is 0.
+        """Return random values for all parameters. All differ from PyTorch's initial values: no norm scale is
+        1, and no bias is 0.
         """
         normal, weights, size = self.draw.normal, {}, 0.6 if self.cross else 1.0
         for name in ("self_attn", "multihead_attn") if self.cross else ("self_attn",):
@@ -85,8 +85,8 @@ class Maker:
         return weights
 
     def adding(self, family, *adding):
-        """Return a case in which only these sublayers add something: the last step of every other sublayer returns
-        zeros.
+        """Return a case in which only these sublayers add something to the stream. The last linear layer of
+        every other sublayer returns zeros.
         """
         # subtle: there are more tokens than features, so that an answer that fails on long sequences is not
         # mistaken for one that fails at a certain width.
@@ -99,7 +99,7 @@ class Maker:
         return replace(case, needs=self.needs(*adding))
 
     def both(self):
-        """Yield the cases that both layers share."""
+        """Yield the cases that both decoder layers share."""
         batch, tokens, d_head, heads = self.draw.sizes(4, 2, 6)
         sizes = (d_head, heads, d_head * heads + 3)
         yield self.case("all sizes different", batch, tokens, sizes, observe=True)

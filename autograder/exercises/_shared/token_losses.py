@@ -17,7 +17,9 @@ def gradient(loss, leaf):
 
 
 def lengths(tokens, *counts):
-    """Return the mask of answers that are padded on the right to `tokens`; `counts` are their lengths."""
+    """Return the mask of answers that are padded on the right to `tokens` tokens; `counts` are the answers'
+    lengths.
+    """
     return torch.arange(tokens) < torch.tensor(counts)[:, None]
 
 

@@ -49,7 +49,8 @@ def cases(draw):
 
 
 def _packed(draw, rows, tokens):
-    """Return document numbers in packed order; about every third token begins a new document."""
+    """Return the document number of each token in packed rows. About every third token begins a new document.
+    """
     begins = draw.integers(0, 2, rows * tokens) == 0
     return begins.long().cumsum(0).reshape(rows, tokens)
 

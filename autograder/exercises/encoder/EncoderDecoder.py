@@ -125,7 +125,9 @@ def _shapes(src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
 
 
 def _weight(draw, name, shape):
-    """Return a random parameter. It does not have its initial value: no norm scale is 1, and no bias is 0."""
+    """Return a random parameter that differs from PyTorch's initial value: no norm scale is 1, and no bias is
+    0.
+    """
     if "norm" in name:
         return draw.normal(*shape, scale=0.4) + (1.3 if name.endswith("weight") else 0.0)
     return draw.normal(*shape, scale=0.5 if len(shape) == 1 or "embedding" in name else 1.2 / shape[-1] ** 0.5)

@@ -39,8 +39,8 @@ class Reference(nn.TransformerEncoderLayer):
 
 
 class ReadingMaker(Maker):
-    """A maker of cases for the encoder layer. Like the decoder layer with cross-attention, it normalises
-    after each addition, but it has no memory.
+    """A maker of cases for the encoder layer. This layer normalises after each addition, like the decoder
+    layer with cross-attention, but has no memory.
     """
 
     def __init__(self, draw):

@@ -27,8 +27,8 @@ def delta_attention(q, k, v, beta):
 
 
 def reference(q, k, v, beta):
-    """Return the outputs, found by solving for all changes at once: (I + strictly lower part of beta k k^T)
-    changes = beta v.
+    """Return the outputs. All changes of the state are found at once, by solving (I + strictly lower part of
+    beta k k^T) changes = beta v.
     """
     beta = beta.unsqueeze(-1)
     earlier = (beta * torch.einsum("...nd,...md->...nm", k, k)).tril(diagonal=-1)

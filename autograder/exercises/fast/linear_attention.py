@@ -78,8 +78,8 @@ LAST = "return above / below"
 
 
 def on_both(sums, totals):
-    """Return edits that replace both running sums by `pairs` and `k`, each followed by the code in its
-    argument.
+    """Return edits that replace the two running sums: the first by `pairs` followed by the code in `sums`,
+    the second by `k` followed by the code in `totals`.
     """
     return {SUMS: f"pairs{sums}", TOTALS: f"k{totals}"}
 

@@ -1,4 +1,4 @@
-"""A frozen linear layer plus a small update, which alone is trained (Hu et al. 2021)."""
+"""A frozen linear layer plus a small update, which is the only part that is trained (Hu et al. 2021)."""
 
 from dataclasses import replace
 
@@ -116,7 +116,7 @@ def _case(draw, family, d_in, d_out, rank, alpha=None, bias=True, shape=(3,), dt
 
 
 def _look(draw, family, **more):
-    """Return a case whose script builds the module, so that it can be compared with the layer inside it."""
+    """Return a case whose script builds the module from a linear layer, and then inspects both."""
     linear, x = _linear(draw, 5, 4, **more), draw.normal(3, 5).to(more.get("dtype", torch.float32))
     first = _case(draw, family, 5, 4, 2, **more)
     given = {"old": linear, "rank": 3, "y": x, "make": Given("make", MAKE), "look": Given("look", LOOK),

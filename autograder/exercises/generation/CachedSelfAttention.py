@@ -44,7 +44,9 @@ class CachedSelfAttention(nn.Module):
 
 
 class Reference(CachedSelfAttention):
-    """Attention computed one token at a time: each attends to everything cached so far, and to itself."""
+    """Attention computed one token at a time. Each token attends to everything cached before it, and to
+    itself.
+    """
 
     def forward(self, x, cache=None):
         keys, values = (self._in_heads(part(x)) for part in (self.k_proj, self.v_proj))

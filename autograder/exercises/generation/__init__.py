@@ -1,2 +1,2 @@
-"""Generation with a language model: a cache, ways to choose the next token, and a draft that is checked."""
+"""Generation with a language model: a cache, ways to choose the next token, and speculative decoding."""
 LESSON = "12_generation"

@@ -68,7 +68,7 @@ def cases(draw):
 
 def _case(draw, family, drafted, words, accepted, **more):
     """Return a case in which the first `accepted` tokens are accepted, the next one is not, and all later
-    ones would be. No u is near its threshold.
+    ones would be. No random number in `u` is near its threshold.
     """
     target, small = draw.weights(drafted + 1, words), draw.weights(drafted, words)
     draft, u = draw.integers(0, words - 1, drafted), draw.integers(2, 8, drafted) / 10

@@ -101,7 +101,7 @@ LINES = {
 
 
 def _all(line):
-    """Return edits of all four lines that copy. `line` is a template with fields for the part, the
+    """Return an edit of each of the four lines that copy. `line` is a template with fields for the part, the
     parameter's name and its value.
     """
     return {old: line.format(*names) for old, names in LINES.items()}

@@ -1,4 +1,5 @@
-"""The contribution of each part of a hidden state to a logit, or to a difference of two (Elhage et al. 2021).
+"""The contribution of each part of a hidden state to a logit, or to the difference between two logits (Elhage
+et al. 2021).
 """
 
 import torch
@@ -40,8 +41,8 @@ def cases(draw):
 
 
 def _case(draw, family, batch, count, width, scale=1.0, eps=1e-5, rest=0.0, **more):
-    """Return a case whose parts add up to the hidden state, apart from a random rest of the size `rest`. If
-    `scale` is 0, the hidden state is zero instead.
+    """Return a case whose parts add up to the hidden state, apart from a random remainder with standard
+    deviation `rest`. If `scale` is 0, the sum of the parts is left out of the hidden state.
     """
     parts = draw.normal(batch, count, width, scale=scale or 1.0)
     hidden = parts.sum(dim=1) * (scale > 0) + rest * draw.normal(batch, width)

@@ -72,8 +72,8 @@ NAMES = ("parameter", "gradient", "mean", "square")
 
 def _case(draw, family, shape, step=1, size=1.0, slope=1.0, fresh=False, still=False, lr=None, betas=None, eps=None,
           weight_decay=None, **more):
-    """Return a case with gradients of the scale `slope`, or zero with `still`. The running averages match
-    them, or are zero with `fresh`.
+    """Return a case with normal random gradients of standard deviation `slope`, or gradients of zero if
+    `still`. The running averages have the same scale, or are zero if `fresh`.
     """
     gradient = torch.zeros(shape) if still else draw.normal(*shape, scale=slope)
     mean = torch.zeros(shape) if fresh else draw.normal(*shape, scale=slope)

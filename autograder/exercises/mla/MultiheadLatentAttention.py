@@ -129,8 +129,8 @@ def heads_past_and_samples(draw, make):
 
 
 def _weights_shown(draw):
-    """Return a case of one head whose input and values are the identity, so that its output is the matrix of
-    attention weights.
+    """Return a case of one head whose input and values are the identity matrix, so that its output is the
+    matrix of attention weights.
     """
     make, same = maker(draw, 5), torch.eye(5)
     given = {"kv_down.weight": same, "v_up.weight": same, "out_proj.weight": same}

@@ -39,7 +39,7 @@ class MixtureOfExperts(nn.Module):
 
 class Reference(nn.Module):
     """The layer as a sum over all experts, most of them with weight 0. Each expert's first layer is also
-    called with only the tokens that chose the expert, because some cases record such calls.
+    called with only the tokens that chose the expert, because some cases record the calls of these layers.
     """
 
     def __init__(self, d_model, d_ff, n_experts, k):

@@ -45,7 +45,9 @@ class GroupedQueryAttention(nn.Module):
 
 
 class Reference(kv_heads.Reference):
-    """The shared reference, whose constructor takes the number of key/value heads."""
+    """The shared reference as a class of this module. Loading the exercise gives this class the exercise's
+    name.
+    """
 
 
 def cases(draw):

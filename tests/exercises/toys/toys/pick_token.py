@@ -1,4 +1,4 @@
-"""A sampler that is given its random numbers."""
+"""A sampler whose random numbers are passed in."""
 
 import torch
 
