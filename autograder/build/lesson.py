@@ -164,7 +164,7 @@ def _read_title(lesson: Lesson, title: str, is_code: bool) -> tuple[str, str, in
     elif not EXERCISE_ID.fullmatch(name):
         raise SourceError(f"{name!r} is not an id; ids look like loops.softmax")
     if (points > 0) != (kind == "written"):
-        raise SourceError("a written question, and no other cell, must have points and minutes in its title")
+        raise SourceError("a written question must have points and minutes in the title; no other cell may")
     return kind, name, points, minutes
 
 
