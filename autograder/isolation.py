@@ -82,7 +82,7 @@ def quiet() -> Iterator[None]:
 @trust_boundary
 def _nobody(prompt: object = "") -> str:
     """Raise EOFError. This replaces `input` while an answer runs, because nobody is there to type."""
-    raise EOFError("input() waits for someone at the keyboard, and nobody answers here")
+    raise EOFError("input() waits for someone at the keyboard, and nobody can answer here")
 
 
 @contextlib.contextmanager

@@ -1,7 +1,8 @@
 # The students' image, for a JupyterHub: the bundle, without answers, and nbgrader. In a folder with the bundle and with
 # the students' nbgrader_config.py, which GRADING.md shows:
 #     docker build --file PATH/docker/students.Dockerfile --tag attention-students .
-# TORCH_INDEX: an index of PyTorch for CPUs (see make help), gigabytes less. HUB: the version of your JupyterHub.
+# Build arguments: TORCH_INDEX, the index of PyTorch for CPUs (see make help), saves gigabytes; HUB is the version of
+# your JupyterHub.
 FROM python:3.12-slim
 ARG TORCH_INDEX=
 ARG HUB=

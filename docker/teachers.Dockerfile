@@ -1,6 +1,7 @@
 # The teachers' image, for a JupyterHub or by itself: this repository, with nbgrader and formgrader. In its folder:
 #     docker build --file docker/teachers.Dockerfile --tag attention-teachers .
-# TORCH_INDEX: an index of PyTorch for CPUs (see make help), gigabytes less. HUB: the version of your JupyterHub.
+# Build arguments: TORCH_INDEX, the index of PyTorch for CPUs (see make help), saves gigabytes; HUB is the version of
+# your JupyterHub.
 # It holds every answer: students get the other image.
 FROM python:3.12-slim
 ARG TORCH_INDEX=

@@ -150,21 +150,21 @@ def _read_title(lesson: Lesson, title: str, is_code: bool) -> tuple[str, str, in
     if title in ("", "explore"):
         return title or "plain", "", 0, 0
     if title.startswith("check:"):
-        raise SourceError("the build makes the checks: remove this cell")
+        raise SourceError("the build adds the checks itself; remove this cell")
     match = TITLE.fullmatch(title)
     if match is None:
         raise SourceError(f"this title is not known; a title is one of: {', '.join(KINDS)}")
     kind, name = match["kind"], match["name"]
     points, minutes = int(match["points"] or 0), int(match["minutes"] or 0)
     if is_code != (kind != "written"):
-        raise SourceError("a written question is a markdown cell, other titled cells are code")
+        raise SourceError("a written question must be a markdown cell, and any other titled cell a code cell")
     if kind == "timing":
         if not (lesson.images / f"{name}.png").is_file():
             raise SourceError(f"there is no picture images/{name}.png to show")
     elif not EXERCISE_ID.fullmatch(name):
         raise SourceError(f"{name!r} is not an id; ids look like loops.softmax")
     if (points > 0) != (kind == "written"):
-        raise SourceError("a written question, and only that, has its points and minutes in the title")
+        raise SourceError("a written question must have points and minutes in the title; no other cell may")
     return kind, name, points, minutes
 
 

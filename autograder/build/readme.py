@@ -52,4 +52,6 @@ def _table(root: Path) -> str:
         points = sum(exercise.points for exercise in exercises)
         hardest = max((exercise.difficulty for exercise in exercises), default=0)
         rows.append(f"| {title} | {built} | {points} | {minutes_of(read_cells(lesson))} | {'●' * hardest} |")
-    return "\n".join(rows) + "\n\nPoints of the exercises; minutes of the whole lesson, reading included."
+    return (
+        "\n".join(rows) + "\n\nThe points are those of the exercises; the minutes include reading the lesson."
+    )

@@ -117,7 +117,8 @@ def _add_grade(commands: Any) -> None:
     )
     command.epilog = (
         "Exit status: 0 if everything is graded; 1 if a submission is not, because of an error of the autograder or of "
-        "this machine (those are named, have no score, and are tried again the next time); 2 if nothing could be done."
+        "this machine (such submissions are named, have no score, and are tried again next time); 2 if nothing could "
+        "be done."
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")

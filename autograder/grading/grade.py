@@ -56,7 +56,7 @@ def grade(
         raise UserError("the number of workers must be at least 1.")
     if sandboxed and cluster is None and (why := why_no_sandbox()):
         raise UserError(
-            f"students' code is not run without a sandbox, and {why} "
+            f"students' code runs only in a sandbox, and {why} "
             "On a machine with nothing to lose, add --unsafe-no-sandbox."
         )
     api = open_course(folder)

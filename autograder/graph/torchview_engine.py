@@ -32,7 +32,7 @@ def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int)
         ) from error
     if not isinstance(target, nn.Module):
         raise UserError(
-            f"draw: torchview draws modules, and {title_of(target)} is a function; leave the engine out."
+            f'draw: torchview draws modules, and {title_of(target)} is a function; leave out engine="torchview".'
         )
     model = copied(target, {})
     arguments = [copied(value, {}) for value in inputs]

@@ -119,7 +119,7 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
         return ""
     # subtle: for hidden cases, nothing that the student's process chose is shown.
     where = f"Line {lines[0]}" if lines[0] and not hidden else "Some line"
-    return f"{where} makes a tensor on the CPU even when the inputs are on a GPU. It costs no points here."
+    return f"{where} makes a tensor on the CPU even when the inputs are on a GPU. This costs no points."
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:

@@ -210,8 +210,8 @@ def judged_by_rules(
     if broken_rule(exercise, cases, [_without_asides(record) for record in records]) is None:
         where = _lines(asides, "beside") or "your code"
         return None, (
-            f"In {where} you use something that is forbidden here, but your result does not need it. It costs no "
-            "points, and you can remove it."
+            f"In {where} you use something that is forbidden here, but your result does not need it. You can "
+            "remove it; it costs no points."
         )
     where = _lines(asides, "within")
     return (f"{rule[0]} Look at {where}." if where else rule[0], rule[1]), ""

@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         "reads a normalised copy of the stream; the stream itself, to which the sublayer's output is "
         "added, stays unnormalised.",
         "The attention is causal: no token may attend to a later one. In nn.MultiheadAttention's mask True means "
-        "*blocked*. The module returns a pair; its first part is the output.",
+        "*blocked*. The module returns a pair; its first element is the output.",
         "In outline: normalise x, apply causal self-attention, add the result to x; normalise the sum, apply the "
         "feed-forward network, add the result to the sum.",
     ),

@@ -118,8 +118,8 @@ EXERCISE = Exercise(
     hints=(
         "Each token's vector is processed on its own: project up to d_ff, apply the activation, project back down "
         "to d_model. The two layers do the projecting.",
-        "Two linear layers in a row can do no more than one. Where must the activation go so that they can? "
-        "`F.gelu` computes the exact GELU by default.",
+        "Two linear layers with nothing between them can do no more than a single one. So where does the activation "
+        "go? `F.gelu` computes the exact GELU by default.",
         "In outline: the first layer takes (..., d_model) to (..., d_ff); the exact GELU acts on every entry; the "
         "second layer takes the result back to (..., d_model).",
     ),

@@ -189,8 +189,8 @@ EXERCISE = Exercise(
         "Keep two running sums with `cumsum` over the token axis: one that adds up the D x E matrices phi(k)^T v, "
         "and one that adds up the vectors phi(k). Giving k a new last axis and v a new second-last one makes all "
         "the matrices at once.",
-        "In outline: apply phi to q and k, form the matrices (..., N, D, E) and sum them over the tokens, "
-        "sum phi(k) over the tokens as well, multiply each query by its matrix, and divide by its product "
-        "with its summed keys.",
+        "In outline: apply phi to q and k, form the matrices (..., N, D, E) and sum them over the tokens, sum phi(k) "
+        "over the tokens as well, multiply phi(q) of each query by its matrix, and divide by the dot product of phi(q) "
+        "with its sum of phi(k).",
     ),
 )

@@ -103,9 +103,9 @@ EXERCISE = Exercise(
     hints=(
         "Draw the mask for six tokens and a window of three. The main diagonal is True, and so are the "
         "two diagonals below it.",
-        "Only the distance, query index minus key index, matters. It must be at least 0, and it can take "
-        "as many values as the window has tokens. torch.arange as a column minus torch.arange as a row "
-        "gives all distances.",
+        "Only the distance, query index minus key index, matters. The smallest allowed distance is 0. What is the "
+        "largest, if the window counts the token itself? torch.arange as a column minus torch.arange as a row gives "
+        "all distances.",
         "In outline: make the (n, n) matrix of distances, write one condition for the future and one for "
         "the window, and combine them with &.",
     ),

@@ -314,7 +314,7 @@ EXERCISE = Exercise(
         "In outline: compute the dot products once. For each block: the scaled scores (hide keys after i + M - N if "
         "causal), the weights, the gradient with respect to the weights (gradient of the output times transposed "
         "values), and the gradient with respect to the scores (here the dot products are subtracted), times the scale. "
-        "Call it G. Add G times the keys to the gradient of q; G transposed, times q, is this block's part of the "
-        "gradient of k.",
+        "Call this last one G. Add G times the keys to the gradient of q; G transposed, times q, is this block's part "
+        "of the gradient of k.",
     ),
 )

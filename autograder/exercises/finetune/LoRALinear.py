@@ -216,8 +216,8 @@ EXERCISE = Exercise(
         "": ("Even with rank 1 the output is wrong.", "Which two terms does the formula add?"),
     },
     hints=(
-        "Suppose that the layer has 5 inputs and 4 outputs, and the rank is 2. Then `down` maps 5 "
-        "features to 2 and `up` maps 2 to 4, so that their output has the same shape as the layer's.",
+        "Suppose that the layer has 5 inputs and 4 outputs, and the rank is 2. Then `down` maps 5 features to 2 and "
+        "`up` maps 2 to 4, so up(down(x)) has the same shape as the layer's output.",
         "Freeze the given layer with requires_grad_(False) in __init__. `up` starts at zero, with "
         "nn.init.zeros_, so at first the module gives what the layer gives. `down` keeps its random "
         "start; if both were zero, neither would ever learn.",

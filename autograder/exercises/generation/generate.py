@@ -192,8 +192,8 @@ EXERCISE = Exercise(
     hints=(
         "Do one step by hand: the model gives logits for each of three tokens. The logits of the last one "
         "predict the fourth.",
-        "The loop makes the text longer by one token each time. The model may read only the end of it, "
-        "but it is always the whole text that you extend.",
+        "Each step makes the text longer by one token. If max_len is given, the model reads only the last max_len "
+        "tokens; you still append to the whole text.",
         "In outline: switch gradients off and repeat n_new times: cut the text to its last max_len tokens "
         "if there is a limit, run the model, give the last position's logits to `choose`, and append its "
         "tokens along the token axis.",

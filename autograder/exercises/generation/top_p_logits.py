@@ -173,13 +173,13 @@ EXERCISE = Exercise(
              "Which token should you keep, and what should happen to the others?"),
     },
     hints=(
-        "Take the probabilities 0.5, 0.3, 0.15, 0.05 and p = 0.7. For each token, add up the "
-        "probabilities before it: a token stays as long as that sum is below p.",
-        "`sort` returns the logits in decreasing order and the index where each of them was. A running "
-        "sum of their probabilities, less each token's own, gives the sums before it. `scatter` with "
-        "those indices writes a mask back to the original order.",
-        "In outline: return early for p of 1 or more, sort stably in decreasing order, take the softmax "
-        "and the sums before each token, mark the tokens, except the first, whose sum has reached p, move "
-        "the mask back to the original order, and fill with -inf.",
+        "Take the probabilities 0.5, 0.3, 0.15, 0.05 and p = 0.7. For each token, add up the probabilities before it: "
+        "the token stays if that sum is below p.",
+        "`sort` returns the logits in decreasing order and the index where each of them was. Take the running sum of "
+        "their probabilities and subtract each token's own: this is the sum before that token. `scatter` with those "
+        "indices writes a mask back to the original order.",
+        "In outline: return early for p of 1 or more; sort stably in decreasing order; take the softmax and the sum "
+        "before each token; mark every token whose sum has reached p, but never the first token; move the mask back to "
+        "the original order, and fill with -inf.",
     ),
 )

@@ -106,8 +106,8 @@ EXERCISE = Exercise(
     hints=(
         "Three linear layers are learned. Each one takes vectors of width d_model and returns vectors of width "
         "d_head; when `d_head` is None, use d_model instead.",
-        "`forward` makes queries, keys and values from x and then attends as in the lessons before. Which width "
-        "belongs in the scale: that of x, or that of the queries?",
+        "`forward` makes queries, keys and values from x and then applies attention, as in the earlier lessons. Does "
+        "the scale use the width of x, or the width of the queries?",
         "In outline: make three nn.Linear in `__init__`; in `forward`, project x (B, N, d_model) to three tensors "
         "(B, N, d_head), and apply masked attention to them, which gives (B, N, d_head).",
     ),

@@ -58,7 +58,7 @@ EXERCISE = Exercise(
         edit("MHA-53", {"return merged": "return merged.transpose(1, 2)"}),
     ),
     hints=(
-        "It undoes `split_heads`. What was the last step of `split_heads`?",
+        "`merge_heads` undoes `split_heads`. What was the last step of `split_heads`?",
         "A reshape can join two axes only if they are next to each other. Here H and d_head must be joined, and N "
         "is between them.",
         "In outline: swap the axes of heads and tokens, (B, H, N, d_head) to (B, N, H, d_head); then join the "

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
         "channel, pixel row and pixel column. With the samples that makes six axes. In an image the rows "
         "of patches and the pixel rows together form the height, so `permute` must put them next to each "
         "other, and the same holds for the width.",
-        "In outline: split to (B, rows, columns, C, patch, patch), permute to (B, C, rows, patch, "
-        "columns, patch), and flatten each of the two pairs at the end into one axis.",
+        "In outline: split to (B, rows, columns, C, patch, patch), permute to (B, C, rows, patch, columns, patch), and "
+        "flatten (rows, patch) into one axis and (columns, patch) into another.",
     ),
 )

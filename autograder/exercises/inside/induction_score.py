@@ -124,8 +124,9 @@ EXERCISE = Exercise(
     hints=(
         "Write down A B C A B C with the positions 0 to 5. At position 3 the token is A; the A before it was "
         "at position 0, so an induction head attends to position 1, the token after it.",
-        "Every query from `period` on has one such key, whose position follows from the query's. Two "
-        "index tensors of equal length, used together, pick one weight per query from the last two axes.",
+        "Every query from `period` on has one key to look at; compute its position from the query's, as in the "
+        "docstring. Two index tensors of equal length, used together, pick one weight per query from the last two "
+        "axes.",
         "In outline: make the positions of the queries with torch.arange, compute the position of each "
         "query's key, index the weights with both to get (B, H, N - period), and average over samples and "
         "queries.",

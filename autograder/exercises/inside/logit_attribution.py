@@ -134,12 +134,13 @@ EXERCISE = Exercise(
              "Which steps lead from the hidden state to the logit?"),
     },
     hints=(
-        "The logit is the dot product of the direction and norm(hidden), and norm(hidden) is hidden times "
-        "one number and, feature by feature, times the weight. With that number fixed, the logit is a sum "
-        "over the parts.",
-        "For that number, take the mean square of `hidden`, add `norm.eps`, and take one over the square root "
-        "(`torch.rsqrt`). Each text has one such number, which all its parts share.",
-        "In outline: compute that number for each text from `hidden`, multiply the direction by it and by the "
-        "norm's weight, and multiply each part by the result, summing over the features.",
+        "Start from the dot product of `direction` and norm(hidden). Here norm(hidden) is `hidden` times one number "
+        "per text and, feature by feature, times the weight. With that number fixed, the dot product is a sum over the "
+        "parts.",
+        "RMSNorm multiplies `hidden` by one number per text: take the mean square of `hidden`, add `norm.eps`, and "
+        "take one over the square root (`torch.rsqrt`). All parts of a text share this number.",
+        "In outline: for each text, compute from `hidden` the number by which the norm multiplies it; multiply the "
+        "direction by that number and by the norm's weight; multiply each part by the result, and sum over the "
+        "features.",
     ),
 )

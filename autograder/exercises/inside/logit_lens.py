@@ -136,8 +136,8 @@ EXERCISE = Exercise(
     hints=(
         "Think of how the model gets from its last hidden state to the logits: the final norm, then a "
         "product with the unembedding. Do the same with every hidden state.",
-        "Call the norm as it is. The features are the second axis of the unembedding (V, D), so it has to "
-        "be transposed for the product.",
+        "Call `norm` on each hidden state. The features are the second axis of the unembedding (V, D), so transpose it "
+        "for the product.",
         "In outline: for each of the L hidden states, apply the norm and multiply by the transposed "
         "unembedding, then stack the results along a new first axis.",
     ),

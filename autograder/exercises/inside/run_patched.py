@@ -196,8 +196,8 @@ EXERCISE = Exercise(
     hints=(
         "When a forward hook returns something other than None, PyTorch uses that in place of the part's "
         "output. Try it with one part and a tensor of zeros.",
-        "Each name needs a hook that knows its own tensor, for example through a default argument. Remove "
-        "all hooks in a `finally`, so that it happens even if the model raises.",
+        "Each name needs a hook that knows its own tensor, for example through a default argument. Remove all hooks in "
+        "a `finally`, so that none stays even if the model raises.",
         "In outline: check the names and raise ValueError for an unknown one; in a `try`, register a hook "
         "for each name that returns its tensor, and return what the model returns; in `finally`, remove "
         "the hooks.",

@@ -262,8 +262,8 @@ EXERCISE = Exercise(
     hints=(
         "There are four steps from ids to logits: embedding, layers, norm, and a product with the "
         "embedding's weight. The first and the last share one matrix.",
-        "In the loop over the layers, each layer changes x and returns a new cache, which you append to a "
-        "new list. When `caches` is None, every layer gets None.",
+        "In the loop over the layers, each layer returns a new x and a new cache; append the cache to a new list. When "
+        "`caches` is None, every layer gets None.",
         "In outline: embed the ids, call each layer with x and its own cache, collect the new caches, "
         "apply the norm, multiply by the transposed embedding weight, and return the logits and the list.",
     ),

@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         "and `down` reads the product.",
         "Only the gate's branch has an activation. PyTorch has it as F.silu; it computes z times the "
         "sigmoid of z.",
-        "In outline: call `gate` and `up` on x, which gives (..., d_ff) twice; apply F.silu to the gate, "
-        "multiply the two, and call `down`.",
+        "In outline: call `gate` and `up` on x, which gives two tensors (..., d_ff); apply F.silu to the output of "
+        "`gate`, multiply the two, and call `down` on the product.",
     ),
 )

@@ -253,8 +253,8 @@ EXERCISE = Exercise(
         "old average has weight beta and the new number weight 1 - beta.",
         "After the first step an average that started at zero holds only 1 - beta of the gradient; after "
         "step t the weights of all gradients so far add up to 1 - beta^t. Divide by that.",
-        "In outline: update both averages, correct each of them in a new variable, shrink the parameter "
-        "by the decay, subtract the rate times the corrected mean over the root plus eps, and return the "
-        "parameter and the two uncorrected averages as new tensors.",
+        "In outline: update both averages; correct each of them in a new variable; shrink the parameter by the decay; "
+        "take the root of the corrected square and add eps; subtract from the parameter lr times the corrected mean, "
+        "divided by that sum. Return the parameter and the two uncorrected averages as new tensors.",
     ),
 )

@@ -102,11 +102,11 @@ EXERCISE = Exercise(
                    BY_HAND),
     },
     hints=(
-        "Each output is one row: a weighted sum of all the rows of `values`. The weights for output i are row i "
-        "of `weights`.",
+        "Each row of the output is a weighted sum of all rows of `values`. The weights for output row i are row i of "
+        "`weights`.",
         "A number times a vector is a vector, so you can add up whole rows of `values`. No loop over the features "
         "is needed.",
         "In outline: make an (N, E) tensor of zeros; loop over the N queries, and inside that over the M values; "
-        "add each value, times its weight, to the query's row.",
+        "multiply each value by its weight, and add the product to the query's row of the output.",
     ),
 )

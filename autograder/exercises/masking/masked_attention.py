@@ -146,8 +146,8 @@ EXERCISE = Exercise(
         "number wherever a Boolean tensor is True. When `mask` is None, leave the scores alone.",
         "One kind of row needs care: a fully masked query. After the softmax its weights are NaN (0 "
         "/ 0), and they should be zero.",
-        "In outline: compute the scaled scores (..., N, M); if there is a mask, fill the blocked ones with minus "
-        "infinity; apply softmax along the keys; set the weights of blocked keys to zero; multiply by the values "
-        "(..., M, E).",
+        "In outline: compute the scaled scores (..., N, M); if there is a mask, fill the blocked scores with minus "
+        "infinity; apply softmax along the keys; set the weights of blocked keys to zero; multiply by the values (..., "
+        "M, E).",
     ),
 )

@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     needs={"long": ("Your result is right for short sentences, and wrong for long ones.",
                     "Does a number in your code limit the length of a sentence?")},
     hints=(
-        "Write out by hand the row of True and False for a sentence of 3 tokens in a row of 5.",
+        "By hand, write out the row of True and False for a sentence of 3 tokens when max_len is 5.",
         "A position is real if it is smaller than the length of its row. `torch.arange` makes the positions 0, 1, "
         "2, ...",
         "In outline: make the positions (max_len,); give the lengths a second axis, so that they are (B, 1); "

@@ -137,10 +137,10 @@ EXERCISE = Exercise(
                            "Which steps turn a score into a weight?"),
     },
     hints=(
-        "A module owns what is learned, here three matrices. Assign each one to an attribute of `self` as an "
-        "`nn.Parameter`; then PyTorch finds it.",
+        "A module holds its learned parameters, here three matrices. Assign each one to an attribute of `self` as an "
+        "`nn.Parameter`, so that PyTorch finds it.",
         "`forward` receives only `x`. It computes queries, keys and values from it and then does what `attention` "
-        "does. Which width belongs in the scale: that of x, or that of the queries?",
+        "does. Does the scale use the width of x, or the width of the queries?",
         "In outline: in `__init__`, make three random parameters of shape (d_in, d_out); in `forward`, multiply x "
         "by each of them; then compute scores, weights and weighted sum as before.",
     ),

@@ -278,8 +278,8 @@ EXERCISE = Exercise(
     hints=(
         "Follow one token by hand: it has n_experts logits, k experts with their weights, k outputs, and "
         "one weighted sum.",
-        "Loop over the experts, not over the tokens. For each expert, torch.where tells you which tokens "
-        "chose it, and as which of their choices; call it once with these rows. `index_add` adds its "
+        "Loop over the experts, not over the tokens. For each expert, torch.where tells you which tokens chose it, and "
+        "whether as their first choice, their second, and so on; call it once with these rows. `index_add` adds its "
         "results to the rows of an output that starts at zero.",
         "In outline: flatten the batch to (B * N, d_model), choose k experts per token and take the "
         "softmax of their logits. For each expert with tokens, call it on their rows, multiply by their "

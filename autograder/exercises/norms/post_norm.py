@@ -62,7 +62,7 @@ EXERCISE = Exercise(
     needs=NEEDS | {"": ("With two modules that do nothing the result should be x + x. Yours is not.",
                         "Which two tensors are added?")},
     hints=(
-        "Read the formula from the inside out. First the sublayer is called on x; what it returns is the branch.",
+        "Read the formula from the inside out. First the sublayer is called on x. What it returns is the branch.",
         "The output is always normalised, so the norm is the last step. Which sum does it receive?",
         "In outline: call the sublayer on x; add x to what it returns; call the norm on the sum.",
     ),

@@ -62,8 +62,8 @@ EXERCISE = Exercise(
     needs=NEEDS | {"": ("With two modules that do nothing the result should be x + x. Yours is not.",
                         "Which two tensors are added?")},
     hints=(
-        "Read the formula from the inside out. First the norm is called on x, then the sublayer on what the norm "
-        "returns; that is the branch.",
+        "Read the formula from the inside out. First the norm is called on x, then the sublayer on the normalised x. "
+        "What the sublayer returns is the branch.",
         "The sublayer's input is normalised. Its output is added to x. Is that x normalised as well?",
         "In outline: call the norm on x; call the sublayer on the result; add what it returns to the original x.",
     ),

@@ -132,8 +132,8 @@ EXERCISE = Exercise(
     hints=(
         "Each pair of features has one angle, p / 10000^(2i/d_model) at position p. Work it out for two positions "
         "and two pairs.",
-        "Make a table of angles first, of shape (n, d_model / 2): a column of positions, (n, 1), divided by a row "
-        "of powers.",
+        "Make a table of angles first, of shape (n, d_model / 2): a column of positions, (n, 1), divided by a row of "
+        "powers of 10000.",
         "In outline: raise a ValueError if d_model is odd; divide the positions by the powers of 10000; put the "
         "sines of the angles into the even columns and their cosines into the odd ones.",
     ),

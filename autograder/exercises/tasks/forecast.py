@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         "series before you ask for the next one.",
         "The model always reads a window as long as the history. When a new value comes in at the end, "
         "the oldest one has to go at the beginning.",
-        "In outline: switch gradients off, and repeat `steps` times: call the model on the last values, "
-        "keep its forecast, and append it. Return the forecasts as (B, steps).",
+        "In outline: switch gradients off, and repeat `steps` times: call the model on the last N values, keep its "
+        "forecast, and append it. Return the forecasts as (B, steps).",
     ),
 )

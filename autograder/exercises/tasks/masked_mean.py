@@ -144,7 +144,7 @@ EXERCISE = Exercise(
         "Multiplying by a Boolean mask multiplies by 1 or 0. Give the mask (B, N) a last axis of size 1, "
         "so that it broadcasts against x (B, N, D). In a row without real tokens the count is 0, so "
         "`clamp` it to at least 1.",
-        "In outline: multiply x by the mask, sum over the token axis, and divide by the number of real "
-        "tokens in each row, which you keep at 1 or more.",
+        "In outline: multiply x by the mask, sum over the token axis, and divide by the number of real tokens in each "
+        "row, clamped to at least 1.",
     ),
 )

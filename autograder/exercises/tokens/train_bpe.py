@@ -196,8 +196,7 @@ EXERCISE = Exercise(
         "One round counts the pairs, chooses one, and merges it. The next round works on the ids that the merge "
         "has left, not on the text.",
         "You have built two of the three steps, `count_pairs` and `merge_pair`. To choose, take the pair with the "
-        "largest count; `max` takes a key and returns the first of equal entries. When is there nothing left to "
-        "choose?",
+        "largest count; `max` takes a key and returns the first of equal entries. When must the rounds end early?",
         "In outline: turn the text into a list of its UTF-8 bytes; repeat at most n_merges times: count the "
         "pairs, stop if none occurs twice, add the most frequent one to the list of merges, and replace it in "
         "the ids by the next free id; return the list.",

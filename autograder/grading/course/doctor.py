@@ -7,8 +7,8 @@ from autograder.grading.sandbox.sandbox import chosen_bwrap, why_no_sandbox
 
 NO_GROUPS = (
     "no control groups (cgroup v2): memory and processes are limited by rlimits and a check every tenth of a second, "
-    "which misses memory in pipes, page tables and the like. Under systemd the kernel counts all of it: "
-    "`systemd-run --user --scope -p Delegate=yes python -m autograder grade ...`"
+    "which misses memory in pipes, page tables and the like. Under systemd, this command makes the kernel "
+    "count all of it: `systemd-run --user --scope -p Delegate=yes python -m autograder grade ...`"
 )
 # A cell that prints the name of each line of defence that is missing.
 PROBE = """
@@ -27,9 +27,9 @@ is_open("system calls are not filtered (seccomp)", lambda: status.get("Seccomp",
 is_open("programs may gain privileges (no_new_privs)", lambda: status.get("NoNewPrivs", "0").strip() != "1")
 for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
     is_open(f"privileges of root are left ({name})", lambda: int(status.get(name, "0"), 16))
-is_open("memory can be shared that nobody counts", lambda: mmap.mmap(-1, 4096))
-is_open("memory can be shared by /dev/zero", zero)
-is_open("memory can be shared by memfd_create", lambda: os.memfd_create("x") >= 0)
+is_open("shared memory that is not counted can be made", lambda: mmap.mmap(-1, 4096))
+is_open("uncounted memory can be shared through /dev/zero", zero)
+is_open("uncounted memory can be shared through memfd_create", lambda: os.memfd_create("x") >= 0)
 is_open("sockets other than unix sockets can be made", lambda: socket.socket(socket.AF_INET))
 is_open("what the whole machine does can be read in /proc", lambda: os.path.exists("/proc/timer_list"))
 is_open("user namespaces can be made", lambda: ctypes.CDLL(None).unshare(0x10000000) == 0)
@@ -96,7 +96,7 @@ def _limits() -> Finding:
     from autograder.grading.worker.allowance import USUAL
 
     gib, cores = USUAL.memory / 1024**3, os.cpu_count()
-    text = f"{gib:.0f} GiB of memory and {USUAL.processes} processes a submission, {cores} submissions at a time, "
+    text = f"{gib:.0f} GiB of memory and {USUAL.processes} processes per submission, {cores} submissions at a time, "
     text += (
         "enforced by the kernel's control groups."
         if parent_of_groups()

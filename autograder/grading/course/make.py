@@ -45,10 +45,10 @@ from autograder.grading.course.settings import configure
 
 c = get_config()  # noqa: F821
 configure(c, os.path.dirname(os.path.abspath(__file__)))
-# An exchange knows the course by this id: two courses on one hub need different ones.
+# nbgrader's exchange identifies the course by this id: two courses on one hub need different ids.
 c.CourseDirectory.course_id = "{id}"
 
-# What is set below wins, for instance:
+# Settings below override those above, for instance:
 # c.LateSubmissionPlugin.penalty_method = "zero"  # late work has no points
 # c.Course.timezone = "Europe/Berlin"  # the time zone of your school
 '''

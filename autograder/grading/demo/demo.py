@@ -31,7 +31,7 @@ def demo(folder: Path | str) -> None:
         shutil.rmtree(folder)
     if why := why_no_sandbox():
         print(
-            f"The class is our own, so it is graded without a sandbox, which this machine does not have: {why}"
+            f"This machine has no sandbox, and the made-up class is our own, so it is graded without one: {why}"
         )
     folder = make_course(folder)
     (folder / MARK).touch()

@@ -85,7 +85,7 @@ class Questions:
 
     def _why_ended(self, ended: ProcessEnded) -> str:
         if ended.was_stopped:
-            return "Your code was still running after a minute, and was stopped."
+            return "Your code did not return in time, and was stopped."
         how = "" if self.hidden else f" (exit status {ended.status})"
         return (
             f"Your code ended the Python process before it could be judged{how}.\n"
@@ -96,7 +96,7 @@ class Questions:
         name = self.exercise.name
         if reply.found:
             kind = "" if self.hidden else reply.kind
-            return f"{name} is {f'a {kind}, ' if kind else ''}not something that can be called."
+            return f"{name} is {f'a {kind}, which' if kind else 'something that'} cannot be called."
         if stopped is None:
             return f"There is no {name} in the file."
         how = "" if self.hidden else _how_it_stopped(stopped)

@@ -36,7 +36,7 @@ LARGEST_GRAPH = 1_000_000
 LONGEST_PLACE = 200
 NOT_RERUN = "does not give the same numbers when its steps are run again ({})"
 OPERATIONS_UNKNOWN = (
-    "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."
+    "Your notebook uses the checker's own modules ({}), so the checker cannot tell which operations it uses."
 )
 
 

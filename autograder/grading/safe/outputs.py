@@ -22,7 +22,7 @@ LARGEST_PICTURE = 4_000_000
 MOST_OUTPUTS = 200
 MOST_SHOWN = 20_000_000
 TOO_LARGE = "\n(This picture is too large to be shown here, or damaged.)"
-NO_ROOM = "(The notebook shows too much; the rest is left out.)"
+NO_ROOM = "(The notebook has more output than this page can show; the rest is left out.)"
 
 
 class Shown:

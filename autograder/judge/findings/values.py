@@ -142,7 +142,7 @@ def _wrong_number_of_calls(context: CaseContext, step: str, found: Difference) -
     name = context.name_of(str(found.path[0]).removeprefix(CALLS_OF))
     observation = f"`{name}` should be called {expected}; you call it {actual}."
     return context.finding(
-        TYPE, observation, "How often, and in which steps, should it be called?", step=step
+        TYPE, observation, "How many times, and in which steps, should it be called?", step=step
     )
 
 
@@ -158,7 +158,7 @@ def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
     elif further:
         fault = f"has the key {formatting.shorten(further[0])}, which should not be there"
     owner = _place(found) if found.path else "Your dict"
-    return context.finding(TYPE, f"{owner} {fault}.", "Which keys belong in it?", step=step)
+    return context.finding(TYPE, f"{owner} {fault}.", "Which keys should the dict have?", step=step)
 
 
 def _wrong_shape(context: CaseContext, step: str, found: Difference) -> Finding:
@@ -210,7 +210,7 @@ def _of_type(
 def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding:
     if found.expected["kind"] != "tensor":
         expected, actual = formatting.format_difference(found.expected["value"], found.actual["value"])
-        question = "Work this one out by hand. At which step do you get something else?"
+        question = "Work this one out by hand. At which step does your value differ?"
         return context.finding(NUMBERS, _should_be(found, expected, actual), question, step=step)
     expected, actual = formatting.format_numbers(
         *(one["data"][found.index] for one in (found.expected, found.actual))
@@ -220,7 +220,7 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
         place = entry.capitalize() or "The result"
     else:
         place = f"{_place(found)}: {entry}" if entry else _place(found)
-    level, question = NUMBERS, "Work this one entry out by hand. At which step do you get another number?"
+    level, question = NUMBERS, "Work this one entry out by hand. At which step does your number differ?"
     if found.what == "not finite" and found.actual["data"][found.index].isinf() and _holds_infinities(found):
         question = "Which entries should be infinite?"
     elif found.what == "not finite" and _is_as_found(found.actual["data"][found.index]):

@@ -39,7 +39,7 @@ def added(wrong: Pairs, pairs: Pairs) -> Words | None:
     for n in range(max(len(p.case.args) for p in wrong)):
         if all(_is_argument(p, n, p.actual - p.expected) for p in wrong):
             return (
-                "Your result is the expected one plus one of the inputs.",
+                "Your result is the right one, with one of the inputs added to it.",
                 "Does the formula of this exercise add that input?",
             )
     return None

@@ -81,7 +81,7 @@ def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
     ranks = {p.expected.dim() for p in wrong}
     right = {p.expected.dim() for p in pairs if not p.wrong and p.expected.numel() > 1}
     if right and not ranks & right:
-        return "Whether your result is right depends on how many axes it should have.", (
+        return "Your result is right for some numbers of axes, and wrong for others.", (
             "Which axes does each of your steps work on, counted from the end?"
         )
     return None
@@ -153,7 +153,7 @@ def not_from_input(wrong: Pairs, pairs: Pairs) -> Words | None:
         for x, p in zip(inputs, wrong, strict=True)
     ):
         return "Your result contains numbers that are not in the input, or repeats some of them.", (
-            "Should this step change numbers, or only move them?"
+            "Does the docstring ask you to change numbers, or only to move them?"
         )
     return None
 

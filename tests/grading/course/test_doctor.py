@@ -20,6 +20,6 @@ def test_what_is_open_without_a_sandbox_is_named():
     text = subprocess.run(
         [sys.executable, "-c", doctor.PROBE], capture_output=True, text=True, check=True
     ).stdout
-    assert "memory can be shared that nobody counts" in text.splitlines()
+    assert "shared memory that is not counted can be made" in text.splitlines()
     finding = doctor.second_lines(text.splitlines())
     assert finding.state == doctor.LIMITED and "/dev/zero" in finding.advice
