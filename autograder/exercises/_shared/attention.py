@@ -84,6 +84,7 @@ LAYERS = (
     edit("HEAD-21", {"return ": "return x + "}),
 )
 
+A_PAIR = ("You return two things instead of one.", "Which result does the docstring list under `returns`?")
 TOO_SMALL = (
     "When all allowed scores are very low, or blocked scores very high, blocked keys get some weight.",
     "What if every allowed score is below the number that you fill in or add?",
@@ -94,7 +95,7 @@ MASK_USE = (
     edit("MSK-01", {"~mask, -torch.inf": "mask, -1e9"}),
     edit("MSK-03 blocked scores are set to zero", {"-torch.inf": "0.0"},
          "A blocked key still gets a weight, as if its score were 0.",
-         "What weight does softmax give to a score of 0?"),
+         "Does softmax give a score of 0 the weight 0?"),
     edit("MSK-03", {"-torch.inf": "0.0", CLEANED: EMPTY_AS_ZEROS}),
     edit("MSK-05 the mask is added to the scores", {FILL: "scores + mask"},
          "Your mask shifts scores by one and blocks nothing.",

@@ -300,7 +300,7 @@ MASK_NEEDS = {
              "Does a number in your code limit the length of a sentence?"),
     "several tokens": ("Your result is right for a single token, so its value is right; with several "
                        "tokens the weights are wrong.",
-                       "Which steps turn a score into a weight?"),
+                       "Which steps lead from queries and keys to the weights?"),
     "": ("Your answer is wrong even for a single token, whose only weight is one.",
          "Through which steps does its value pass on the way to the output?"),
 }

@@ -21,7 +21,7 @@ LOW = (
 )
 FILTERS = (
     edit("SAM-09 dropped tokens get the logit 0", {"-torch.inf": "0.0"},
-         "You give dropped tokens the logit 0.", "What probability does the logit 0 get?"),
+         "You give dropped tokens the logit 0.", "Does softmax give a logit of 0 the probability 0?"),
     edit("SAM-11 the likely ones are dropped", {"(dropped,": "(~dropped,"},
          "You drop the likely tokens.", "Which tokens should you keep?"),
     edit("SAM-27 probabilities", {LAST: f"torch.softmax({LAST}, dim=-1)"},

@@ -52,7 +52,7 @@ HEADS = (
          "Which features belong to head 2 when heads are 4 wide?"),
     edit("MHA-25 one head kept", {MERGE: "output[:, -1:].expand_as(output).transpose(1, 2).flatten(2)"},
          "All your heads return the result of one head.",
-         "Which line uses the result of head 0?"),
+         "Which line picks out the result of a single head?"),
     edit("MHA-25", {MERGE: "output[:, :1].expand_as(output).transpose(1, 2).flatten(2)"}),
     edit("MHA-47 averages or adds up the heads",
          {MERGE: "output.mean(dim=1, keepdim=True).expand_as(output).transpose(1, 2).flatten(2)"},
@@ -87,7 +87,7 @@ HEADS = (
          "nn.Linear stores its weight as (out, in). Which of these axes meets the features of the merged heads?"),
     edit("MHA-89 one pattern of weights for all heads",
          {MIX: "weights.mean(dim=1, keepdim=True).expand_as(weights) @ v"},
-         "All your heads use the same weights.",
+         "All your heads use the same attention weights.",
          "At the softmax, which axis of your scores holds the heads?"),
     edit("MHA-89", {SOFTMAX: "torch.softmax(scores.mean(dim=1, keepdim=True).expand_as(scores), dim=-1)"}),
     edit("MHA-35 softmax over the heads", {SOFTMAX: "torch.softmax(scores, dim=1)"},
@@ -97,7 +97,7 @@ HEADS = (
          {f"return {OUT}": f"return {OUT} * (1 if mask is None else mask.expand(len(x), self.n_heads, x.shape[1], "
           "mask.shape[-1]).any(dim=-1).any(dim=1)[..., None])"},
          "You return zeros for a fully masked query.",
-         "Attention gives zeros there. Which layer comes after it?"),
+         "The attention gives zeros for such a query. Which layer comes after the attention?"),
     edit("MSK-87", {attention.CLEANED: SOFTMAX, f"return {OUT}": f"return {OUT}.nan_to_num()"}),
     edit("HEAD-39", {OUT: NO_OUT_BIAS}),
     edit("HEAD-39", {OUT: NO_OUT_BIAS} | {
@@ -120,5 +120,5 @@ HEADS = (
          {f"self.{one}_proj = nn.Linear(d_model, d_model)":
           f"self.{one}_proj = nn.ModuleList(nn.Linear(d_model, d_model // n_heads) for _ in range(n_heads))"
           for one in "qkv"}),
-    edit("SDPA-23", {f"return {OUT}": f"return {OUT}, weights"}),
+    edit("SDPA-23", {f"return {OUT}": f"return {OUT}, weights"}, *attention.A_PAIR),
 )

@@ -137,7 +137,7 @@ SHARED_HEADS = (
          "What should the query heads share: keys, values, or both?"),
     edit("MQA-13 the mask is folded in another order than the heads", {"~mask": f"~{FOLDED}"},
          "Your result is right without a mask; with one, rows use the mask of another token.",
-         "After you fold heads and tokens into one axis, which token is row 7?"),
+         "After you fold heads and tokens into one axis, to which token does each row belong?"),
     edit("MQA-17 an output layer of the wrong width",
          {f"self.out_proj = {LAYER}": "self.out_proj = nn.Linear(self.k_proj.out_features, d_model)"},
          "Your output layer takes only as many features as the keys have.",
@@ -157,5 +157,5 @@ SHARED_HEADS = (
     edit("MQA-39 one layer for keys and values", {"k = self.k_proj(": "k = self.v_proj("},
          "Your keys and values come from the same layer.",
          "Which layer does the exercise name for the values?"),
-    edit("SDPA-23", {f"return {OUT}": f"return {OUT}, None"}),
+    edit("SDPA-23", {f"return {OUT}": f"return {OUT}, None"}, *attention.A_PAIR),
 )

@@ -220,7 +220,7 @@ LAYERS = (
     edit("DEC-53", {MADE: "nn.MultiheadAttention(d_model, n_heads)", "tokens = x.shape[1]": "tokens = x.shape[0]"}),
     edit("DEC-19 a norm over tokens and features",
          _norms("torch.layer_norm(x, x.shape[1:]) * self.weight + self.bias"),
-         "Your norm takes one mean over the whole sentence, so every token depends on later ones.",
+         "Your norm takes one mean over the whole sentence, not one for each token.",
          "Over which axis should the norm take its mean?"),
     edit("DEC-35 a norm with another epsilon", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-12)"},
          *SMALL_SPREAD),

@@ -78,7 +78,7 @@ WEIGHTS = (
          "After your shift, how large is the largest entry of each row?"),
     edit("SMX-33 logarithm of the weights", {SOFTMAX: "torch.log_softmax(scores, dim=-1)"},
          "Your weights are negative: they are logarithms of weights.",
-         "What should the weights of one query sum to?"),
+         "What should each row of weights sum to?"),
 )
 FIXED_AXIS = (
     edit("SDPA-45 softmax over a fixed axis", {SOFTMAX: "torch.softmax(scores, dim=1)"},

@@ -88,7 +88,7 @@ NEEDS = {
     "modes": ("Your result is right except for modules that behave differently in training and in evaluation.",
               "Does your code change the mode of a module?"),
     "modules": ("Your result is right for modules that do nothing, and wrong for others.",
-                "What does each of the two modules read, and to what is the result added?"),
+                "Which tensor should each of the two modules read, and which two tensors are added?"),
 }
 
 # Mistakes for worked answers that share these lines:

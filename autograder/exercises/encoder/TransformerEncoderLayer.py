@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         edit("ENC-13 padding is zeroed instead of blocked",
              {BLOCKED: "blocked = None\n        x = x if padding is None else x * padding[..., None]"},
              "You replace padded tokens with zeros, but they still get some weight.",
-             "How much weight does softmax give to a score of 0?"),
+             "Does softmax give a score of 0 the weight 0?"),
         edit("ENC-15 padding is added instead of blocking", {"~padding": "(~padding).to(x.dtype)"},
              "Padded tokens still get some weight.", "What does nn.MultiheadAttention do with a mask of floats?"),
         edit("ENC-17 the first sentence's padding for all", {"~padding": "(~padding[:1]).expand(len(x), -1)"},

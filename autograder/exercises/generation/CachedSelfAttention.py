@@ -185,7 +185,7 @@ EXERCISE = Exercise(
         edit("KV-11 the old tokens twice", {CACHE: ", (k, v) if cache is None else tuple(torch.cat(both, dim=2) for "
              "both in zip(cache, (k, v)))"},
              "Your cache holds the old tokens twice.",
-             "What does k already contain when you make the new cache?"),
+             "When you make the new cache, do your keys already include the old ones?"),
         edit("KV-21 put together along another axis", {"k), dim=2)": "k), dim=1)", "v), dim=2)": "v), dim=1)"},
              "You concatenate old and new keys along the head axis.",
              "Which of the four axes grows with the text?"),

@@ -153,7 +153,7 @@ EXERCISE = Exercise(
              "Does a sum pass the gradient on to both of its terms?"),
         edit("a small number is added to p", {"math.log(p)": "math.log(p + 1e-8)"},
              "For a very small p your limit is too high.",
-             "How large is your small constant compared with a p of 1e-12?"),
+             "Do you add a small constant, and how large is it compared with a p of 1e-12?"),
         edit("a small number is added to p",
              {LIMIT: "torch.softmax(logits, dim=-1).amax(dim=-1, keepdim=True) * p + 1e-9",
              DROPPED: "torch.softmax(logits, dim=-1) < limit"}),
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
     needs={
         "ties": ("Your answer is wrong only where p is 1.",
                  "Which tokens are less likely than the likeliest one?"),
-        "far": ("Your answer is wrong only where logits are far apart, far from 0, or p is tiny.",
+        "far": ("Your answer is wrong only where logits are far apart or far from 0, or where p is tiny.",
                 "What is exp(900) in float32, and what does a small constant do to a p of 1e-12?"),
         "empty": ("Your answer is wrong only where some logits are -inf already.",
                   "What does each of your steps give for a logit of -inf?"),

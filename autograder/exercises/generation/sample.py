@@ -141,7 +141,8 @@ EXERCISE = Exercise(
         edit("SAM-87 temperature is not used", {" / temperature": ""},
              "In your code, every temperature except 0 gives the same result.", "Which line uses the temperature?"),
         edit("SAM-89 a temperature of zero is not foreseen", {ZERO: ""},
-             "At temperature 0 you divide by zero.", "Which token remains as the temperature approaches 0?"),
+             "At temperature 0 you do not take the largest logit.",
+             "Which token remains as the temperature approaches 0?"),
         edit("SAM-89", {ZERO: "    temperature = max(temperature, 1.0) if temperature == 0 else temperature\n"}),
         edit("SAM-91 the last of ties at zero",
              {ZERO: "    if temperature == 0:\n        return logits.shape[-1] - 1 - "

@@ -144,7 +144,7 @@ EXERCISE = Exercise(
              "Is a token accepted when u is below the ratio, or above it?"),
         edit("SPEC-17 the large model's probability alone", {RATIO: "target_probs[n, token]"},
              "You compare u with the large model's probability only.",
-             "How often does the small model propose this token?"),
+             "By what does the formula divide that probability?"),
         edit("SPEC-19 an impossible token is accepted", {"u[n] >= ratio": "u[n] > ratio"},
              "With u = 0 you accept a token that the large model never writes.", "Is 0 less than 0?"),
         edit("SPEC-21 only what is likelier is accepted", {CHECK: "if ratio < 1:"},

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
              "You keep the smallest logits.",
              "Which tokens should you keep: the most or the least likely ones?"),
         edit("SAM-21 the limit of the first row", {"least[:, None]": "least[0]"},
-             "You use the first row's limit for all rows.", "Should every row have its own limit?"),
+             "You use one row's limit for all rows.", "Should every row have its own limit?"),
         edit("SAM-21", {"least[:, None]": "least.min()"}),
         edit("SAM-35 one limit for the whole batch", {"logits.sort(dim=-1": "logits.flatten()[None].sort(dim=-1"},
              "You keep the k largest logits of the whole batch.",

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
         edit("SDPA-21", {attention.PRODUCT: "q.flatten(0, 1)[None] @ k.flatten(0, 1)[None].transpose(-2, -1)",
               attention.MIX: "(weights @ v.flatten(0, 1)[None]).reshape(v.shape)"}),
         edit("SDPA-23", {"return output": "return weights"}),
-        edit("SDPA-23", {"return output": "return output, weights"}),
+        edit("SDPA-23", {"return output": "return output, weights"}, *attention.A_PAIR),
         edit("HEAD-25", {LAYER: "nn.Linear(d_model, d_head, bias=False)"}),
         edit("HEAD-27 no width is not foreseen", {"d_head or d_model": "d_head"},
              "Your head cannot be built without `d_head`.",

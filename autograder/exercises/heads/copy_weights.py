@@ -184,7 +184,7 @@ EXERCISE = Exercise(
              "The copy is right, but the source's weights no longer get a gradient.",
              "Which of your lines switches gradients off, and for how long?"),
         edit("MHA-81 the source is changed", {OUT_BIAS: f"{OUT_BIAS}; source.in_proj_weight.zero_()"},
-             "The target gets the right weights, but the source holds others afterwards.",
+             "The target gets the right weights, but your call changes the source's weights.",
              "Which line writes into the source?"),
     ),
     needs={
@@ -193,7 +193,7 @@ EXERCISE = Exercise(
         "memory": ("Your copy is right until one of the two modules changes; then the other changes with it.",
                    "Which parameters of the two modules share storage afterwards?"),
         "": ("After your copy some of the target's parameters differ from the source's.",
-             "Print the parameters of both side by side. Which of the target's eight differ?"),
+             "Print the parameters of both modules side by side. Which of the target's eight differ?"),
     },
     hints=(
         "Print the names and shapes of the parameters of both modules. The target has eight: a weight and a bias "

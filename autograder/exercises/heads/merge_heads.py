@@ -48,7 +48,7 @@ EXERCISE = Exercise(
         edit("MHA-47", {JOIN: "x.sum(dim=1)"}),
         edit("MHA-25 one head kept", {JOIN: "x[:, -1]"},
              "Your result holds only one head.",
-             "Where in the result are the features of head 0?"),
+             "Where in the result should the features of the other heads be?"),
         edit("MHA-25", {JOIN: "x[:, 0]"}),
         edit("MHA-25", {TURN: "x[:, -1:].expand_as(x).transpose(1, 2)"}),
         edit("MHA-03", {JOIN: "tokens.view(x.shape[0], x.shape[2], -1)"}),

@@ -53,7 +53,7 @@ EXERCISE = Exercise(
         edit("MHA-49", {"return heads": "return heads.transpose(0, 1)"}),
         edit("MHA-49", {"return heads": "return heads.flatten(0, 1)"}),
         edit("MHA-53 tokens and features swapped", {"return heads": "return heads.transpose(2, 3)"},
-             "The axes of tokens and of features are swapped in your heads.",
+             "In your result, the axes of tokens and of features are swapped.",
              "Write down the shape after each step. Which axis holds the tokens at the end?"),
         edit("MHA-55 a sequence of heads", {"return heads": "return heads.unbind(dim=1)"},
              "You return several tensors, one for each head, instead of a single tensor.",

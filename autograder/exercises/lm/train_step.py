@@ -137,7 +137,7 @@ EXERCISE = Exercise(
         edit("the first group alone is clipped",
              {CLIP: CLIP.replace("model.parameters()", "optimizer.param_groups[0]['params']")},
              "Your norm includes the optimiser's first group of parameters only.",
-             "Which parameters' gradients does the norm include?"),
+             "Which gradients should the norm include?"),
         edit("TRN-117 short gradients are stretched", {CLIP: "    norm = sum(p.grad.square().sum() for p in "
              "model.parameters()).sqrt()\n    for p in model.parameters():\n        p.grad *= max_norm / norm\n"},
              "You scale up a gradient whose norm is already below max_norm.",
@@ -159,7 +159,7 @@ EXERCISE = Exercise(
         edit("TRN-07 rows and targets do not belong together",
              {"logits.flatten(0, 1)": "logits.transpose(0, 1).flatten(0, 1)"},
              "You compare targets with the logits of other positions.",
-             "Do the rows still match the targets after you merge the axes?"),
+             "With which target does your code compare each row of logits?"),
         edit("TRN-07", {"logits.flatten(0, 1)": "logits.mT.reshape(-1, logits.shape[-1])"}),
         edit("TRN-123", {LOSS: LOSS[:-1] + ', reduction="sum")', LAST: "return loss.item() / targets.numel()"}),
         edit("TRN-125 the last token alone",

@@ -94,11 +94,11 @@ EXERCISE = Exercise(
                          "numbers differ.",
                          "Which loop runs over the queries, and which over the values?"),
         "several values": ("Your result is right when each query picks one value, and wrong when it mixes several.",
-                           "What is half of one value plus half of another, and what does your code compute?"),
+                           "Take the weights 0.5 and 0.5 for two values. What should the output be?"),
         "more queries": ("Your result is wrong when there are more queries than values.",
                          "Which loop runs over the queries, and how far does it go?"),
         "several keys": ("Your result is right for a single value, and wrong for several.", BY_HAND),
-        "values": ("A query whose whole weight is on one value should return exactly that value. Yours does not.",
+        "values": ("When a query's whole weight is on one value, its output should be that value. Yours is not.",
                    BY_HAND),
     },
     hints=(

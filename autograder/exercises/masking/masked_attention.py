@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         edit("SDPA-11", {attention.PRODUCT: "q @ k.transpose(1, 2)"}),
         edit("SDPA-25", {attention.PRODUCT: "q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])"}),
         edit("SDPA-23", {"return output": "return weights"}),
-        edit("SDPA-23", {"return output": "return output, weights"}),
+        edit("SDPA-23", {"return output": "return output, weights"}, *attention.A_PAIR),
     ),
     needs=attention_cases.MASK_NEEDS,
     invariants=(

@@ -134,7 +134,7 @@ EXERCISE = Exercise(
                           "the next?"),
         "several tokens": ("Your result is right for a single token, so the values are right; with several "
                            "tokens the attention weights are wrong.",
-                           "Which steps turn a score into a weight?"),
+                           "Which steps lead from queries and keys to the weights?"),
     },
     hints=(
         "A module holds its learned parameters, here three matrices. Assign each one to an attribute of `self` as an "

@@ -67,7 +67,7 @@ EXERCISE = Exercise(
     needs=NEEDS | {
         "several tokens": ("Your result is right for a single token; with several tokens the attention "
                            "weights are wrong.",
-                           "Which steps turn a score into a weight?"),
+                           "Which steps lead from queries and keys to the weights?"),
     },
     hints=(
         "There are three steps and no loop: scores, weights, weighted sum. The first and the last are matrix "

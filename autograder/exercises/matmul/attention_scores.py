@@ -62,11 +62,11 @@ EXERCISE = Exercise(
              "Your scores are transposed: their rows belong to the keys.",
              "Should a row hold the scores of one query, or of one key?"),
         edit("SDPA-47 scaled twice", {"return scores": "return scores / math.sqrt(q.shape[-1]) ** 0.5"},
-             "Your scores are too small, and the error grows with the width of the vectors.",
+             "Your scores are too small: you divide by more than the square root of the width.",
              "How many times do you apply the scale?"),
         edit("SDPA-51 weights where scores are asked", {"return scores": "return torch.softmax(scores, dim=-1)"},
              "Your rows sum to one: you return weights.",
-             "Where does the formula of this exercise end?"),
+             "Does the formula of this exercise contain a softmax?"),
     ),
     needs=NEEDS | {
         "large": ("Your result is right for small entries, and wrong for large ones.",

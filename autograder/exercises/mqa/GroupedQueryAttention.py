@@ -99,7 +99,7 @@ EXERCISE = Exercise(
              "With 6 query heads and 2 key heads, how many query heads does each key head serve?"),
         edit("MQA-109 the query heads of a group are added up",
              {PRODUCT: f"{GROUPED}.sum(dim=2){EACH} @ k.transpose(-2, -1)"},
-             "In your answer, all query heads of a group use the same weights, computed from their sum.",
+             "In your answer, each group of query heads uses one set of weights, computed from the sum of its heads.",
              "How many score matrices should six query heads give?"),
         edit("MQA-111 a mask of four axes on scores of five",
              {FILL: "scores.unflatten(1, (self.n_kv_heads, -1)).masked_fill(~mask, -torch.inf).flatten(1, 2)"},

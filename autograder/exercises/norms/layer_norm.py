@@ -97,7 +97,7 @@ EXERCISE = Exercise(
              "Your standard deviation is the mean distance from the mean.",
              "What is averaged in a variance?"),
         edit("LN-21 scale or shift left out", {LAST: "return normed"},
-             "Your result ignores the weight or the bias, or a part of one of them.",
+             "Your result ignores the weight, the bias or both.",
              "Which line uses the weight, and which the bias?"),
         edit("LN-21", {LAST: "return normed * weight"}),
         edit("LN-21", {LAST: "return normed + bias"}),

@@ -77,10 +77,11 @@ EXERCISE = Exercise(
     mistakes=(
         edit("LPE-01 what stands there is looked up", {"self.embedding(places)":
              f"self.embedding(x[..., 0].long().abs() % {SIZE})"},
-             "You look up rows by what x contains.",
+             "The row that a token gets from your table depends on the content of x.",
              "Should a token's row depend on its content, or on its position?"),
         edit("LPE-03 one vector for every place", {"self.embedding(places)": "self.embedding.weight[0]"},
-             "You give every token the same vector.", "Which rows do the first and the third token of a sentence get?"),
+             "You give every token the same vector.",
+             "Which rows should the first and the third token of a sentence get?"),
         edit("LPE-05 too long a sequence is not refused", {RAISE: "str("},
              "You raise no ValueError for a sequence longer than the table.",
              "What does the docstring ask for when there are more tokens than rows?"),

@@ -153,8 +153,8 @@ EXERCISE = Exercise(
              "Your exponents run up to one.", "What is the exponent of the last pair in the formula?"),
         edit("ROPE-35 the first feature is turned already", {TURNED: "(first := first * cos - second * sin), "
              "first * sin + second * cos"},
-             "Your second feature is computed from a first one that is already rotated.",
-             "Which values does the second line need: those before the rotation, or after?"),
+             "You compute the second feature of a pair from a first feature that is already rotated.",
+             "Which first feature belongs in the formula: the one in x, or the rotated one?"),
         edit("ROPE-37 only the first half is turned",
              {TURNED: "torch.where(exponents < 0.5, first * cos - second * sin, "
              "first), torch.where(exponents < 0.5, first * sin + second * cos, second)"},

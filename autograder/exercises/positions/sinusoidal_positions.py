@@ -65,7 +65,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("POS-01 the exponent is doubled", {EXPONENT: "(2 * steps / d_model)"},
              "From pair to pair, your exponents grow twice as fast as they should.",
-             "Which exponent does the second pair have?"),
+             "What is the exponent of the second pair in the formula?"),
         edit("POS-01", {EXPONENT: "(2 * steps / d_model)",
                         COSINES: "table[:, 1::2] = torch.cos(positions / 10000 ** (2 * (steps + 1) / d_model))"}),
         edit("POS-23 the exponent is halved", {STEPS: "torch.arange(d_model // 2, dtype=torch.float32)"},
@@ -88,7 +88,7 @@ EXERCISE = Exercise(
              "Where does the position p enter your angles?"),
         edit("POS-11 whole numbers in the exponent", {EXPONENT: "(steps // d_model)"},
              "All your pairs rotate at the same speed.",
-             "Print your exponents. What did the integer division do to them?"),
+             "Print your exponents. What should the exponent of the second pair be?"),
         edit("POS-13 a table that learns", {"return table": "return torch.nn.Parameter(table)"},
              "Your table is a parameter, or requires gradients.", "Is this table learned, or fixed?"),
         edit("POS-13", {"return table": "return table.requires_grad_()"}),

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         "none": ("Your result is wrong only for an empty list.",
                  "Which entry does the vocabulary of an empty list have?"),
         "several": ("Your result is right for one token, and wrong for several.",
-                    "Which of three tokens should get the id 1?"),
+                    "Which token should get the id 1, and which the id 2?"),
         "": ("Even a single token gets a wrong entry.", "Which two entries should there be for a list of one token?"),
     },
     hints=(

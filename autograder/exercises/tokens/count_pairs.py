@@ -84,7 +84,7 @@ EXERCISE = Exercise(
              "The keys of your dict are strings.", "Which type of key does the docstring ask for?"),
         edit("BPE-37 every two numbers", {PAIRS: "((a, b) for i, a in enumerate(ids) for b in ids[i + 1 :])"},
              "You pair numbers that are not neighbours.",
-             "Which number should the first one be paired with?"),
+             "Which pairs of neighbours are there in 1, 2, 3?"),
         edit("BPE-39 a list of pairs", {LAST: "return list(counts.items())"},
              "You return a list.", "Which type does the docstring ask for?"),
     ),

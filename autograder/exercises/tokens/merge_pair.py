@@ -69,8 +69,8 @@ EXERCISE = Exercise(
     mistakes=(
         *fitting(merge_pair, MERGING),
         edit("BPE-167 a list compared with a tuple", {FOUND: "ids[i : i + 2] == pair"},
-             "You never merge anything: a list never equals a tuple.",
-             "What is `[1, 2] == (1, 2)` in Python?"),
+             "You never merge anything.",
+             "In Python a list never equals a tuple. Which types does your code compare?"),
         edit("BPE-03 texts are replaced", {LAST: 'return [int(one) for one in " ".join(map(str, ids)).replace('
              'f"{pair[0]} {pair[1]}", str(new_id)).split()]'},
              "You also merge 11 and 22 when the pair is (1, 2): you compare digits, not numbers.",
@@ -91,7 +91,7 @@ EXERCISE = Exercise(
         edit("BPE-67 a run shrinks to one", {NEW:
              "merged[-1:] = [*merged[-1:], new_id] if merged[-1:] != [new_id] else [new_id]"},
              "Pairs that follow each other become a single number in your result.",
-             "How many pairs are there in a, b, a, b?"),
+             "How many ids should 1, 2, 1, 2 become with the pair (1, 2)?"),
         edit("BPE-69 the pair is dropped", {NEW: "pass"},
              "You remove the pair and put nothing in its place.", "Which number should replace it?"),
         edit("BPE-71 the pair as one item", {NEW: "merged.append(pair)"},
@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         "digits": ("Your result is right unless numbers share digits.",
                    "Do you search for numbers, or for their digits in a string?"),
         "nothing": ("When there is nothing to merge, your list still changes.",
-                    "What should happen to numbers that are in no such pair?"),
+                    "What should happen to a number that is not part of the pair?"),
         "same": ("Your result is right unless a number follows itself.",
         "What should 1, 1, 1 become with the pair (1, 1)?"),
         "order": ("Your result is right unless the pair also occurs in reverse order.",
