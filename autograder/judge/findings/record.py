@@ -88,7 +88,7 @@ def _swallowed(context: CaseContext, expected: Record, record: Record) -> Iterat
     # If the reference does not call the given function often enough to raise, the answer need not either.
     if expected["status"] == "raised" and record["status"] != "raised":
         observation = f"If {context.case.family}, your answer goes on as if nothing had happened."
-        question = "Which line of your code catches it?"
+        question = "Which line of your code catches the error?"
         yield context.finding(REPEATS, observation, question, detail="", step="raises")
 
 

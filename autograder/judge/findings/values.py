@@ -142,7 +142,7 @@ def _wrong_number_of_calls(context: CaseContext, step: str, found: Difference) -
     name = context.name_of(str(found.path[0]).removeprefix(CALLS_OF))
     observation = f"`{name}` should be called {expected}; you call it {actual}."
     return context.finding(
-        TYPE, observation, "How often, and in which steps, should it be called?", step=step
+        TYPE, observation, "How many times, and in which steps, should it be called?", step=step
     )
 
 
@@ -220,7 +220,7 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
         place = entry.capitalize() or "The result"
     else:
         place = f"{_place(found)}: {entry}" if entry else _place(found)
-    level, question = NUMBERS, "Work this one entry out by hand. At which step do you get another number?"
+    level, question = NUMBERS, "Work this one entry out by hand. At which step do you get a different number?"
     if found.what == "not finite" and found.actual["data"][found.index].isinf() and _holds_infinities(found):
         question = "Which entries should be infinite?"
     elif found.what == "not finite" and _is_as_found(found.actual["data"][found.index]):
@@ -273,8 +273,8 @@ NEW = {
         "Is each parameter drawn separately?",
     ),
     "size": (
-        "`{}` starts with numbers that are far too large, far too small, or not numbers.",
-        "With such weights, how large are the scores of ordinary inputs?",
+        "`{}` starts with numbers that are far too large or far too small, or with NaN or infinities.",
+        "With such weights, how large are the outputs for ordinary inputs?",
     ),
 }
 

@@ -81,7 +81,7 @@ def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
     ranks = {p.expected.dim() for p in wrong}
     right = {p.expected.dim() for p in pairs if not p.wrong and p.expected.numel() > 1}
     if right and not ranks & right:
-        return "Whether your result is right depends on how many axes it should have.", (
+        return "Your result is right for some numbers of axes, and wrong for others.", (
             "Which axes does each of your steps work on, counted from the end?"
         )
     return None
@@ -92,7 +92,7 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
     right = [p for p in pairs if not p.wrong and p.expected.numel() > 1]
     if len(wrong) < FEW or len(right) < FEW:
         return None
-    question = "Which of your steps confuses the two sizes?"
+    question = "Which of your steps confuses these sizes?"
 
     def fits(a: str, b: str, holds: Callable[[int, int], bool]) -> bool:
         known = all(a in p.sizes and b in p.sizes for p in pairs)
@@ -153,7 +153,7 @@ def not_from_input(wrong: Pairs, pairs: Pairs) -> Words | None:
         for x, p in zip(inputs, wrong, strict=True)
     ):
         return "Your result contains numbers that are not in the input, or repeats some of them.", (
-            "Should this step change numbers, or only move them?"
+            "Should your function change numbers, or only move them?"
         )
     return None
 
