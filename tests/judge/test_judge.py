@@ -160,7 +160,7 @@ def test_other_wrong_answers_do_not_pass_hidden(exercise_id):
 
 
 ZERO_BY_ZERO = "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
-ROUNDED = "Does a step round, leave float32, or add a small number?"
+ROUNDED = "Does a step round, use half precision, or add a small number?"
 ZERO_WEIGHTS = "Some of your weights are 0 but should not be."
 
 

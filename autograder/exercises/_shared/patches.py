@@ -9,11 +9,11 @@ BY_HAND = Rules(None, ("F.unfold, F.fold and the pixel shuffles",))
 # Mistakes for worked answers that reorder six axes with one call of `permute`:
 CUT, JOIN = "permute(0, 2, 4, 1, 3, 5)", "permute(0, 3, 1, 4, 2, 5)"
 COLUMNS = ("Your patches run down the columns of the image.",
-           "Which patch should be number 1: the one to the right, or the one below?")
+           "Which patch should come second: the one to the right of the first, or the one below it?")
 CHANNELS_LAST = ("Within a patch, your channels change fastest.",
                  "Which comes first within a patch: all of one channel, or all of one pixel?")
 ON_ITS_SIDE = ("Each of your patches is transposed.",
-               "Within a patch, what is the second number: the pixel to the right, or the one below?")
+               "Within a patch, what is the second number: the pixel to the right of the first, or the one below it?")
 LOST_PLACES = (
     edit("VIT-03 patches in the order of columns", {CUT: "permute(0, 4, 2, 1, 3, 5)"}, *COLUMNS),
     edit("VIT-03", {JOIN: "flatten(1, 2).unflatten(1, (columns, rows)).permute(0, 3, 2, 4, 1, 5)"}, *COLUMNS),

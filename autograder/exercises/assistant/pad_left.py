@@ -179,7 +179,7 @@ EXERCISE = Exercise(
         "several": ("Your answer is wrong only when there are several prompts.",
                     "Which axis of the results belongs to the prompts?"),
         "": ("Even for a single prompt of one token, your result is wrong.",
-        "What should ids, mask and positions hold for it?"),
+        "What should ids, mask and positions hold for this prompt?"),
     },
     hints=(
         "Write the prompts [5, 6, 7] and [8] as two rows of three, with all last tokens in the last column. "

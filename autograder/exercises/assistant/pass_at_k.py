@@ -107,7 +107,7 @@ EXERCISE = Exercise(
              "You return the chance that exactly one drawn answer is right.", "Do two right answers count as well?"),
         edit("ordered draws over unordered ones", {NONE: "math.perm(n - right, k) / math.comb(n, k)"},
              "You count ordered draws in the numerator and unordered ones in the denominator.",
-             "How many pairs are there among three answers?"),
+             "Does the order of the k answers count in C(n, k)?"),
         edit("one wrong answer too few", {NONE: "math.comb(max(n - right - 1, 0), k) / math.comb(n, k)"},
              "You draw from one wrong answer fewer than there are.", "How many of n answers are wrong?"),
         edit("one answer more is drawn", {NONE: "math.comb(n - right, k + 1) / max(math.comb(n, k + 1), 1)"},

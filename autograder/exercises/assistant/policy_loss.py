@@ -181,10 +181,11 @@ EXERCISE = Exercise(
         edit("differences instead of ratios", {RATIO: "change"}),
         edit("no lower bound", {CLIPPED: "ratio.clamp(max=1 + high)"},
              "Your clipped ratio has no lower bound.",
-             "When a token of a bad answer is already much less likely, should the loss fall further with it?"),
+             "When a token of a bad answer is already much less likely, should making it even less likely lower the "
+             "loss?"),
         edit("no upper bound", {CLIPPED: "ratio.clamp(min=1 - low)"},
              "Your clipped ratio has no upper bound.",
-             "When a token of a good answer is already much likelier, should the loss fall further with it?"),
+             "When a token of a good answer is already much likelier, should making it even likelier lower the loss?"),
         edit("bounds around zero", {CLIPPED: "ratio.clamp(-low, high)"},
              "You clip the ratio around 0.", "Which ratio means that nothing has changed?"),
         edit("the lower bound by division", {CLIPPED: "ratio.clamp(1 / (1 + high), 1 + high)"},

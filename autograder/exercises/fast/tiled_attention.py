@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         "a matrix of all queries and all keys",
         "Which results of a block of keys do you still need when you go on to the next?"),
         work=(
-            "many blocks of keys at a time",
+            "products over many blocks of keys at a time",
             "Which argument says how many keys one product may see?")),
     invariants=(
         samples_apart("causal", "causal, another second sample"),
@@ -153,7 +153,8 @@ EXERCISE = Exercise(
              "When a larger score appears, you rescale the sum of values but not the sum of weights.",
              "Which of your running sums were computed with the old maximum?"),
         edit("FLA-03 the maximum of the block alone", {NEW: ALL},
-             "When a block lies far below the one before, or is hidden, your result is NaN or infinite.",
+             "When the scores of a block lie far below those of the block before, or are all hidden, your result is "
+             "NaN or infinite.",
              "Should the maximum ever decrease from block to block?"),
         edit("FLA-05 the last block is left out", {RANGE: "range(0, k.shape[-2] - block + 1, block)"},
              "You leave out the keys that do not fill a block.", "How many keys are in the last block?"),
@@ -233,8 +234,8 @@ EXERCISE = Exercise(
                            "score comes?"),
         "axes in front": NEEDS["axes in front"],
         "heads": NEEDS["heads"],
-        "several tokens": ("Your answer is wrong only when there are several keys, so it must be the "
-                           "weights that are wrong.",
+        "several tokens": ("Your answer is wrong only when there are several keys, so the weights must "
+                           "be wrong.",
                            "How does a score become a weight?"),
         "": ("Your answer is wrong even for a single key, whose weight is always 1.",
              "What do you divide by at the end?"),

@@ -176,7 +176,7 @@ EXERCISE = Exercise(
              "What is the gradient of a product when both factors are 0?"),
         edit("LORA-183 one number everywhere in down", {UP: UP + "\n        nn.init.constant_(self.down.weight, 0.01)"},
              "`down` starts with the same number everywhere.",
-             "With all its rows alike, how can training tell the features of `down` apart?"),
+             "If all rows of `down` are equal, can training make them different?"),
         edit("LORA-27 the wrong one starts as zeros", {UP: "nn.init.zeros_(self.down.weight)"},
              "Your `down` starts at zero, and `up` does not.",
              "Which of the two starts at zero according to the docstring?"),

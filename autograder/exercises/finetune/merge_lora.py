@@ -136,7 +136,7 @@ EXERCISE = Exercise(
              "                       dtype=weight.dtype, device=weight.device)": "linear"},
              "You change the caller's layer.", "Into which layer do you write?"),
         edit("LORA-53 memory is shared", {BIAS: "merged.bias = linear.bias"},
-             "Your new layer and the old one share a parameter.", "Does an assignment copy a parameter?"),
+             "Your new layer and the old one share storage.", "Does an assignment copy a tensor?"),
         edit("LORA-53", {BIAS: "merged.bias.data = linear.bias.detach()"}),
         edit("LORA-55 the new layer does not learn", {LAST: "return merged.requires_grad_(False)"},
              "The parameters of your new layer do not require gradients.",

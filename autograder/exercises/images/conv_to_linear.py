@@ -105,11 +105,11 @@ EXERCISE = Exercise(
     aspects={VALUES: 3, LEARNING: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     mistakes=(
         edit("VIT-61 the bias is lost", {SET_BIAS: "nn.init.zeros_(layer.bias)"},
-             "Your layer leaves out the convolution's bias.", "What does the convolution give for a black patch?"),
+             "Your layer leaves out the convolution's bias.", "What does the convolution give for a patch of zeros?"),
         edit("VIT-61", {MADE: MADE.replace(", dtype", ", bias=False, dtype"), SET_BIAS: "pass"}),
         edit("VIT-63 a bias of its own", {SET_BIAS: "pass"},
              "You leave the bias of the new layer as it was initialised.",
-             "What does the convolution give for a black patch?"),
+             "What does the convolution give for a patch of zeros?"),
         edit("VIT-65 weights of its own", {SET_WEIGHT: "pass"},
              "You leave the weight of the new layer as it was initialised.",
              "Where should the convolution's weights go?"),

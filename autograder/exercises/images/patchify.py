@@ -60,7 +60,7 @@ EXERCISE = Exercise(
              "The pixels of your patches lie far apart.",
              "Are the pixels of a patch neighbours in the image?"),
         edit("VIT-11 what does not fill a patch is dropped", {RAISE: "str(", "    pieces = images": CUT},
-             "You drop pixels that fill no patch.",
+             "You drop the pixels that do not fill a patch.",
              "What does the docstring ask for when patches do not fill the image?"),
         edit("VIT-13 no ValueError", {RAISE: "str("},
              "You raise no ValueError for a patch size that does not divide the image.",
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "rows": ("Your answer is wrong only when there are several rows of patches.",
-                 "Which patch is number 1 when the image has two rows and two columns of patches?"),
+                 "Which patch comes second when the image has two rows and two columns of patches?"),
         "channels": ("Your answer is wrong only when there are several channels.",
                      "Within a patch, which pixel comes after the last one of the first channel?"),
         "": ("Your answer is wrong even for one channel and one row of patches.",

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
              "Your result still has six axes.", "Which pairs of axes become height and width?"),
         edit("VIT-53 the channels are patches", {LAST: "pieces.flatten(4).flatten(2, 3).mean(1, keepdim=True)"},
              "Your image has only one channel.",
-             "How many channels are there, given the number of features of a patch?"),
+             "How does the number of channels follow from the number of features of a patch?"),
     ),
     needs={
         "rows": ("Your answer is wrong only when there are several rows of patches.",

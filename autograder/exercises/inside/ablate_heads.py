@@ -120,7 +120,7 @@ EXERCISE = Exercise(
              "You halve the features of the heads instead of replacing them.",
              "What should these features become?"),
         edit("ABL-31 no gradient for the mean", {INSTEAD: "torch.zeros_like(mixed) if mean is None else mean.detach()"},
-             "The values are right, but no gradient reaches the mean.", "Which step detaches it?"),
+             "The values are right, but no gradient reaches the mean.", "Which step detaches the mean?"),
         edit("ABL-33 ones instead of zeros", {"torch.zeros_like(mixed)": "torch.ones_like(mixed)"},
              "You set the features of these heads to 1.",
              "What should these features become when there is no mean?"),

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
              "Your differences have the opposite sign.",
              "Should the difference be positive or negative when the right word is preferred?"),
         edit("LDIF-09 probabilities", {OUT: "last.softmax(-1)[rows, right] - last.softmax(-1)[rows, wrong]"},
-             "You subtract probabilities.", "Does the docstring subtract logits or probabilities?"),
+             "You subtract probabilities.", "Does the docstring ask for a difference of logits or of probabilities?"),
         edit("LDIF-11 a mean over the texts", {OUT: f"({OUT}).mean()"},
              "You return one number for all texts.", "What shape should the result have?"),
         edit("LDIF-13 a ratio", {OUT: "last[rows, right] / last[rows, wrong]"},

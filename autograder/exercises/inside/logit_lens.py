@@ -71,7 +71,7 @@ EXERCISE = Exercise(
              "What does the model apply between its last layer and the logits?"),
         edit("LENS-03 only the last layer is normed", {NORMED: "norm(hidden) if hidden is hiddens[-1] else hidden"},
              "You normalise only the hidden state of the last layer.",
-             "Which hidden states does the docstring normalise?"),
+             "Which hidden states should be normalised?"),
         edit("LENS-35 the last layer is not normed", {NORMED: "hidden if hidden is hiddens[-1] else norm(hidden)"},
              "You do not normalise the hidden state of the last layer.",
              "Has the last hidden state already been through the norm?"),
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
              "Does the hidden state after layer 3 already contain what layers 1 and 2 added?"),
         edit("LENS-27 no gradient for the norm's weights", {NORMED: "norm(hidden).detach()"},
              "The values are right, but no gradient reaches the hidden states.",
-             "Which step detaches them?"),
+             "Which step detaches the hidden states?"),
         edit("LENS-29 the last layer everywhere", {NORMED: "norm(hiddens[-1])"},
              "All your layers give the same logits.", "Which hidden state belongs to row l?"),
         edit("LENS-31 centred logits", {SAID: "(normed @ unembedding.T) - (normed @ unembedding.T).mean(-1, "

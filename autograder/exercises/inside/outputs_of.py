@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         edit("HOOK-25", {REFUSE: "if name not in parts:\n            break"}),
         edit("HOOK-29 the model is called twice", {"        model(*inputs)\n": "        model(*inputs)\n"
              "        model(*inputs)\n"},
-             "You call the model twice.", "How many runs do the hooks need?"),
+             "You call the model twice.", "How many runs of the model do the hooks need?"),
         edit("HOOK-37 every hook keeps the last name", {HOOK: "register_forward_hook(lambda part, args, output: "
              "found.__setitem__(name, output))"},
              "All your hooks write under the last name.",

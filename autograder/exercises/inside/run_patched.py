@@ -158,7 +158,7 @@ EXERCISE = Exercise(
              "If a name is not there, the hooks that you added before stay on the model.",
              "Which of the names should be looked up before the first hook is added?"),
         edit("PATCH-17 cut off from gradients", {SAY: "return tensor.detach()\n"},
-             "The output is right, but no gradient reaches the replacement.", "Which step detaches it?"),
+             "The output is right, but no gradient reaches the replacement.", "Which step detaches the replacement?"),
         edit("PATCH-19 run without gradients", {RUN: "        with __import__('torch').no_grad():\n"
              "            return model(*inputs)\n"},
              "The output is right, but no gradient reaches anything.",

@@ -118,7 +118,7 @@ EXERCISE = Exercise(
              "What comes after the role in every message?"),
         edit("CHAT-05", {'role + "\\n" + text': "role + text"},
              "There is no newline between the role and the text in your messages.",
-             "Which text does the docstring encode first?"),
+             "What does the docstring put between the role and the text?"),
         edit("CHAT-07 role and text by themselves", {WORDS: '[*encode(role), *encode("\\n"), *encode(text)]'},
              "You encode role, newline and text in more than one call.",
              "Could one token contain the newline and the beginning of the text?"),
@@ -206,7 +206,7 @@ EXERCISE = Exercise(
         "several": ("Your answer is wrong only when there are several messages.",
                     "What comes between the end of one message and the start of the next?"),
         "message": ("Your answer is wrong only when there is a message.",
-                    "Which four things does one message become?"),
+                    "Which four parts does the docstring list for each message?"),
         "": ("Even without any message your ids are wrong.", "Which ids ask the assistant for an answer?"),
     },
     hints=(

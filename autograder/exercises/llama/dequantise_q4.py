@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         edit("QNT-23 bytes as numbers",
              {HALVES: "blocks[:, 0:1].float() + 256 * blocks[:, 1:2], blocks[:, 2:3].float() + 256 * "
                       "blocks[:, 3:4]"},
-             "You read the scale and the minimum as integers.", "Which dtype are these sixteen bits?"),
+             "You read the scale and the minimum as integers.", "What dtype does the docstring give for d and m?"),
         edit("QNT-25 another format of sixteen bits", {"torch.float16)": "torch.bfloat16)"},
              "You read the scale and the minimum as bfloat16.", "Which dtype does the docstring give?"),
         edit("QNT-27 computed in float16", {HALVES: "halves.split(1, dim=1)", LAST: f"({LAST}).float()"},
@@ -140,7 +140,8 @@ EXERCISE = Exercise(
         edit("QNT-37 one long row", {LAST: f"({LAST}).flatten()"},
              "Your result is one long row.", "What shape should the result have?"),
         edit("QNT-39 no block is not foreseen", {"    packed =": "    scale.max()\n    packed ="},
-             "Your answer stops with an error when there are no blocks.", "What should zero blocks give?"),
+             "Your answer stops with an error when there are no blocks.",
+             "What is the shape of the result for zero blocks?"),
     ),
     needs={
         "blocks": ("Your answer is wrong only when there are several blocks.",

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
              "product grow?"),
         edit("MLA-75 no axis for the heads", {"k_rope.unsqueeze(1)": "k_rope"},
              "The sample axis of your shared keys meets the head axis of the queries.",
-             "Counted from the right, which axis of each tensor holds the heads?"),
+             "Which axis of q_rope holds the heads, and which axis of k_rope meets it?"),
         edit("MLA-75", {"k_rope.unsqueeze(1)": "k_rope.unsqueeze(0)"}),
         edit("MLA-77 an axis for heads in the wrong place", {"k_rope.unsqueeze(1)": "k_rope.unsqueeze(2)"},
              "You add the new axis of the shared keys after the tokens.",
@@ -143,8 +143,8 @@ EXERCISE = Exercise(
                     "Which axis of the shared keys holds the samples?"),
         "tokens": ("Your answer is wrong only for inputs larger than one query and one key of one feature.",
                    "Which query and which key give the entry [0, 0, 1, 2]?"),
-        "": ("Your answer is wrong even for a single number on each side.",
-             "If each query and key were one long vector, what would their product be, and how wide are "
+        "": ("Your answer is wrong even when q, k, q_rope and k_rope hold one number each.",
+             "Concatenate q with q_rope, and k with k_rope. What is the product of the two vectors, and how wide are "
              "they?"),
     },
     hints=(

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         edit("MOE-171 a loss for each expert", {LAST: "return n_experts * share * probability"},
              "You return one number per expert.", "What shape should the result have?"),
         edit("MOE-173 a plain number", {LAST: f"{LAST}.item()"},
-             "You return a plain number.", "What can `backward` start from after .item()?"),
+             "You return a Python number, not a tensor.", "Can you call backward() on a Python number?"),
         edit("MOE-175 the wrong sign", {LAST: LAST.replace("return ", "return -")},
              "Your loss is negative.", "Should the loss rise or fall as all tokens go to one expert?"),
         edit("MOE-177 one is taken off", {LAST: f"{LAST} - 1"},

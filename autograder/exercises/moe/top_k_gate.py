@@ -99,7 +99,7 @@ EXERCISE = Exercise(
              "Which number says how strongly the router prefers each of the chosen experts?"),
         edit("MOE-09 one choice for all tokens", {TOP: "logits.topk(k, dim=-1)[0], logits.flatten(0, -2).mean(0)"
              ".topk(k)[1].expand(*logits.shape[:-1], k) if logits.dim() > 1 else logits.topk(k)[1]"},
-             "All your tokens are sent to the same experts.", "Does each token choose its own experts?"),
+             "All your tokens are sent to the same experts.", "Should each token choose its own experts?"),
         edit("MOE-21 weights of all experts, not shared out again", {SOFTMAX: f"{OF_ALL}.gather(-1, experts)"},
              "Your weights for a token sum to less than one.",
              "Should the softmax run over the logits of all experts or of the chosen ones?"),
@@ -130,7 +130,8 @@ EXERCISE = Exercise(
              "Each of your weights depends on its own logit only.",
              "What should the weights of one token add up to?"),
         edit("MOE-37", {SOFTMAX: "torch.sigmoid(chosen) / torch.sigmoid(chosen).sum(-1, keepdim=True)"},
-             "You normalise sigmoids.", "Which function turns the chosen logits into weights here?"),
+             "Your weights are sigmoids divided by their sum.",
+             "Which function turns the chosen logits into weights here?"),
         edit("MOE-39 shares of the plain logits", {SOFTMAX: "chosen / chosen.sum(dim=-1, keepdim=True)"},
              "You divide the logits by their sum, so some weights may be negative.",
              "What do your weights become when the logits are 1 and -1?"),
@@ -169,14 +170,14 @@ EXERCISE = Exercise(
     needs={
         "one axis": ("Your answer is wrong only for the logits of a single token.",
                      "Counted from the end, which axis holds the experts?"),
-        "batch": ("Your answer is wrong only for a batch of several rows of tokens.",
+        "batch": ("Your answer is right for one sequence of tokens, and wrong for a batch.",
                   "Counted from the end, which axis holds the experts?"),
         "left out": ("Your answer is wrong only when some experts are not chosen.",
                      "Which logits decide the weights of the chosen experts?"),
         "several": ("Your answer is wrong only when a token has several experts.",
-                    "What should the weights of one token add up to, and in which order are they?"),
+                    "What should the weights of one token add up to, and in which order should they be?"),
         "": ("Your answer is wrong even for one token with one expert.",
-             "Which expert should it be, and what is its weight?"),
+             "Which expert should the token get, and with which weight?"),
     },
     hints=(
         "Each token needs two things: its k experts and their weights. `topk` along the last axis returns "

@@ -109,7 +109,7 @@ EXERCISE = Exercise(
              "Which function turns a margin into a probability?"),
         edit("DPO-57 the mean before the loss", {LOSS: "-F.logsigmoid(margin.mean())"},
              "You average the margins before computing the loss.",
-             "Can one pair that is right by a large margin make up for one that is wrong?"),
+             "Should one pair that is right by a large margin make up for one that is wrong?"),
         edit("DPO-59 each answer by itself", {LOSS: "-(F.logsigmoid(beta * chosen) + F.logsigmoid(-beta * "
                                               "rejected)).mean()"},
              "You compute a separate loss for each of the two answers.",
@@ -134,9 +134,9 @@ EXERCISE = Exercise(
         "beta": ("Your answer is wrong only when beta is not 0.1.", "Which line uses the argument beta?"),
         "reference": ("Your answer is wrong only where the reference prefers one of the answers.",
                       "What is subtracted from each log-probability of the policy?"),
-        "rejected": ("Your answer is wrong only where the rejected answer matters.",
+        "rejected": ("Your answer is wrong only where the log-probabilities of the rejected answers are not 0.",
                      "How should the loss change when the rejected answer becomes more likely?"),
-        "": ("Even where only the chosen answer changes, your loss is wrong.",
+        "": ("Your loss is wrong even when all log-probabilities except policy_chosen are 0.",
              "What is the loss when all four numbers are 0?"),
     },
     hints=(

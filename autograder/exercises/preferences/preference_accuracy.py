@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         edit("DPO-111", {LAST: "2 * (chosen > rejected).double().mean().item() - 1"}),
         edit("DPO-113 a margin is asked for", {RIGHT: "chosen > rejected + 1"},
              "You count a pair only if it is right by a certain margin.",
-             "How much greater must the reward be?"),
+             "By how much must the reward of the chosen answer be greater?"),
         edit("DPO-113", {RIGHT: "chosen > rejected + 0.1"}),
         edit("DPO-115 one right pair is enough", {LAST: "float((chosen > rejected).any())"},
              "You return 1 as soon as one pair is right.", "What share of the pairs is right?"),

@@ -138,7 +138,7 @@ EXERCISE = Exercise(
                   "Are there any logits that predict the very first token?"),
         "prompt": ("Your answer is wrong only when there is a prompt or padding.",
                    "In which column is each token of the answer after the shift?"),
-        "": ("Even when every token belongs to the answer, your sum is wrong.",
+        "": ("Even when every token but the first belongs to the answer, your sum is wrong.",
              "Which row of logits predicts the second token?"),
     },
     hints=(

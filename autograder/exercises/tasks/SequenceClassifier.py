@@ -119,7 +119,7 @@ EXERCISE = Exercise(
     mistakes=(
         *fitting(SequenceClassifier, STACK),
         edit("CLS-51 padding is forgotten", {"if padding is None:": "if True:"},
-             "Your result does not depend on the mask.", "Which lines of your model use the mask?"),
+             "Your result does not depend on `padding`.", "Which lines of your model use `padding`?"),
         edit("CLS-53 padding is attended to", {CALL: "layer(x)"},
              "Your mean leaves padding out, but the real tokens have already attended to it.",
              "How can the layers know which tokens are padding?"),
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
              "Which position does the first real token have after two tokens of padding?"),
         edit("GPT-01 no positions", {f" + {PLACES}": ""},
              "The order of the tokens changes nothing in your result.",
-             "Does word order matter to your model?"),
+             "Which line of your model adds the position embeddings?"),
         edit("GPT-45 the word is looked up among the positions", {PLACES: "self.position_embedding(ids % "
                                                                   "self.position_embedding.num_embeddings)"},
              "Your position embeddings depend on the token ids.",

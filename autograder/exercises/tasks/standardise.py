@@ -74,8 +74,8 @@ EXERCISE = Exercise(
              "Your standard deviation is the square of what it should be.",
              "What is the unit of the standard deviation for a series in metres?"),
         edit("SER-07 a small number added", {SCALED: "(series - mean) / (std + 1e-8)"},
-             "A small constant in your code changes the standard deviation, which matters when the series itself "
-             "is small.",
+             "A small constant in your code changes the number that you divide by, which matters when the values of "
+             "the series are tiny.",
              "Can the standard deviation be zero here, according to the docstring?"),
         edit("SER-07", {STD: "known.std(correction=0) + 1e-8"}),
         edit("SER-07", {STD: "known.std(correction=0).clamp(min=1e-8)"}),
@@ -88,7 +88,8 @@ EXERCISE = Exercise(
              "You use the last n_train values.", "At which end of the series are the known values?"),
         edit("SER-31 those after the first", {KNOWN: "known = series[n_train:] if n_train + 1 < len(series) "
                                               "else series"},
-             "You use the held-out values.", "Are the known values before or after n_train?"),
+             "You compute the mean and the standard deviation of the held-out values.",
+             "Do the known values come before or after index n_train?"),
         edit("SER-31", {KNOWN: "known = series[n_train:]"}),
         edit("SER-13 each part by its own numbers", {LAST: "end = series[n_train:]\n    end = (end - end.mean()) / "
              "end.std(correction=0)\n    return torch.cat(((known - mean) / std, end)), mean, std"},
@@ -112,7 +113,7 @@ EXERCISE = Exercise(
              "In which order does the docstring list them?"),
         edit("SER-23 scaled to the range", {MEAN: "known.min()", STD: "known.max() - known.min()"},
              "You scale the series to the range from 0 to 1.",
-             "Which two numbers does the docstring scale by?"),
+             "Which two numbers of the known values does the docstring ask for?"),
         edit("SER-29 mean of squares minus square of the mean",
              {STD: "((known**2).mean() - mean**2).clamp(min=0).sqrt()"},
              "Your standard deviation is wrong for a series far from zero.",
@@ -137,7 +138,7 @@ EXERCISE = Exercise(
                  "Which fixed number in your code is large compared with them?"),
         "held out": ("Your answer is wrong only when some values are held out.",
                      "Which of your lines uses values after the first n_train?"),
-        "": ("Even when all values are known, one of your three results is wrong.",
+        "": ("Even when all values are known, at least one of your three results is wrong.",
              "What are the mean and the standard deviation of 1 and 3?"),
     },
     hints=(

@@ -71,7 +71,7 @@ def _compare(
     )
 
 
-OTHERWISE = "Which step leaves the values as they are, and changes the gradient?"
+OTHERWISE = "Which step changes the gradient but not the values?"
 NO_GRADIENT = "Through which step does a gradient reach that entry?"
 
 

@@ -273,8 +273,8 @@ NEW = {
         "Is each parameter drawn separately?",
     ),
     "size": (
-        "`{}` starts with numbers that are far too large, far too small, or not numbers.",
-        "With such weights, how large are the scores of ordinary inputs?",
+        "`{}` starts with numbers that are far too large or far too small, or with NaN or infinities.",
+        "With such weights, how large are the outputs for ordinary inputs?",
     ),
 }
 

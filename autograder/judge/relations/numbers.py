@@ -26,7 +26,7 @@ def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
         return None
     if how and len(factors) > 1 and max(factors) - min(factors) < 0.01 * max(factors):
         return f"Your entries are all too {how} by the same factor, for every input.", (
-            "Which factor in your code is not in the formula?"
+            "Which factor is in your code but not in the formula, or in the formula but not in your code?"
         )
     which = f"too {how}" if how else "too small for some inputs and too large for others,"
     return f"Your entries are {which} by a factor that changes with the size of the input.", (
@@ -80,7 +80,7 @@ def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Match numbers close to the expected ones, as if an intermediate step had rounded."""
     if all(bool(((p.actual - p.expected).abs() <= NEARLY * p.expected.abs().max()).all()) for p in wrong):
         return "Your numbers are close to the right ones, but off by more than rounding errors.", (
-            "Does a step round, leave float32, or add a small number?"
+            "Does a step round, use half precision, or add a small number?"
         )
     return None
 

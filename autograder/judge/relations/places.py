@@ -92,7 +92,7 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
     right = [p for p in pairs if not p.wrong and p.expected.numel() > 1]
     if len(wrong) < FEW or len(right) < FEW:
         return None
-    question = "Which of your steps confuses the two sizes?"
+    question = "Which of your steps confuses these sizes?"
 
     def fits(a: str, b: str, holds: Callable[[int, int], bool]) -> bool:
         known = all(a in p.sizes and b in p.sizes for p in pairs)
@@ -153,7 +153,7 @@ def not_from_input(wrong: Pairs, pairs: Pairs) -> Words | None:
         for x, p in zip(inputs, wrong, strict=True)
     ):
         return "Your result contains numbers that are not in the input, or repeats some of them.", (
-            "Does the docstring ask you to change numbers, or only to move them?"
+            "Should your function change numbers, or only move them?"
         )
     return None
 
