@@ -2,10 +2,10 @@
 r"""
 # 20 Run a real language model: which part of it have you not built yourself?
 
-For nineteen lessons you have built parts, and looked at each one separately. Tonight you put them together. There is
-a language model that other people have trained and given away: **SmolLM2-135M-Instruct**, with 30 layers and a
-vocabulary of 49,152 tokens (Allal et al. 2025, Apache License 2.0). Its weights are numbers in a file. What turns
-these numbers into something that answers is code, and that code will be yours.
+For nineteen lessons you have built parts, and small models from them. Tonight you put such parts together for a model
+that can talk. There is a language model that other people have trained and given away: **SmolLM2-135M-Instruct**, with
+30 layers and a vocabulary of 49,152 tokens (Allal et al. 2025, Apache License 2.0). Its weights are numbers in a file.
+What turns these numbers into something that answers is code, and that code will be yours.
 
 By the end of this lesson you will have chatted with it, using your own code nearly all the way from the bytes of the
 file to the last token. In this lesson you will **build**
@@ -104,9 +104,8 @@ r"""
 **The question.** 135 million numbers in float32 take 538 megabytes. The file has 98. On average a weight has been
 given less than a byte. How do you store a number in four bits, and how do you get it back?
 
-Four bits can say one of sixteen things, so neighbouring weights share a ruler. Every 32 of them have one
-**scale** $d$ and one **minimum** $m$, and each weight says which of the sixteen marks on that ruler it is
-nearest to.
+Four bits can say one of sixteen things. So neighbouring weights share a ruler with sixteen marks. Every 32 of them have
+one **scale** $d$ and one **minimum** $m$, and for each weight the file says on which of the sixteen marks it stands.
 
 ![A block of 20 bytes: two for the scale d, two for the minimum m, sixteen with two codes each. The byte 0xA7
 holds the code 7 of value 0 in its low four bits and the code 10 of value 16 in its high
@@ -174,8 +173,8 @@ r"""
 
 - *The two codes of a byte side by side.* They belong to values that are 16 apart.
 - *High and low swapped.* Every block has the right numbers in the wrong places.
-- *The sum in float16.* Then the result is rounded to 11 bits, for no gain.
-- *The first block's scale for all.* Each block has its own ruler; that is the whole point of blocks.
+- *The sum in float16.* Then the product and the sum are rounded to the 11 bits of a float16.
+- *The first block's scale for all.* Each block has its own ruler.
 
 **See it run.** Take real weights, the first 32 of them on their ruler of sixteen marks, and the same numbers
 from the package `gguf`, which other people use to read such files.
@@ -254,9 +253,10 @@ def swiglu(x, gate, up, down):
 r"""
 **What goes wrong.**
 
-- *Gate and up swapped.* The shapes fit, the numbers do not, and a model trained the other way talks nonsense.
+- *Gate and up swapped.* The shapes fit, so no error comes, but the numbers are wrong.
 - *A sigmoid where SiLU belongs.* SiLU is z times the sigmoid of z.
-- *An exponential by hand.* For a gate far below zero it overflows; `F.silu` does not.
+- *An exponential by hand.* For a gate far below zero `exp(-gate)` becomes inf, and the gradient of `gate / (1 +
+  exp(-gate))` becomes nan; that of `F.silu` does not.
 
 **See it run.** How much of a feature goes through, for gates from -6 to 6 and an `up` of one:
 """
@@ -383,13 +383,14 @@ class LlamaAttention(nn.Module):
 r"""
 **What goes wrong.**
 
-- *New tokens at position 0.* Without a cache all is well; with one, every new token believes it begins the text.
-- *Old keys rotated again.* Each call rotates what was already rotated, and the angles grow with every call.
+- *New tokens at position 0.* Without a cache all is well; with one, the tokens of every call are counted from 0 again.
+- *Old keys rotated again.* Each call rotates what was already rotated, and all angles but those of position 0 grow with
+  every call.
 - *Key heads dealt out in turn.* `repeat` gives query heads 0, 1, 2 the key heads 0, 1, 2; neighbours should share.
-- *Values rotated as well.* What a token says should not depend on where it stands.
+- *Values rotated as well.* The formula rotates queries and keys only, and the model was trained that way.
 
-**See it run.** A text gives the same output, whether it is read at once or in parts. And the scores between its
-tokens stay the same wherever the text begins, because they depend only on distances.
+**See it run.** A text gives the same output, whether it is read at once or in parts. And if the text begins later, the
+scores between its tokens stay the same but for rounding: rotated like this, they depend only on distances (lesson 07).
 """
 
 # %%
@@ -421,8 +422,8 @@ for begin in (3, 1000):
 r"""
 ## 4. What is left between a table and its logits?
 
-**The question.** How much is left to build around this attention? A layer adds two norms, a network and two
-residuals. The model adds an embedding table, used at both ends, and a list of layers.
+**The question.** How much is left to build around this attention? A layer adds two norms, a network and two residuals.
+The model adds an embedding table, used at both ends, a list of layers, and a norm after the last one.
 
 ![One layer: the stream runs straight through. One branch goes through norm1 and the attention, another through
 norm2 and SwiGLU; each is added back. The model: table, 30 layers, norm, and the same table
@@ -550,8 +551,8 @@ r"""
 **What goes wrong.**
 
 - *A norm on the stream.* The stream itself is never normalised, only what is read from it.
-- *`if cache`* where `if cache is not None` is meant. A cache can be empty, or a tensor that has no truth
-  value.
+- *`if cache`* where `if cache is not None` is meant. A cache can be empty, or a tensor of several numbers, which has no
+  truth value.
 - *One cache for all layers.* Each layer has its own keys and values.
 - *A copy of the table.* Then what one end learns does not reach the other.
 
@@ -623,9 +624,8 @@ conversations in a fixed form, in which two special tokens mark where each messa
 the second of the system. Built as ids it is one message, in which the marks are letters like
 others](../images/text_or_ids.svg)
 
-By hand, with S for the start id and E for the end id: the conversation `user: Hi` becomes S *user\nHi* E *\n*
-S *assistant\n*. The last two say that it is now the assistant's turn. The model writes the rest, and ends
-with E.
+By hand, with S for the start id and E for the end id: the conversation `user: Hi` becomes S *user\nHi* E *\n* S
+*assistant\n*. The last two say that it is now the assistant's turn. The model writes the rest, and E when it is done.
 """
 
 # %%
@@ -685,8 +685,8 @@ r"""
 
 - *One long text, encoded at the end.* Then a tokenizer that knows the marks finds those that a user typed.
 - *Marks cut out of the text.* It is the user's text. It may talk about such marks, and as ids it forges no message.
-- *Role and text encoded separately.* Tokens that reach across the line break then differ from those in
-  training.
+- *Role and text encoded separately.* If a text begins with spaces or line breaks, a token may reach across the line
+  break before it, and the ids then differ from those of the whole.
 - *Writing into the encoder's list.* A tokenizer may remember its results, and would remember yours.
 
 **See it run.** The message from above, both ways, with the real tokenizer. Count the starts:
@@ -780,7 +780,7 @@ def generate_cached(model, ids, n_new, choose, stop=None):
 r"""
 **What goes wrong.**
 
-- *The whole text and the caches.* Then every token is in the caches twice, at two positions.
+- *The whole text and the caches.* Then each call puts the old tokens into the caches once more, at new positions.
 - *A call too many.* After the last token the model is called once more, and its answer is thrown away.
 - *`if stop`.* The id 0 is an id like any other.
 - *`model.eval()` inside.* The model's mode is its owner's business.
@@ -801,8 +801,8 @@ else:
 
 # %% [markdown]
 r"""
-Now talk to it. `chat` builds the ids, and shows each token as soon as it is chosen. The model itself says
-when it is done. Change the question, and run the cell again.
+Now talk to it. `chat` builds the ids, and shows each token as soon as it is chosen. It stops when the model chooses the
+end id, or after `n_new` tokens, as here. Change the question, and run the cell again.
 """
 
 # %%
@@ -840,8 +840,8 @@ else:
 # %% [markdown]
 r"""
 It is a small model, and what it says sounds better than it is. Now ask for a sentence, with some randomness in it:
-`sample`, `top_p_logits` and `top_k_logits` from lesson 12, and random numbers from a seed. Another seed gives another
-sentence.
+`sample`, `top_p_logits` and `top_k_logits` from lesson 12, and random numbers from a seed. Here are the sentences of
+two seeds (after 30 tokens the second is cut off).
 """
 
 # %%
@@ -899,10 +899,10 @@ with_caches
 
 # %% [markdown]
 r"""
-**The bits.** How well does the model predict a text that it has not seen? Its **perplexity** is $e$ to the power of
-the mean loss of lesson 11, and says among how many tokens it hesitates. Here the matrices of the layers are rounded
-once more: to 8 bits and to 4, with one scale for each row of a matrix, and to 4 with one scale for every 32 weights,
-as in the file. Three short texts, because one says little:
+**The bits.** How well does the model predict a text that it has not seen? Its **perplexity** is $e$ to the power of the
+mean loss of lesson 11, and says among how many equally likely tokens it would hesitate as much. Here the matrices of
+the layers are rounded once more: to 8 bits and to 4, with one scale for each row of a matrix, and to 4 with one scale
+for every 32 weights (the file has a minimum for every 32 as well). Three short texts, because one says little:
 """
 
 # %%
@@ -958,10 +958,10 @@ else:
 
 # %% [markdown]
 r"""
-Eight bits cost next to nothing. Four bits with one scale for a whole row cost a lot, on every text. Four bits with a
-scale for every 32 weights cost far less. So it matters that 32 weights share a ruler, and not hundreds. (The weights
-already stood on sixteen marks when you got them. What rounding costs a model that has never been rounded, these rows
-do not say.)
+On these three texts, eight bits cost next to nothing. Four bits with one scale for a whole row cost a lot, on each
+text. Four bits with a scale for every 32 weights cost far less. So it matters that 32 weights share a ruler, and not
+hundreds. (The weights already stood on sixteen marks when you got them. What rounding costs a model that has never been
+rounded, these rows do not say.)
 
 **The ids.** Suppose you let the model answer strangers. One of them knows the form of a conversation, types the
 marks, and so puts words into the assistant's own mouth: a conversation in which it has already given the same
@@ -1025,12 +1025,12 @@ else:
 r"""
 As one text, the prompt shows the model six messages, two of which it seems to have written itself, and to four of the
 five questions it goes on as it seems to have begun. As ids, there are two messages, the system's and the user's,
-whatever the user's says. The same words without marks are the rival, and they do no more than the ids. So it is the
-*form* that the model believes here.
+whatever the user's says. The same words without marks are the rival, and they do no more than the ids: one question of
+five. So on these five questions it is mostly the *form* that makes the difference.
 
 This does not make the model wise. It may still believe what a user claims, and one question of the five shows it: the
-cheese is free in all three forms. Still, no user can speak in another's name any more, and you can prove that instead
-of hoping for it.
+cheese is free in all three forms. Still, as long as the encoder never gives a special id, no text of a user can become
+a message of another role, and you can prove that instead of hoping for it.
 
 Whose model is it now?
 """
@@ -1088,12 +1088,12 @@ message and the start of another. The tokenizer cannot tell typed marks from rea
 special ids. `chat_ids` puts in the special ids itself and gives each text separately to the encoder, which
 never produces them. Whatever a customer types, the number of messages and their roles come from the list.
 
-It does not help against the second. The message stands where it belongs, as a user message. Whether the model
-believes it is a matter of its training, not of the form.
+It does not help against the second. The message stands where it belongs, as a user message, so there is nothing for
+`chat_ids` to prevent. Whether the model believes what it says is a matter of its training.
 
-A key's position never changes, so rotating it once is enough. If keys were rotated at each reading, all M of
-them would have to be rotated again for every new token, and you would have to know their positions; the cache
-would save less.
+While a text only grows at its end, a key's position does not change, so rotating it once is enough. If keys were
+rotated at each reading, all M of them would have to be rotated again for every new token, and you would have to know
+their positions; the cache would save less.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1140,7 +1140,7 @@ def play(rules, question):
     return chat([("system", rules), ("user", question)], 40)
 ```
 
-For a larger model nothing in the form is different.
+A larger model that was trained on the same form is asked in the same way.
 
 </details>
 
@@ -1157,15 +1157,16 @@ for question in ("My name is Ada.", "What is my name?"):
     print()
 ```
 
-The whole conversation is read again for each answer. To keep the caches, continue from them with the new ids:
-the end of the answer, the next message, and the start of the next answer.
+The whole conversation is read again for each answer. To keep the caches, continue from them with the ids that they do
+not hold yet: the end of the answer, the next message, and the start of the next answer.
 
 </details>
 
-**A conversation that is too long.** A model has seen texts only up to a certain length, and a cache has its
-limit, too. Write `trimmed(messages, encode, start, end, room)`, which returns the messages that stay if
-`chat_ids` may give no more than `room` ids. The system message stays, and so does the last message. Of the
-rest, the oldest question goes first, and its answer with it. Also try it without a system message.
+**A conversation that is too long.** A model has seen texts only up to a certain length, and a cache has its limit, too.
+Write `trimmed(messages, encode, start, end, room)`, which returns the messages that stay if `chat_ids` may give no more
+than `room` ids. The system message stays, and so does the last message. Of the rest, the oldest question goes first,
+and its answer with it. (Questions and answers take turns, and the last message is a question.) Also try it without a
+system message.
 """
 
 
@@ -1215,9 +1216,9 @@ Which of them leaves its answers as they are, and which would have to be trained
 
 <details><summary>An answer</summary>
 
-Speculation leaves them as they are, as its proof says. A window changes what old tokens can say, but you will
-not see it in a short chat. Latents narrower than the keys and values that they replace need different
-weights, which can be computed from these only approximately.
+Speculation leaves the distribution of its answers as it is, as its proof says. A window changes nothing until the text
+is longer than the window, and what it changes then, the model was not trained for. Latents narrower than the keys and
+values that they replace need different weights, which in general can be computed from these only approximately.
 
 </details>
 
@@ -1225,15 +1226,15 @@ weights, which can be computed from these only approximately.
 
 - **Where such files come from.** GGUF is the format of llama.cpp. Some of its types, such as Q4_K, pack blocks into
   larger blocks, and store the scales of the small ones in a few bits as well.
-- **Three layers for two.** Llama 3, Qwen2.5, Gemma 2 and Mistral 7B all have gated networks, RMSNorm, rotary
-  positions and shared key heads, as their reports say. If you can read this lesson's three classes, you will find
-  your way in their code.
+- **Three layers for two.** Qwen2.5 ([arXiv:2412.15115](https://arxiv.org/abs/2412.15115)) and Gemma 2
+  ([arXiv:2408.00118](https://arxiv.org/abs/2408.00118)) have gated networks, RMSNorm, rotary positions and shared key
+  heads, as their reports say. You will find this lesson's parts in their code.
 - **Serving.** A server can run many conversations in one batch, each with its cache in pages (lesson 12), and need
   not unpack the whole model first, as you do here.
 - **Injection.** Ids prevent forged roles, as here. They do not help against instructions hidden in a page or an email
-  that a model reads, because form cannot show whom to believe.
+  that a model reads: that text is where it belongs, and may still be obeyed.
 - **A fast loop.** For each new token your model reads all of its weights, 538 MB. Where that takes most of the time,
-  fewer bits make not only files smaller but also answers faster.
+  and the weights are read in fewer bits, not only files become smaller but answers also faster.
 """
 
 # %%
@@ -1255,11 +1256,11 @@ r"""
 - Dettmers, Zettlemoyer: *The case for 4-bit precision*, 2023,
   [arXiv:2212.09720](https://arxiv.org/abs/2212.09720). How many bits a weight needs, measured over many
   models.
-- Wallace et al.: *The Instruction Hierarchy*, 2024, [arXiv:2404.13208](https://arxiv.org/abs/2404.13208).
-  Training a model to know whom to believe, where form cannot help.
+- Wallace et al.: *The Instruction Hierarchy*, 2024, [arXiv:2404.13208](https://arxiv.org/abs/2404.13208). Training a
+  model to put the system's words above the user's, and these above what it reads elsewhere.
 
-**You have built it.** From bytes to answers, there is no line in this model that you could not write again.
-In lesson 21 you look inside it, and in lesson 22 you teach it something new.
+**You have built it.** You unpacked its weights, and wrote its attention, its layers, its conversations and the loop
+that answers. In lesson 21 you look inside it, and in lesson 22 you teach it something new.
 """
 
 # %%

@@ -6,9 +6,9 @@ Ask the model of lesson 20 for the capital of France, and it says *Paris*. Somew
 there must be something that knows it. Where is it, in which layer and at which token? How would you *prove*
 it?
 
-Looking is not enough. An attention map may show a head that looks at just the right token, and the model may do as
-well without it. In this lesson you look, and then you **intervene**. You take a head away, or put another hidden
-state in its place, and measure what changes. Wherever it can be, a claim is tested against the same intervention
+Looking is not enough. An attention map may show a head that looks at just the right token, and the model may do as well
+without it. In this lesson you look, and then you **intervene**. You take a head away, or put another hidden state in
+its place, and measure what changes. Most claims about a cut or an exchange are tested against the same intervention
 somewhere else. The field is called **mechanistic interpretability**.
 
 In this lesson you will **build**
@@ -56,9 +56,9 @@ r"""
 **The question.** A model gives its logits, and nothing else. How do you get at what layer 3 returned, without
 rewriting the model?
 
-PyTorch lets you attach a function to any module, a **forward hook**. Each time the module has run, PyTorch
-calls `hook(part, args, output)`. If the hook returns something, that is used in place of the output, which is
-how you will intervene in section 6. Every part has a name, which is its path from the top, and
+PyTorch lets you attach a function to any module, a **forward hook**. Each time a call of the module is done, PyTorch
+calls `hook(part, args, output)`. If the hook returns something other than None, that is used in place of the output,
+which is how you will intervene from section 3 on. Every part has a name, which is its path from the top, and
 `named_modules` lists them.
 
 ![Four parts in a row; a line leaves the exit of layer 0 and ends in a dictionary's entry](../images/forward_hook.svg)
@@ -107,8 +107,8 @@ $$y = p(x), \qquad z = h(p, x, y)$$
 - $p$ the module, $x$ its arguments as a tuple, $y$ what it returned, of any kind
 - the model goes on with $z$, or with $y$ if $z$ is None
 
-`register_forward_hook` returns a **handle**, and whoever attaches a hook must remove it, even if the model
-raises an error halfway. A hook that is left behind runs at every later call.
+`register_forward_hook` returns a **handle**, and whoever attaches a hook must remove it, even if the model raises an
+error halfway. A hook that is left behind runs at every later call of its part.
 
 ### Exercise: `outputs_of`
 
@@ -155,15 +155,17 @@ def outputs_of(model, names, *inputs):
 r"""
 **What goes wrong.**
 
-- *Hooks that stay.* The model becomes slower with every call, and remembers what it should forget.
+- *Hooks that stay.* Each call leaves more hooks on the model, which run at every later call and keep what they have
+  heard.
 - *One loop, one name.* `lambda part, args, output: found.update({name: output})` inside a loop looks up
   `name` when it runs, and by then the loop is over, so all hooks write under the last name. Each hook needs
   its own name.
 - *`remove()` only after the call.* If the model raises, that line is never reached. `finally` is.
 
-**See it run.** Here is a model to look into. It has two layers of attention and nothing else, no feed-forward
-network and no norm, so that everything it can do is done by heads. Its parts `weights` and `mixed` compute
-nothing. They only pass on what they get, so that you can attach a hook there.
+**See it run.** Here is a model to look into. Between its embeddings and its table of logits it has two layers of
+attention and nothing else, no feed-forward network and no norm, so that only heads add anything to the state of a
+token. Its parts `weights` and `mixed` compute nothing. They only pass on what they get, so that you can attach a hook
+there.
 """
 
 # %%
@@ -230,15 +232,15 @@ for name, output in outputs_of(
 r"""
 ## 2. Who copies?
 
-**The question.** A text of random letters, *Q K B X*, comes a second time: *Q K B X Q K B ...* No one can
-guess the first block. The second can be known letter by letter, by looking up what came after the same letter
-before. How would attention do that?
+**The question.** A text of random letters, *Q K B X*, comes a second time: *Q K B X Q K B ...* No one can know the
+first block. The second can be known letter by letter, by looking up what came after the same letter before (as long as
+no letter stands twice in the block). How would attention do that?
 
-One head cannot. The second *Q* would have to find the letter *after* the first *Q*, and that letter, *K*, does not
-say that it comes after a *Q*, because in the first layer a key knows only its own token and its position. It takes
-two heads in two layers. The first lets every letter learn what stood before it. The second can then look for "a
-letter that stands after *Q*", and copy it. The second is called an **induction head** (Elhage et al. 2021; Olsson et
-al. 2022), the first a **previous-token head**.
+A head of the first layer cannot. The second *Q* would have to find the letter *after* the first *Q*, and that letter,
+*K*, does not say that it comes after a *Q*, because in the first layer a key knows only its own token and its position.
+In this model it takes two heads in two layers. The first lets every letter learn what stood before it. The second can
+then look for "a letter that stands after *Q*", and copy it. The second is called an **induction head** (Elhage et al.
+2021; Olsson et al. 2022), the first a **previous-token head**.
 
 ![Tokens A B C D A. B learns that A stood before it; the second A looks for a token after A, finds B and copies
 it](../images/induction.svg)
@@ -263,7 +265,7 @@ r"""
 $$\text{score} = \operatorname{mean}_{i \ge P}\; w_{i,\; i - P + 1}$$
 
 - $w$, shape $(B, H, N, N)$: weight of query $i$ on key $j$; the mean is over the samples, too
-- only queries from $P$ on, because the earlier ones have not seen their token before
+- only queries from $P$ on, where the block has come once before
 
 A head that does nothing else has a score of 1; a head that looks equally everywhere has less than $1/P$.
 
@@ -302,8 +304,8 @@ r"""
 **What goes wrong.**
 
 - *Key $i - P$.* That is the *same* letter. You want the one that comes after it.
-- *The whole diagonal.* `weights.diagonal(offset=1 - period)` begins with query $P - 1$, whose letter has not
-  been seen before. That is one entry too many, and the score of a perfect head is below 1.
+- *The whole diagonal.* `weights.diagonal(1 - period, -2, -1)` begins with query $P - 1$, which is still in the first
+  block. That is one entry too many.
 - *The score proves a habit, not a use.* Section 3 takes the head away.
 
 **See it run.** Train the copier on blocks of 5 to 14 random letters that repeat until the text has 32. The
@@ -383,12 +385,12 @@ figures.panels(charts, steps, title="Two kinds of heads form, and the loss falls
 
 # %% [markdown]
 r"""
-It is the same story on all three seeds. The loss starts at what guessing costs, $\log 24 = 3.2$, and falls as a head
-of layer 0 turns to the token before and heads of layer 1 begin to copy. After 600 steps the loss has fallen most of
-the way and the copying heads have most of their score, but the head that looks back is only about halfway; three
-times as many steps make both habits purer. Layer 0 has no induction head on any seed. It cannot have one, because
-there is no layer below it to tell a key what stood before. No one asked for these heads. Gradient descent found them,
-from texts that repeat.
+It is the same story on all three seeds. The loss starts at what guessing costs, $\log 24 = 3.2$, and falls as a head of
+layer 0 turns to the token before and heads of layer 1 begin to copy. After 600 steps the loss has fallen most of the
+way and the copying heads have most of their score, but the head that looks back is only about halfway; with three times
+as many steps both scores have risen. Layer 0 has no induction head on any seed. It cannot have one, because no layer
+below it tells a key what stood before. The loss asks for no such heads. Gradient descent found them, from texts that
+repeat.
 
 ## 3. Who is needed?
 
@@ -425,7 +427,7 @@ $$W m = \sum_h W_h\, m_h$$
 
 ### Exercise: `head_outputs`
 
-The projection has no bias here, because a bias would belong to no head.
+The projection has no bias here; a bias would belong to no head.
 """
 
 
@@ -455,12 +457,12 @@ def head_outputs(mixed, out_proj, n_heads):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *Rows instead of columns.* In the weight of an `nn.Linear`, the second axis is the input,
-where the heads are. If input and output are equally wide, nothing warns you.
+**What goes wrong.** *Rows instead of columns.* In the weight of an `nn.Linear`, the second axis is the input, where the
+heads are. If input and output are equally wide, no error warns you.
 
-Now take heads away. To **ablate** a head means to replace its features by zeros, or better, by their mean
-over many texts. A head that always says the same thing carries no information, but the layers above may count
-on what it says.
+Now take heads away. To **ablate** a head means to replace its features by zeros, or by their mean over many texts. (A
+head that always says the same thing carries no information, but later layers may count on it: zeros take that away as
+well, the mean does not.)
 
 ### Exercise: `ablate_heads`
 
@@ -501,9 +503,9 @@ r"""
 - *Every n-th feature.* A head's features are next to each other.
 - *A mean added.* The mean takes the place of the features; it is not added to them.
 
-**See it run.** First, who adds how much? Measure the size of what each head of the copier adds, at the
-queries that can know. Then comes the proof. A hook on `mixed` takes heads away while the model runs, and you
-see the loss in the second block without each of the eight heads in turn, on three seeds:
+**See it run.** First, who adds how much? Measure the size of what each head of the copier's layer 1 adds, in the second
+block. Then comes the test. A hook on `mixed` takes heads away while the model runs, and you see the loss in the second
+block without each of the eight heads in turn, on three seeds:
 """
 
 # %%
@@ -561,14 +563,14 @@ figures.bars(
 
 # %% [markdown]
 r"""
-There are two different pictures, on every seed. In layer 1 all four heads have become induction heads, all add
-similar amounts, and none is indispensable. Without one of them the other three carry on, and the loss rises by a few
-tenths at most. In layer 0 everything depends on a single head. Without it the loss jumps most of the way back to
+There are two different pictures, on each of the three seeds. In layer 1 all four heads have become induction heads, all
+add amounts of the same order, and none is indispensable: without any one of them the loss rises by a few tenths at
+most. In layer 0 one head counts far more than the others. Without it the loss jumps more than half of the way back to
 guessing; without any other head of layer 0 it rises by less than two tenths. So a high score did not show what a head
-is worth. Four heads with similar scores share the work, and losing one of them costs little.
+is worth: four heads have high scores here, and losing one of them costs little.
 
-The head of layer 0 on which everything depends should be the one that looks most at the token before. Without it, the
-induction heads would look for something that was never written down. Watch the best induction score fall, and compare
+The head of layer 0 that counts so much should be the one that looks most at the token before. If the induction heads
+look for what it has written, they will not find it without that head. Watch the best induction score fall, and compare
 with the other heads of layer 0:
 """
 
@@ -584,20 +586,20 @@ for seed, (model, seen) in enumerate(runs):
             rivals.append(look(model)[1][1].max().item())
     print(
         f"seed {seed}: best induction score {seen[-1][1][1].max():.2f};",
-        f"without the previous-token head {cut:.2f};",
+        f"without head {first}, which looks most at the token before, {cut:.2f};",
         "without another of layer 0",
         *(f"{rival:.2f}" for rival in rivals),
     )
 
 # %% [markdown]
 r"""
-This is what an explanation of a model looks like: *two* parts, what each does, what passes between them, and a rival
-for every cut.
+On each seed it is the head that counted most in the picture, and only without it does the score collapse. This is what
+an explanation of a model looks like: *two* parts, what each does, what passes between them, and a rival for every cut.
 
-In a model this small you can also read it off the **weights**, without running it (Elhage et al. 2021). A head's
-**OV circuit** says what it writes when it looks at a letter: the letter's embedding times $W_V$, then $W_O$, then the
-table of logits. Its **QK circuit** says which key a query looks for: $W_Q$ on one side, $W_K$ on the other. Both are
-tables, with a row for each letter or position. In how many rows is the entry that you expect the largest?
+In a model this small you can also read it off the **weights**, without running it (Elhage et al. 2021). A head's **OV
+circuit** says what it writes when it looks at a letter: the letter's embedding times $W_V$, then $W_O$, then the table
+of logits. Its **QK circuit** says which key a query looks for: $W_Q$ on one side, $W_K$ on the other. Both are tables,
+with a row for each letter or position. In how many rows is the entry that you expect the largest?
 """
 
 
@@ -659,17 +661,18 @@ with torch.no_grad():
 
 # %% [markdown]
 r"""
-Section 2 stands in the weights, on each of the three seeds. The previous-token head prefers the position before in
-nearly every row. Layer 1 copies: whichever of the 24 letters it looks at, that letter's own logit rises most. And its
-queries look for just what the previous-token head has passed on. What another head of layer 0 has passed on they find
-in far fewer rows, and before training both shares are low (chance is one row in 24). On seed 1 a second head of layer
-0 looks back in about half of its rows, and yet cutting it cost almost nothing above. So weights show what a head
-*can* do. Whether it is used, only a run shows.
+Section 2 stands in the weights, on each of the three seeds. As far as positions go, the previous-token head prefers the
+one before in nearly every row. Layer 1 copies: if its four heads look at one of the 24 letters, that letter's own logit
+rises most, for every letter. And its queries fit best, again summed over the four heads, what the previous-token head
+has passed on of their own letter. What another head of layer 0 has passed on they find in far fewer rows, and before
+training both shares are low (chance is one row in 24). On seed 1 a second head of layer 0 looks back in about half of
+its rows, and yet cutting it cost almost nothing above. So weights show what a head *can* do. Whether the model needs
+it, you see when you run it without.
 
-The tool that you will meet most often is a third one, a **linear probe** (Alain and Bengio 2016): a linear layer that
-is fitted to the states of a finished model, to read something from them. Here it reads the letter *before* from the
-state after layer 0. It is fitted by least squares on 400 random texts, and tested on 100 others. Its rivals are the
-same probe on a model that nobody has trained, and on this one without a head of layer 0:
+A third tool is the **linear probe** (Alain and Bengio 2016): a linear layer that is fitted to the states of a model, to
+read something from them, while the model stays as it is. Here it reads the letter *before* from the state after layer
+0. It is fitted by least squares on 400 random texts, and tested on 100 others. Its rivals are the same probe on a model
+   that nobody has trained, with its heads and without those of layer 0, and on this one without one head of layer 0:
 """
 
 
@@ -693,10 +696,13 @@ def read_off(model, cut=()):
 for seed, (model, seen) in enumerate(runs):
     first = int(seen[-1][2][0].argmax())
     torch.manual_seed(seed)
+    untrained = Copier()
     without_another = [read_off(model, [(0, head)]) for head in range(4) if head != first]
     print(
         f"seed {seed}: the probe reads {read_off(model):.2f} of the letters before,",
-        f"of an untrained model {read_off(Copier()):.2f}, by luck {1 / vocabulary:.2f};\n   ",
+        f"of an untrained model {read_off(untrained):.2f}, without its heads",
+        f"{read_off(untrained, [(0, head) for head in range(4)]):.2f},",
+        f"by luck {1 / vocabulary:.2f};\n   ",
         f"without the previous-token head {read_off(model, [(0, first)]):.2f},",
         f"without another at least {min(without_another):.2f}",
     )
@@ -704,13 +710,14 @@ for seed, (model, seen) in enumerate(runs):
 # %% [markdown]
 r"""
 The first rival says how to read the number of a probe. A model that nobody has trained has no previous-token head, and
-its probe still does several times better than luck: its heads take about the mean of all letters so far, and the last
-one is in it. So what training has put there is only what lies above that.
+its probe still does several times better than luck. It is the heads again: without them only luck is left. An untrained
+head passes on a little of every letter so far, and so of the last one too. So compare a probe's number with that of an
+untrained model, and not with luck.
 
 The second says what a probe cannot tell. Look at the seed on which a second head looks back in half of its rows. There
-the probe still reads about half of the letters without the previous-token head. But the *model* can no longer use them:
-without that head its loss went most of the way back to guessing. A probe shows that something is there. Only a cut
-shows that it is needed (Belinkov 2022).
+the probe still reads about half of the letters without the previous-token head. But the *model* makes little of them:
+without that head its loss went more than half of the way back to guessing. A probe shows that something can be read
+there. It does not show that the model uses it (Belinkov 2022); for that, cut.
 
 ## 4. The same heads in a real model
 
@@ -718,7 +725,7 @@ shows that it is needed (Belinkov 2022).
 such heads? Here is SmolLM2, written with PyTorch's own functions. It is the model of lesson 20 without a cache, so
 that each part takes and returns one tensor. It has 30 layers of 9 heads, 270 in all.
 
-The text is a block of 32 random tokens, twice. Here is the score of every head:
+The text is a block of 32 random tokens, twice. Here is the score of every head, the mean over two such texts:
 """
 
 # %%
@@ -777,14 +784,14 @@ picture
 
 # %% [markdown]
 r"""
-The first map is nearly white. A few heads in layers 17 to 24 are induction heads, and one of them is almost pure. The
-second map shows the previous-token heads, most of them in *earlier* layers. The third shows a surprise that has been
-found in many large models. Many heads give most of their weight to the first token, whatever it is. This is called an
-**attention sink** (Xiao et al. 2024; see lesson 15). Their explanation: a head that has nothing to do must still give
-its weight to something, since softmax makes it sum to one.
+The first map is nearly white. The eight strongest induction heads are in layers 17 to 23, and one of them is almost
+pure. The second map shows the previous-token heads, most of them in *earlier* layers. The third shows a surprise that
+Xiao et al. (2024) found in several large models. Many heads give most of their weight to the first token, which here is
+a random one. This is called an **attention sink** (see lesson 15). Their explanation: a head that has nothing to do
+must still give its weight to something, since softmax makes it sum to one.
 
-Are the induction heads used? Take these eight away, on three fresh texts. The rivals are eight other heads
-chosen at random, three times, and eight other heads of the same layers:
+Are the induction heads used? Take these eight away, on three fresh pairs of such texts (each line below is for one
+pair). The rivals are eight other heads chosen at random, three times, and eight other heads of the same layers:
 """
 
 
@@ -841,12 +848,13 @@ else:
 
 # %% [markdown]
 r"""
-Without eight heads of 270, three per cent, the model has lost most of its ability to copy: the second block costs
-little less than the first, which it cannot know. (Both cost more than a blind guess: the model gives these tokens
-less than an equal share.) On one ordinary text, which does not repeat, nothing shows without the eight: what a head
-is worth depends on the text. Most draws of eight other heads cost little, and so do those from the same layers.
-There is one exception in nine draws: on text 2 the third draw costs far more. Has chance hit something? Take its
-eight heads away one by one:
+The whole model pays about 11 less for the second block than for the first, which it cannot know. Without eight heads of
+270, three per cent, it pays only about 2 less: it has lost most of its ability to copy. (Both losses are higher than
+that of a blind guess: on the mean, the model gives these tokens less than an equal share.) On one ordinary text, in
+which no block comes twice, the loss is the same without the eight to within a hundredth: what a head is worth depends
+on the text. Eight draws of nine of other heads cost little beside that, and so do those from the same layers. There is
+one exception: on text 2 the third draw costs far more. Has chance hit something? Take its eight heads away one by one.
+Then see what becomes of the eight induction heads without each of the three strongest previous-token heads:
 """
 
 # %%
@@ -859,15 +867,23 @@ if real is not None:
             f"without head {layer}.{head} alone: loss {alone:.1f}; its weight on the token before:",
             f"{previous[head, layer]:.2f}",
         )
+    ids, layers = random_blocks(2, 2), sorted({layer for layer, _ in strongest})
+    looking_back = previous.T.flatten().argsort(descending=True)[:3].tolist()
+    for cut in ([], *([(at // 9, at % 9)] for at in looking_back)):
+        with torch.no_grad(), without(real, cut, 9):
+            scores = {layer: induction_score(weights_of(real, layer, ids), 32) for layer in layers}
+        score = sum(scores[layer][head].item() for layer, head in strongest) / len(strongest)
+        named = "".join(f" without {layer}.{head}" for layer, head in cut) or " whole model"
+        print(f"mean induction score of the eight,{named}: {score:.2f}")
 else:
     print(MISSING)
 
 # %% [markdown]
 r"""
-It is head 0 of layer 16, the strongest *previous-token head* of the whole model, one layer below the first of the
-eight. It is the same pair of habits as in your copier, in the same order, and on this text again one head is the
-bottleneck. Take two lessons from it. A rival chosen at random can surprise you, so use several; and what you learned
-on a toy told you what you had found.
+It is head 0 of layer 16, the strongest *previous-token head* of the second map, one layer below the first of the eight.
+Without it the eight lose most of their score; without either of the next two they keep it. It is the same pair of
+habits as in your copier, in the same order, and on these texts again one head is the bottleneck. Take two lessons from
+it. A rival chosen at random can surprise you, so use several; and the toy told you what to look for.
 
 No one built these heads in. Olsson et al. (2022) saw them form early in training, in every Transformer of more than
 one layer that they looked at. In the same short time the model suddenly began to predict late tokens of a text much
@@ -877,9 +893,9 @@ This is a good place to stop for today.
 
 ## 5. What would the model say after each layer?
 
-**The question.** The hidden state of a token passes through 30 layers. Each layer only *adds* to it, so every
-hidden state is of the same kind as the last one, which becomes logits. What if we make logits out of all of
-them?
+**The question.** The hidden state of a token passes through 30 layers. Each layer only *adds* to it, so every hidden
+state has the shape of the last one, which becomes logits, and is a part of its sum. What if we make logits out of all
+of them?
 
 ![Three hidden states of one token. The last goes through the norm and the table to logits; the lens sends the others
 the same way](../images/lens.svg)
@@ -989,10 +1005,10 @@ later layer can read. The lens cannot tell.
 
 ## 6. Where does the answer pass?
 
-**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden state
-from that run and put it into the run on *France*. If the answer changes to *Tokyo*, this state held what was needed
-of "Japan". If nothing changes, it did not, or no later part reads it there. This is **activation patching**, or
-causal tracing (Meng et al. 2022).
+**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden state from
+that run and put it into the run on *France*. If the answer changes to *Tokyo*, this state held what was needed of
+"Japan". If nothing changes, it did not, or what follows does not depend on it there. This is **activation patching**.
+(The causal tracing of Meng et al. 2022 is a form of it, in which the one run begins with noise.)
 
 ![Two runs; a hidden state above Japan is put in the place of the one above France](../images/patching.svg)
 
@@ -1053,12 +1069,12 @@ def logit_difference(logits, lengths, right, wrong):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *`logits[:, -1]`.* In a batch of texts of different lengths, the last column is padding
-for all but the longest.
+**What goes wrong.** *`logits[:, -1]`.* In a batch of texts of different lengths, padded at the right, the last column
+is padding for all but the longest.
 
 ### Exercise: `run_patched`
 
-A hook that returns something replaces the output. Again, no hook may stay behind.
+A hook that returns a tensor replaces the output. Again, no hook may stay behind.
 """
 
 
@@ -1162,14 +1178,14 @@ picture
 
 # %% [markdown]
 r"""
-In these texts, up to layer 22 what the answer needs of the country sits at the country's own token, and a state taken
-from *is* changes little. After layer 23 it is at *is*, and the country's token no longer matters. It happens in one
-layer, the same one for all four pairs, and this is where the lens began to see something. There attention carries
-what is known of the country over to the place where the answer is given.
+In the layers printed up to 22, a state taken from the country's own token carries most or all of the answer over, and
+one taken from *is* changes little. After layer 23 it is the other way round. It happens in one layer, the same one for
+all four pairs, and near it the lens began to see the two capitals. Only attention brings anything from one token to
+another: in layer 23 it brings what the answer needs of the country to the place where the answer is given.
 
-Two things do not follow. That *is* held nothing before: it held nothing *about the country*, for both texts ask
-the same question, and what they have in common cannot show. And that the finished word *Paris* was fetched: the
-patch shows where something passes, not in which form, and later layers may still work on it.
+Two things do not follow. That *is* held nothing before: both texts ask the same question, and what they have in common,
+the patch cannot show. And that the finished word *Paris* was fetched: the patch shows where something passes, not in
+which form, and later layers may still work on it.
 
 If the form were a *direction*, one could add it. A **steering vector** (Turner et al. 2023) is the difference of two
 states: here that of *is* after layer 23 in the text on Japan, less that in the text on France. Add it to the same state
@@ -1241,10 +1257,11 @@ else:
 
 # %% [markdown]
 r"""
-In all six texts the vector moves the answer towards *Tokyo*, further than any of the ten random ones does, and with
-other pairs it is nearly always so. Random vectors move it, too, in every text some one way and some the other. And
-look at the last column. In most of the texts the likeliest word is now neither capital. So there is a direction from
-*France* to *Japan* that works in other texts, and it is not all that a text on Japan has.
+In all six texts the vector moves the answer towards *Tokyo*, further than any of the ten random ones does, and over all
+four pairs it is so in 23 of 24 texts. Random vectors move it, too, in every text some one way and some the other. And
+look at the last column. In four of the six texts the likeliest word is now neither capital, and over all four pairs it
+is the other capital in only 3 of 24. So the difference of *France* and *Japan* moves the answer in other texts as well,
+but it does not bring the whole answer of a text on Japan.
 
 ## 7. Who writes the answer?
 
@@ -1252,7 +1269,7 @@ look at the last column. In most of the texts the likeliest word is now neither 
 state is a sum. The table, 270 heads and 30 networks have each added a vector to it, and a logit is a product of that
 sum with the word's row of the table. So every part has its share in the logit. Only the last norm is in the way,
 because it divides by a number that depends on all parts together. Take that number as it is. This is **direct logit
-attribution** (Elhage et al. 2021).
+attribution**; that the logits split in this way is in Elhage et al. (2021).
 
 ![Each part of the last hidden state is multiplied by the same scale and by the direction, and gives its share of the
 logit](../images/shares.svg)
@@ -1315,8 +1332,8 @@ def logit_attribution(parts, hidden, norm, direction):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *Each part through the norm.* Then every part is made equally long, and the shares no longer add
-up to anything.
+**What goes wrong.** *Each part through the norm.* Then small parts are made as long as large ones, and the shares no
+longer add up to the logit.
 
 **See it run.** All 301 parts of SmolLM2 at the last token, on the eight texts of the four pairs, along the row of the
 right capital minus that of the other one. First by layers, in each text; the picture then shows the mean:
@@ -1412,17 +1429,17 @@ else:
 
 # %% [markdown]
 r"""
-Compare the two texts of a pair first. What the table and layers 0 to 22 have written has opposite signs in them, and
-a similar size: it prefers one of the two words, whichever country was asked for. That is no answer. It fits section
-6, where *is* held nothing about the country before layer 23.
+Compare the two texts of a pair first. What the table and layers 0 to 22 have written has opposite signs in them: it
+prefers the same one of the two words, whichever country was asked for. That is no answer. It fits section 6, where a
+state of *is* from the other text changed little before layer 23.
 
 From there on, head 4 of layer 23 writes the largest mean share of all parts. Taken away, it costs about twice as much
 as it has written: perhaps later parts read what it has fetched, and write more of the same. The other three cost less
-than their shares, one of them next to nothing: perhaps later parts make up for what is missing. Four others of the
-same layers cost nothing, in each of three draws. And the networks of layers 23 to 29 write more than all heads of
-layer 23 together for *Tokyo*, *Rome* and *Havana*, for *Rome* about half of its lead over *Cairo*. Only in the text
-on France do they write against the right word, a little. So fetching is not the whole of it: in most texts these
-networks write a part of the word as well.
+than their shares, one of them next to nothing: perhaps later parts make up for what is missing. In each of three draws,
+the difference grows a little without four others of the same layers. And the networks of layers 23 to 29 write more
+than all heads of layer 23 together for *Tokyo*, *Rome* and *Havana*, for *Rome* about half of its lead over *Cairo*.
+Only in the text on France do they write against the right word, a little. So fetching is not the whole of it: in most
+texts these networks write a part of the word as well.
 
 ## Explore
 
@@ -1464,10 +1481,9 @@ explorer
 r"""
 <details><summary>An answer</summary>
 
-In head 6 of layer 18, most words in the second half look at the word *after* their first occurrence. Head 0 of
-layer 16 and head 1 of layer 11 mostly look at the word before. Most others look at the first token, with some colour
-here and there that no short sentence describes. That is the honest state of the art. Some heads have a name,
-and most have none.
+In head 6 of layer 18, most words in the second half look at the word *after* their first occurrence. Head 0 of layer 16
+and head 1 of layer 11 mostly look at the word before. Many others look at the first token, with some colour here and
+there that no short sentence describes. In this lesson a few heads have got a name, and most have none.
 
 </details>
 
@@ -1509,9 +1525,9 @@ Take many texts with pronouns and measure the logit difference of the right and 
 and without it (or with its mean). The rival is the same experiment with as many other heads, chosen at
 random, and of the same layer. This head is special only if it costs much more.
 
-No. Other heads may do the same work (there may be several such heads, and some models have heads that step in when
-another fails), or its work may show only in texts that were not tried. It follows that the model does not
-depend only on this head.
+No. Other heads may do the same work (there may be several such heads, and in GPT-2 Wang et al. 2023 found heads that
+step in when another is taken away), or its work may show only in texts that were not tried. It follows that on these
+texts the model does not depend on this head alone.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1602,8 +1618,8 @@ With your two tools it needs two runs of the model; one hook would do it in one.
 
 </details>
 
-**Zeros or means?** Repeat section 3 with the mean of `mixed` over the probe texts in place of zeros. Which heads
-looked important only because zeros are something the model has never seen?
+**Zeros or means?** Repeat section 3 with the mean of `mixed` over the probe texts in place of zeros. Does a head look
+important only because zeros are something the model has never seen?
 
 **Path patching.** Patch only what the previous-token head adds to the *keys* of layer 1, not to its queries and
 values (Goldowsky-Dill et al. 2023). Which of the three does the induction head read?
@@ -1612,13 +1628,13 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
 
 - **Circuits.** Wang et al. (2023) traced 26 heads of GPT-2 that together find the indirect object of a sentence, with
   ablations and patches like yours.
-- **Features instead of heads.** A single neuron often means several things at once. **Sparse autoencoders** (Bricken
-  et al. 2023) split a layer's activations into thousands of directions, and most of those that people rated meant one
-  thing each.
+- **Features instead of heads.** A single neuron often means several things at once. **Sparse autoencoders** ([Bricken
+  et al. 2023](https://transformer-circuits.pub/2023/monosemantic-features)) split a layer's activations into thousands
+  of directions, and people who rated some of them found one meaning in most.
 - **Editing.** Meng et al. (2022) found by patching where a fact passes, and rewrote it there. What follows from an
   edited fact often does not change with it (Cohen et al. 2023, [arXiv:2307.12976](https://arxiv.org/abs/2307.12976)).
 - **Libraries.** TransformerLens has hooks under fixed names, for many models; nnsight reads and changes the parts of
-  any PyTorch model under their own names. Underneath are PyTorch's forward hooks.
+  any PyTorch model under their own names. What your hooks do by hand, they do for you.
 
 ## Read more
 
@@ -1635,7 +1651,8 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
 - Wang et al.: *Interpretability in the Wild*, 2023, [arXiv:2211.00593](https://arxiv.org/abs/2211.00593). A whole
   circuit, and how to argue for it.
 - Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2024,
-  [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why the first token gets so much weight.
+  [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). That the first token gets so much weight, and what they make of
+  it.
 - Alain and Bengio: *Understanding intermediate layers using linear classifier probes*, 2016,
   [arXiv:1610.01644](https://arxiv.org/abs/1610.01644). A linear classifier on every layer.
 - Belinkov: *Probing Classifiers: Promises, Shortcomings, and Advances*, 2022,
