@@ -203,7 +203,7 @@ def check_complete(lesson: Lesson, cells: list[Cell]) -> None:
     there = {cell.name for cell in cells if cell.kind == "exercise"}
     for exercise in exercises_of(lesson.name):
         if exercise.id not in there:
-            raise UserError(f"lesson {lesson.name} has no cell with the title exercise: {exercise.id}.")
+            raise UserError(f'lesson {lesson.name} has no cell with the title "exercise: {exercise.id}".')
 
 
 def _grade_id(kind: str, name: str) -> str:

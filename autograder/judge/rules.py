@@ -179,7 +179,7 @@ def _refuse_unknown(exercise: Exercise) -> None:
     """
     rules, groups = exercise.rules, (MATRIX_PRODUCT, *GROUPS)
     if rules.loops not in (None, "required", "forbidden"):
-        raise UserError(f'{exercise.id}: loops are "required" or "forbidden", and not {rules.loops!r}.')
+        raise UserError(f'{exercise.id}: loops must be "required" or "forbidden", not {rules.loops!r}.')
     for group in rules.forbidden:
         if group not in groups:
             raise UserError(f"{exercise.id}: {group!r} cannot be forbidden; choose from {', '.join(groups)}.")

@@ -244,7 +244,7 @@ def test_a_mistake_in_a_source_is_told_with_lesson_and_cell(tmp_path, case):
         (lambda text: text + "\n# %% check: loops.softmax\ncheck(softmax)\n", "remove this cell"),
         (
             lambda text: re.sub(r"# %% exercise: loops.softmax\n.*?(?=# %%)", "", text, flags=re.S),
-            "has no cell with the title exercise: loops.softmax",
+            'has no cell with the title "exercise: loops.softmax"',
         ),
     ],
 )

@@ -83,7 +83,7 @@ REFUSED = {
             "import DTYPES": "import Rules, DTYPES",
             "    standard=": '    rules=Rules(loops="none"),\n    standard=',
         },
-        'loops are "required" or "forbidden", and not \'none\'',
+        'loops must be "required" or "forbidden", not \'none\'',
     ),
     "loops that are not observed": (
         {

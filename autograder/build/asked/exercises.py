@@ -50,7 +50,7 @@ def _steps(line: str) -> list[str]:
 @adds_to(EXERCISE_RULES, f"an answer of 1 to {LINES} lines in the lesson")
 def _lines(subject: ExerciseSubject) -> Iterator[str]:
     if subject.cell is None:
-        yield f"lesson {subject.lesson.name} has no cell with the title exercise: {subject.name}."
+        yield f'lesson {subject.lesson.name} has no cell with the title "exercise: {subject.name}".'
     elif not 1 <= len(subject.solution) <= LINES:
         yield f"its answer takes {_times(len(subject.solution), 'line')}; 1 to {LINES} are allowed."
 

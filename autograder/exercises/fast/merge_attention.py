@@ -89,8 +89,8 @@ def _empty(draw):
 
 
 def _far(draw):
-    """Yield cases with log-sum-exps too large or too small for exp, and with sets that are far apart. float32
-    rounds numbers near 1000 to multiples of 6e-5.
+    """Yield cases with log-sum-exps too large or too small for exp, and with sets that are far apart. Their
+    tolerance is larger, because float32 rounds numbers near 1000 to multiples of 6e-5.
     """
     for family, first, second in (
         ("large scores", 1000.0, 1000.0),

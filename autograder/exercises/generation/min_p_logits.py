@@ -122,7 +122,8 @@ EXERCISE = Exercise(
              "Your limit is too low, as if you took a logarithm to a different base.",
              "What is the base of the exponential in a softmax?"),
         edit("what equals the limit is dropped", {DROPPED: "logits <= limit"},
-             "At p = 1 you keep nothing, not even the likeliest token.", "Is the likeliest token below itself?"),
+             "At p = 1 you keep nothing, not even the likeliest token.",
+             "Is the largest probability below the threshold?"),
         edit("of equal ones only the first",
              {DROPPED: "(logits < limit) | ((logits == largest) & (torch.arange(logits.shape[-1]) "
              "!= logits.argmax(dim=-1, keepdim=True)))"},

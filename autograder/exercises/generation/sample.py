@@ -220,8 +220,8 @@ EXERCISE = Exercise(
         "`cumsum` along the last axis gives the ends. The token is the first one whose end is greater "
         "than u; `argmax` of zeros and ones finds the first one. If rounding leaves the last end below 1, "
         "divide all ends by it.",
-        "In outline: at temperature 0 return the argmax. Otherwise take the softmax of the scaled logits, "
-        "the running sums, divide them by the last one, compare them with u as a column, and return the "
-        "first True of each row.",
+        "In outline: at temperature 0 return the argmax. Otherwise take the softmax of the scaled logits "
+        "and its running sums, divide them by the last one, compare them with u as a column, and return "
+        "the position of the first True in each row.",
     ),
 )

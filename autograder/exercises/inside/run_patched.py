@@ -199,7 +199,7 @@ EXERCISE = Exercise(
         "Each name needs a hook that knows its own tensor, for example through a default argument. Remove all hooks in "
         "a `finally`, so that none stays even if the model raises.",
         "In outline: check the names and raise ValueError for an unknown one; in a `try`, register a hook "
-        "for each name that returns its tensor, and return what the model returns; in `finally`, remove "
-        "the hooks.",
+        "for each name, which returns the tensor given for that name, and return what the model returns; in "
+        "`finally`, remove the hooks.",
     ),
 )

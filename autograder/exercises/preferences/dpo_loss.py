@@ -86,7 +86,7 @@ EXERCISE = Exercise(
         edit("DPO-49 divided by beta", {MARGIN: "(chosen - rejected) / beta"},
              "A larger beta makes your margins smaller.", "Do you multiply or divide by beta?"),
         edit("DPO-71 beta outside", {MARGIN: "chosen - rejected", LOSS: "-beta * F.logsigmoid(margin).mean()"},
-             "You multiply the loss by beta instead of the margin.",
+             "Beta multiplies your loss, and not the margin.",
              "Does beta belong inside or outside the sigmoid?"),
         edit("DPO-73 beta for the reference alone", {CHOSEN: "policy_chosen - beta * reference_chosen", REJECTED:
              "policy_rejected - beta * reference_rejected", MARGIN: "chosen - rejected"},

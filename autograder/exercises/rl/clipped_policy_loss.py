@@ -54,7 +54,7 @@ def cases(draw):
 
 def _case(draw, family, steps, signs, *clip, low=-3.0, by_name=None, **more):
     """Return a case in which log-probabilities change by `steps`, rounded to multiples of 1/64 so that
-    differences are exact. No change lies at a bound.
+    differences are exact. The steps must be chosen so that no ratio lies exactly at a bound of the clipping.
     """
     old = low + draw.eighths(len(steps), limit=8)
     new = old + (steps * 64).round() / 64

@@ -89,6 +89,8 @@ def _both(before: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[
             notes.append(f"{_name(new)} keeps your text, which the corrected lesson changes as well")
     if mine.get("attachments") != before.get("attachments"):  # pasted pictures
         cell.attachments = mine.get("attachments", {})
+        if before.get("attachments") != new.get("attachments") != mine.get("attachments"):
+            notes.append(f"{_name(new)} keeps your pictures, which the corrected lesson changes as well")
     points, theirs, mended = (one.metadata.get("nbgrader", {}).get("points") for one in (mine, before, new))
     if points != theirs and "nbgrader" in cell.metadata:
         cell.metadata.nbgrader.points = points

@@ -114,7 +114,7 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
         for name, verdict in run.result.verdicts.items()
         if find(name).rules != Rules() and verdict.points
     ]
-    not_rerun = [find(name).name for name in run.not_rerun if name in earned]
+    not_rerun = [find(name).name for name in run.failed_reruns if name in earned]
     notes = [NOT_RERUN.format(some_of(not_rerun))] if not_rerun else []
     run.result.review_note = unit.suspicion.text(earned, notes)
     return run.result
@@ -213,8 +213,8 @@ class _Run:
             self.reruns[name] = _rerun_of(name, self.how.secret).verdict(done[number]) if done else None
 
     @property
-    def not_rerun(self) -> list[str]:
-        """The exercises whose programs gave wrong numbers when they were rerun, or could not be run."""
+    def failed_reruns(self) -> list[str]:
+        """The exercises whose programs could not be rerun, or gave wrong numbers when they were rerun."""
         return [
             name for name, verdict in self.reruns.items() if verdict is None or _has_wrong_numbers(verdict)
         ]

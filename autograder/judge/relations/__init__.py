@@ -96,8 +96,8 @@ def _first(relations: Relations, with_infinities: Relations, pairs: Pairs, trail
 def _said(
     relations: Relations, wrong: Pairs, pairs: Pairs, asked: list[str], group: str = ""
 ) -> Named | None:
-    """Return the message and name of the first relation that holds; append the names of those that do not to
-    `asked`.
+    """Return the message and name of the first relation that holds. Append to `asked` the names of those
+    that do not hold.
     """
     for name, one in relations.items():
         path = f"{group}{name}"

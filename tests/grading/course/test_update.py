@@ -121,6 +121,15 @@ def test_a_picture_that_the_teacher_pasted_stays():
     assert result.cells[0].attachments == mine.cells[0].attachments
 
 
+def test_a_picture_that_both_have_changed_is_the_teachers_and_said():
+    old, mine, new = (book("Title ![](attachment:a.png)", *OLD[1:]) for _ in range(3))
+    for version, code in ((old, "AA=="), (mine, "BB=="), (new, "CC==")):
+        version.cells[0].attachments = {"a.png": {"image/png": code}}
+    result, (note,) = merged(old, mine, new)
+    assert result.cells[0].attachments == mine.cells[0].attachments
+    assert note.endswith("keeps your pictures, which the corrected lesson changes as well")
+
+
 # --- a course -----------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,5 @@
-"""Tests work under limits on time and memory: whatever it does is reported, and whatever it starts ends with
-it.
+"""Tests how work runs under limits on time and memory. Whatever the work does is reported, and all processes
+that it starts end with it.
 """
 
 import faulthandler

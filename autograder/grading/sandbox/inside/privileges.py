@@ -20,8 +20,8 @@ LARGEST_FILE, OPEN_FILES = 64 * 1024**2, 256
 
 
 def prepare() -> None:
-    """Build the filter of system calls, which all forks share, and read the number of the last capability,
-    which cannot be read in a sandbox.
+    """Build the filter of system calls, which all forks share. Read the number of the last capability
+    now, because it cannot be read once the process is in a sandbox.
     """
     prepare_filter()
     if sys.platform == "linux":
