@@ -612,7 +612,7 @@ else:
 # %% [markdown]
 r"""
 The most probable word is *Paris*. No one put it there by hand. It follows from weights that others trained,
-through products, rotations, norms and gates that you wrote.
+through the products, rotations, softmaxes, norms and gates of this course.
 
 ## 5. Who is speaking?
 
@@ -1228,7 +1228,7 @@ values that they replace need different weights, which in general can be compute
   larger blocks, and store the scales of the small ones in a few bits as well.
 - **Three layers for two.** Qwen2.5 ([arXiv:2412.15115](https://arxiv.org/abs/2412.15115)) and Gemma 2
   ([arXiv:2408.00118](https://arxiv.org/abs/2408.00118)) have gated networks, RMSNorm, rotary positions and shared key
-  heads, as their reports say. You will find this lesson's parts in their code.
+  heads, as their reports say. The details differ. The gate in Gemma 2 is a GELU, for instance.
 - **Serving.** A server can run many conversations in one batch, each with its cache in pages (lesson 12), and need
   not unpack the whole model first, as you do here.
 - **Injection.** Ids prevent forged roles, as here. They do not help against instructions hidden in a page or an email

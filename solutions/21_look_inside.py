@@ -563,11 +563,11 @@ figures.bars(
 
 # %% [markdown]
 r"""
-There are two different pictures, on each of the three seeds. In layer 1 all four heads have become induction heads, all
-add amounts of the same order, and none is indispensable: without any one of them the loss rises by a few tenths at
-most. In layer 0 one head counts far more than the others. Without it the loss jumps more than half of the way back to
-guessing; without any other head of layer 0 it rises by less than two tenths. So a high score did not show what a head
-is worth: four heads have high scores here, and losing one of them costs little.
+There are two different pictures, on each of the three seeds. In layer 1 all four heads have become induction heads,
+all add amounts of the same order, and none is indispensable: on these texts, the loss without any one of them rises by
+a few tenths at most. In layer 0 one head counts far more than the others. Without it the loss jumps more than half of
+the way back to guessing; without any other head of layer 0 it rises, on these texts, by less than two tenths. So a
+high score did not show what a head is worth: four heads have high scores here, and losing one of them costs little.
 
 The head of layer 0 that counts so much should be the one that looks most at the token before. If the induction heads
 look for what it has written, they will not find it without that head. Watch the best induction score fall, and compare
