@@ -1,6 +1,6 @@
 """Finds which modules of this package a piece of code may run, by reading the imports in source files.
 
-The answers decide whether a graded result or a recorded check is still valid, whether a lesson would print
+Its findings decide whether a graded result or a recorded check is still valid, whether a lesson would print
 the same output again, and what a student bundle must contain. Because they come from the code itself, nobody
 has to maintain a list of dependencies.
 

@@ -4,7 +4,7 @@ UserError
     Bad input, or something that the machine lacks. Its text is one clear sentence that says what is wrong and
     what to do. A notebook shows only this sentence; the command line prints it and exits with status 2.
 OwnFault
-    An error of the autograder itself that was found in the record of a call of an answer. Its text says where
+    An error of the autograder itself that was found in the record of a call to an answer. Its text says where
     the error was raised.
 place_of, keep_trace
     For reporting any other exception, which is an error of the autograder and never the fault of the answer
@@ -42,7 +42,7 @@ class UnknownName(AttributeError):
 
 
 class OwnFault(Exception):
-    """Raised for an error of the autograder itself that was found in the record of a call of an answer. Its
+    """Raised for an error of the autograder itself that was found in the record of a call to an answer. Its
     text says where the error was raised.
     """
 

@@ -96,8 +96,9 @@ def entry_point(example: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]
     without a traceback.
 
     If a call does not fit the signature, the message shows one that does: `example`, or the function's name
-    with the arguments that it requires. An error of the autograder is reported as such, with its place, and
-    an interrupted call as interrupted. Errors raised by the learner's own code are passed on unchanged.
+    with the arguments that it requires. An error of the autograder is reported as such, with its place in the
+    code, and an interrupted call is reported as interrupted. Errors raised by the learner's own code are
+    passed on unchanged.
     """
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:

@@ -140,8 +140,8 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_a_folder() -> Iterator[None]:
-    """Run the block in the current folder or, if that was deleted, in the root folder. Return to the current
-    folder afterwards.
+    """Run the block in the current folder or, if that was deleted, in the root folder. Afterwards, return to
+    the folder that was current before.
 
     subtle: in a folder that was deleted, MKL finds none of its libraries and ends the process.
     """
@@ -209,7 +209,8 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """A context whose own generator supplies all random numbers that are drawn without naming a generator."""
+    """A context whose own generator supplies all random numbers that are drawn without an explicit generator.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -15,8 +15,8 @@ ALL = (SOLUTION, HIDDEN_TESTS, MARK_SCHEME)
 
 
 class SourceError(ValueError):
-    """Raised for an error in a cell of a lesson's source. The text says what is wrong, and the caller adds
-    where it is.
+    """Raised for an error in a cell of a lesson's source. The error's text says what is wrong; the caller
+    adds where.
     """
 
 

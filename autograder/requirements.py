@@ -29,7 +29,7 @@ def missing() -> list[str]:
 
 def with_needs(packages: set[str]) -> set[str]:
     """Return `packages`, the names of installed packages, together with the names of all installed packages
-    that they require, directly or not. All names are normalised.
+    that they require, directly or indirectly. All names are normalised.
     """
     found: set[str] = set()
     further = set(packages)

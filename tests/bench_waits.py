@@ -1,5 +1,5 @@
-"""Measures what else people wait for, apart from a check: a notebook's first cell, the bundle, a large class.
-Run by `make bench`; asserts nothing.
+"""Measures what people wait for, apart from checks: a notebook's first cell, the bundle, a large class. Run
+by `make bench`; asserts nothing.
 
 The bundle is made with an empty cache, and again with the cache that the first run has filled. The class is
 300 submissions of lesson 04: right answers, each with an extra cell.

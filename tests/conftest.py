@@ -1,5 +1,5 @@
-"""Distributes the tests over processes (`make test` starts one more than there are cores), and limits the
-time of the trial.
+"""Distributes the tests over processes (`make test` starts one more than there are cores), and can limit the
+time of `make trial`.
 """
 
 import functools
@@ -57,8 +57,8 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Sort tests so that the longest come first and the rest fill the gaps. Mark as trial the tests of the
-    student bundle, which runs every mistake, and the tests in a browser.
+    """Sort tests so that the longest come first and the rest fill the gaps. Mark as trial the tests in a
+    browser, and also those of the student bundle, because making the bundle runs every mistake.
     """
     for item in items:
         if "bundle_folder" in getattr(item, "fixturenames", ()) or "tests/browser/" in item.nodeid:
@@ -83,7 +83,7 @@ def _turn(item) -> tuple:
 
 def _turn_in_limited_time(item) -> tuple:
     """Return the sort key of a test in a run of limited time. Tests of TRIAL come after all others. Within
-    both groups, samples come last, and otherwise equal tests are ordered with the long ones last.
+    each of the two groups, samples come last; among the samples, and among the rest, long tests come last.
     """
     is_sample = bool(item.get_closest_marker("sample"))
     is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
@@ -99,7 +99,7 @@ def _mistakes(exercise_id: str) -> int:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """Return one process more than there are cores: a process often waits for a browser, a sandbox or a
+    """Return one more than the number of cores, because a process often waits for a browser, a sandbox or a
     timer.
     """
     return (yield) + 1

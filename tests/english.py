@@ -87,7 +87,7 @@ def strings(source: str) -> Iterator[tuple[int, str]]:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a text without code, formulas, pictures, examples and link addresses."""
+    """Yield the paragraphs of a text, leaving out code, formulas, pictures, examples and link addresses."""
     text = re.sub(r"(?s)```.*?```|\$\$.*?\$\$|\]\([^)]*\)", " ", text)
     text = re.sub(r"`[^`]*`|\$[^$]*\$", "X", text)
     for part in re.split(r"\n\s*\n|\n(?=\s*[-|#*] )|\n(?=\s*\w+: )", text):

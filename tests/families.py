@@ -18,8 +18,8 @@ from autograder.exercises import find
 
 
 def families(exercise_id: str) -> dict[str, tuple[int, int]]:
-    """Return, for each family, (number of answers that it shows to be wrong, number that no other family
-    shows).
+    """Return, for each family, (number of answers that it shows to be wrong, number of those that no other
+    family shows to be wrong).
     """
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     wrong = [cases for _, cases in map(expected.run, range(len(exercise.mistakes)))]

@@ -1,7 +1,7 @@
 """Tries worked answers on many seeds of their hidden cases: `python tests/seeds.py COUNT [EXERCISE_ID...]`.
 
-It prints each seed on which a worked answer loses points. Each is a fault of ours: a case in which rounding
-decides.
+It prints each seed on which a worked answer loses points. Each such loss is a fault of ours: a case in which
+rounding decides.
 """
 
 import sys

@@ -79,8 +79,8 @@ def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
 
 
 def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
-    """Follow the requirements of the direct dependencies on Linux. Return (complaints, the names and extras
-    that were reached).
+    """Follow the requirements of the direct dependencies on Linux. Return (complaints, the names of the
+    packages that were reached).
     """
     linux = default_environment() | {
         "os_name": "posix",
@@ -137,8 +137,8 @@ def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
 
 
 def wheel_complaints(table: dict[str, list[str]], lock: dict[str, str]) -> list[str]:
-    """Return a complaint for every pinned direct dependency and system without a wheel in tests/wheels.json
-    (see wheels.py).
+    """Return a complaint for every combination of direct dependency, system and Python version for which
+    tests/wheels.json (see wheels.py) has no wheel of the pinned version.
     """
     needed = {canonicalize_name(need.name) for need in RUNTIME if need.marker is None}
     complaints = []

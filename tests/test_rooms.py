@@ -120,7 +120,7 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 def imported(path: Path) -> set[str]:
-    """Return the folders that a module imports from, also inside its functions, but not those imported only
+    """Return the folders that a module imports from, including imports inside functions but not imports only
     for types.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -160,7 +160,7 @@ def test_a_commit_is_stopped_by_what_make_lint_would_find(repository, hook, text
 
 
 def test_every_check_of_make_lint_but_the_types_is_a_hook():
-    """Expect no hook for the types, which are checked for the whole package and take too long for a commit."""
+    """Expect no hook for the type check, which covers the whole package and takes too long for a commit."""
     hooks = yaml.safe_load((dense.ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     entries = " ".join(hook["entry"] for hook in hooks)
     linted = re.search(r"^lint:.*\n((?:\t.*\n)+)", (dense.ROOT / "Makefile").read_text(), re.M)[1]

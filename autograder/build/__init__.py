@@ -7,7 +7,7 @@ notebooks.py  makes the notebooks for teachers, students and readers, without ru
 execute.py    runs a notebook and keeps the outputs that are the same on every run
 outputs.py    decides whether two runs of a cell gave the same output
 stale.py      decides whether an executed notebook is out of date
-make.py       makes what is out of date
-readme.py     the README's table of lessons, CONTRIBUTING's table of rules
+make.py       rebuilds what is out of date
+readme.py     the README's table of lessons and CONTRIBUTING's table of rules
 asked/        the requirements for exercises and lessons, and the proof that they are met
 """

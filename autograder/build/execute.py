@@ -57,8 +57,8 @@ def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
 
 
 def put_beside(lesson: Lesson, cells: list[Cell], folder: Path) -> None:
-    """Copy the worked notebooks that the lesson reads with `mine` into `folder`, and store there, for each of
-    their exercises, the verdict that it is right.
+    """Copy into `folder` the worked notebooks that the lesson reads with `mine`, and store there, for each of
+    their exercises, the verdict that the answer is right.
     """
     asked = [find(name) for cell in cells for name in MINE.findall(cell.text) if cell.is_code]
     for name in {exercise.lesson for exercise in asked} - {lesson.name}:

@@ -1,6 +1,6 @@
 """Makes notebooks from the cells of a lesson, without running anything.
 
-    teacher_notebook   has all marks and nbgrader's metadata; it belongs in the `source` of an nbgrader course
+    teacher_notebook   has all BEGIN and END marks, and nbgrader's metadata; it belongs in a course's `source`
     student_notebook   is exactly what nbgrader makes from the teacher's notebook, but made without nbgrader
     reading_notebook   has the answers in place and no marks; when executed, it is what self-learners read
 
@@ -79,7 +79,7 @@ def _lock(cell: NotebookNode) -> None:
 
 
 def reading_notebook(lesson: Lesson) -> NotebookNode:
-    """Return the lesson for readers: answers and marking schemes in place, without marks."""
+    """Return the lesson for readers: answers and marking schemes in place, without BEGIN and END marks."""
     return _notebook(
         lesson,
         read_cells(lesson),

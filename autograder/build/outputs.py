@@ -1,13 +1,12 @@
 """Decides whether two runs of a lesson gave the same output, as far as a reader can see.
 
 Words and whole numbers must be the same. Other numbers may differ by one unit of the last printed digit plus
-the share CLOSE of the number, or by NOISE: they are rounded, and kernels for different instruction sets add
-in different orders. The pixels of pictures are not compared, because a picture's description says what it
-shows.
+CLOSE times the number, or by NOISE, because they are rounded, and code for different instruction sets adds in
+different orders. The pixels of pictures are not compared, because a picture's description says what it shows.
 
 Training amplifies rounding differences: on another processor every digit may be different, and a trained
-model may write a different text. So in the output of a cell that shows something trained, only those words
-are compared that also occur in the cell's code.
+model may write a different text. So in the output of a cell that shows something trained, only the words that
+also occur in the cell's code are compared.
 """
 
 import ast

@@ -1,8 +1,7 @@
 """The public address of the course, from which badges and install commands are made.
 
-It is the entry `Repository` under `[project.urls]` in pyproject.toml. As long as there is none, the README
-has no badges, and the opening of a lesson asks readers on Colab to upload the course's zip, so that no link
-is dead.
+It is the entry `Repository` under `[project.urls]` in pyproject.toml. Until there is one, the README has no
+badges, and the opening of a lesson asks readers on Colab to upload the course's zip, so that no link is dead.
 """
 
 import re
@@ -29,7 +28,7 @@ def repository(root: Path) -> str:
 
 
 def with_address(text: str, address: str) -> str:
-    """Return a cell's text, with the address, if there is one, in its install command."""
+    """Return a cell's text. If there is an address, the install command in the text uses it."""
     return text.replace(BY_HAND, INSTALL.format(f"git+{address}")) if address else text
 
 

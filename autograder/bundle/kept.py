@@ -1,9 +1,9 @@
 """Keeps recorded files of earlier bundles in the user's cache folder.
 
 The name of a cached file is a digest of everything that it depends on: the source of every module of this
-package that recording its exercise imports (autograder.dependencies), and the versions of Python and of all
-packages. So a file that would come out differently gets a different name. Files that have not been used for a
-month are deleted.
+package that is imported to record its exercise (autograder.dependencies), the machine type, and the versions
+of Python and of all packages. So a file that would come out differently gets a different name. Files that
+have not been used for a month are deleted.
 """
 
 import hashlib
@@ -72,6 +72,6 @@ class Names:
         return hashlib.sha256(repr((self._versions, sources)).encode()).hexdigest()
 
     def needed(self, exercise_id: str) -> frozenset[str]:
-        """Return the package's modules that recording an exercise may run."""
+        """Return the package's modules that may run when an exercise is recorded."""
         roots = (RECORDS, f"{EXERCISES}.{exercise_id}")
         return closure(roots, without=(BUNDLE,)) | {RECORDS}

@@ -1,7 +1,7 @@
 """Makes the student bundle: puts its contents together and writes the zip.
 
-The zip contains the notebooks and exercises that contents.py selects, and of everything else only what the
-notebooks need (needed.py).
+The zip contains the notebooks and exercises that contents.py selects. Of everything else, it contains only
+what the notebooks need (needed.py).
 """
 
 import json
@@ -28,10 +28,10 @@ STUDENTS = (
 
 
 def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
-    """Write the zip, print a summary of it, and return its path. This takes some minutes, because every known
-    mistake is run once; records of an earlier bundle are reused if nothing that they depend on has changed.
-    The zip holds all lessons of the repository or, if `course` is the folder of a course, the lessons that
-    the course has released.
+    """Write the zip, print a summary of it, and return its path. This takes a few minutes, because every
+    known mistake is run once; records of an earlier bundle are reused if nothing that they depend on has
+    changed. The zip holds all lessons of the repository or, if `course` is the folder of a course, the
+    lessons that the course has released.
 
     Raises UserError if the file exists or cannot be written, if `course` is not a course, or if one of its
     lessons is not released.

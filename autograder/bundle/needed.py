@@ -34,8 +34,8 @@ def imports_of(notebook: str) -> set[str]:
 
 
 def modules_for(notebooks: Iterable[str]) -> frozenset[str]:
-    """Return the modules of this package that the notebooks and the command line need, without exercises,
-    which contain the answers.
+    """Return the modules of this package that the notebooks and the command line need, except the exercise
+    modules, which contain the answers.
     """
     used = set().union(*map(imports_of, notebooks))
     return closure({*ENTRIES, *of_package(used)}, without=ONLY_IN_A_CLONE) - exercise_modules()
@@ -51,7 +51,7 @@ def files_of(modules: Collection[str]) -> list[Path]:
 def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str]:
     """Return the requirements that pip must install for the notebooks and modules. A package that the course
     declares is listed as declared if it is imported, or needed by a package that is. Any other imported
-    package is listed in the version installed here.
+    package is listed with the version installed here.
     """
     texts = [file.read_bytes() for file in filter(None, map(file_of, modules))]
     names = set().union(*map(imports_of, notebooks), *map(imported, texts))

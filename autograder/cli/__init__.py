@@ -1,7 +1,7 @@
 """The command line: `python -m autograder COMMAND`.
 
 Every command exits with 0 if all is well, with 1 if it finds something wrong (such as a wrong answer or a
-stale notebook), and with 2 for bad input, with one line on stderr. The commands are in the modules learn,
+stale notebook), and with 2 for bad input, after one line on stderr. The commands are in the modules learn,
 teach and write; a student bundle contains only learn.
 """
 

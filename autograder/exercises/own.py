@@ -40,8 +40,8 @@ def is_own(folder: Path) -> bool:
 
 
 def use(folder: Path | None) -> None:
-    """Make this process and its child processes use the lessons in this folder in addition to the package's;
-    if `folder` is None, only the package's.
+    """Make this process and its child processes use the lessons in this folder in addition to the package's,
+    or only the package's lessons if `folder` is None.
     """
     os.environ[VARIABLE] = str(folder / "exercises") if folder else ""
     package = __name__.rpartition(".")[0]
@@ -70,7 +70,7 @@ def use_course(course: Path) -> None:
 
 def packed() -> dict[str, str]:
     """Return the source files of the exercises in use, except the package's own, for a process on another
-    machine. The keys are relative paths, the values the files' texts.
+    machine: a dict from relative paths to the files' texts.
     """
     return {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Grades a class in a standard nbgrader course. Students' code runs in a sandbox and is judged outside it.
 
 grade.py         grades a class, and prints its grades
-grade_new.py     grades new and changed submissions, with the help of the folders submission/ to gradebook/
+grade_new.py     grades new and changed submissions, with the help of the folders from submission/ to gradebook/ below
 check_files.py   judges files without a course, in the same kind of sandbox
 
 course/          makes and updates a course, and checks whether grading works on this machine

@@ -82,7 +82,7 @@ def grade(
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
     """Raise UserError in place of an error that stops grading for the whole class, such as a full disk or a
-    locked gradebook. Do the same for Ctrl-C, after printing at once that grading is stopping.
+    locked gradebook. On Ctrl-C, print at once that grading is stopping, and then do the same.
     """
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, _say_and_stop) if in_main else None
@@ -110,8 +110,8 @@ def _say_and_stop(number: int, frame: FrameType | None) -> None:
 
 
 def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
-    """Print the grades. On standard error, name each submission that could not be graded although the student
-    is not at fault, and give the reason.
+    """Print the grades. On standard error, name each submission that could not be graded, through no fault of
+    the student, and give the reason.
     """
     print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     ungraded = [row for row in rows if row.ungraded]

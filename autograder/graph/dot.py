@@ -1,4 +1,5 @@
-"""Turns nodes and edges into DOT text, with the labels and colours of the boxes, and DOT text into SVG.
+"""Turns nodes and edges into DOT text, which sets the labels and colours of the boxes, and turns DOT text
+into SVG.
 
 All texts are escaped here. Colour alone carries no meaning: every box says in words what it is. Graphviz,
 which comes with the pygraphviz wheel, computes the layout and draws. The picture is one SVG element without

@@ -64,8 +64,9 @@ class Drawing(Shown):
     """A drawn computation.
 
     `nodes` and `edges` are the graph as shown, as plain data (see autograder.graph.model); `whole` is the
-    same graph with every part opened. `dot` is the graph in DOT, `svg()` the picture, `str()` the text.
-    `stopped` is a sentence that says where the computation failed, or empty if it did not fail.
+    same graph with every part opened. `dot` is the graph in DOT, `svg()` returns the picture, and `str()`
+    returns the text. `stopped` is a sentence that says where the computation failed, or empty if it did not
+    fail.
     """
 
     def __init__(self, title: str, nodes: Nodes, edges: Edges, stopped: str = "", depth: int | None = None):
@@ -135,11 +136,11 @@ def draw(
     """Draw what a function or a module computes from these inputs.
 
     The code runs once, on copies: the model, the inputs and the random state stay as they are. If it fails,
-    the drawing shows the steps up to that point, and the operation that failed with the shapes of its inputs.
+    the drawing shows the steps up to that point, and the failed operation, with the shapes of its inputs.
     Steps that repeat, as in a loop, are folded into one box ("x 6").
 
-    depth   how many levels of parts (submodules) are opened: 0 shows each part as one box. By default, all
-            are open as long as the picture fits on a screen.
+    depth   how many levels of parts (submodules) are opened: 0 shows each part as one box. By default, as
+            many levels are open as fit on a screen.
     engine  "trace" shows every operation; "torchview" draws a PyTorch module with the torchview package.
 
     Returns a `Drawing`: a picture in a notebook, text with `print`, `.nodes`, `.edges` and `.dot` as data.

@@ -89,7 +89,7 @@ def _fused(a: dict[str, Any]) -> torch.Tensor:
 
 def _attended(known: dict[str, Any], masks: Masks, dropout: float | None) -> dict[str, Any]:
     """Add scores, weights and output to `known`, which holds queries, keys and values, and return it. In a
-    mask, True = may not attend.
+    Boolean mask, True means that a query may not attend to a key.
     """
     known["root"] = math.sqrt(known["query"].size(-1))
     _take(_SCORES + (_DIVIDED if known.get("scale") is None else _MULTIPLIED), known)

@@ -1,6 +1,6 @@
 """Names PyTorch's functions as a picture shows them, and lists those that get no box.
 
-A name is the one in the code (`matmul`, `softmax`), without underscores: `a @ b`, `torch.matmul` and
+A name is the one used in the code (`matmul`, `softmax`), without underscores: `a @ b`, `torch.matmul` and
 `Tensor.__rmatmul__` are one operation.
 """
 

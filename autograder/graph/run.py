@@ -161,7 +161,7 @@ def title_of(target: object) -> str:
 
 
 def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[str, object]]:
-    """Return (name, value) of each argument; positional ones are named as in the signature."""
+    """Return (name, value) for each argument; positional ones are named as in the signature."""
     names: list[str] = []
     for parameter in _parameters(target):
         if parameter.kind is parameter.VAR_POSITIONAL:

@@ -38,7 +38,7 @@ def _factor(walk: Walk, number: int) -> float | None:
     """Return the overall factor by which a product is scaled, anywhere between its operands and the softmax
     or product that follows; None if it is unclear.
 
-    For instance 1/8 for `q / 8 @ k.T`, for `(q @ k.T) * 0.125`, and for `q / 2 @ (k / 4).T`.
+    For instance, the factor is 1/8 for `q / 8 @ k.T`, for `(q @ k.T) * 0.125`, and for `q / 2 @ (k / 4).T`.
     """
     ends, passed = walk.ahead(number, {"layout", "scale"})
     softmaxes = _softmaxes_of(walk, number)
@@ -65,8 +65,8 @@ def _factor(walk: Walk, number: int) -> float | None:
 
 
 def _made_weight(walk: Walk, number: int) -> bool:
-    """Return whether an input of the step is computed from parameters, as in x @ (W * 2): its factor is
-    unknown.
+    """Return whether an input of the step is computed from parameters, as in x @ (W * 2). The factor of such
+    an input is unknown.
     """
     sources = [edge.source for edge in walk.into[number]]
     return any(walk.of_parameters(source) and walk.nodes[source].kind == "operation" for source in sources)
@@ -116,10 +116,10 @@ def _axes(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
 
 
 def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
-    """Return whether the softmax is taken over the keys, None if unknown.
+    """Return whether the softmax is taken over the keys, or None if that is unknown.
 
-    In weights @ v the keys are the last axis of the weights, in v.T @ weights the last but one. If the
-    weights are the output, the keys are their last axis.
+    In weights @ v, the keys are the last axis of the weights; in v.T @ weights, they are the last axis but
+    one. If the weights are the output, the keys are their last axis.
     """
     mixes, passed = walk.ahead(softmax, _PASSING)
     weights = {softmax, *(node.id for node in passed)}

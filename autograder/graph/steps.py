@@ -61,7 +61,7 @@ class Step:
 
     @property
     def is_auxiliary(self) -> bool:
-        """True if the step is a parameter, a constant or a mask, which a picture shows small."""
+        """True if the step is a parameter, a constant or a mask, which is drawn small in a picture."""
         return self.kind in ("parameter", "constant") or self.is_mask
 
     @property
@@ -153,8 +153,8 @@ def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
-    """Return the address of the tensor's storage, which all views share; inside `torch.vmap`, the address for
-    the whole batch. Return None if the tensor has no storage.
+    """Return the address of the tensor's storage, which all views share; inside `torch.vmap`, return the
+    address for the whole batch. Return None if the tensor has no storage.
     """
     try:
         while is_vmap_wrapper(tensor):

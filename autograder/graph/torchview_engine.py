@@ -81,7 +81,7 @@ def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, E
 
 
 def _operation(number: int, node: Any, name: str) -> Node:
-    """Return the node of a function, or of a module that torchview draws as one box."""
+    """Return the graph node for a function, or for a module that torchview draws as one box."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).strip("_").lower()
     op = next((op for op in (words, node.name.lower()) if category(op) != "plain"), words)
     label = f"{name}: {node.name}" if name else node.name.strip("_")

@@ -37,7 +37,9 @@ class TooLong(BaseException):
 
 
 class Tracer(TorchFunctionMode):
-    """Collects steps. `names` maps the ids of tensors and modules from outside to their names."""
+    """Collects steps. `names` holds the names of the tensors and modules that come from outside the
+    computation, keyed by id.
+    """
 
     def __init__(self, names: dict[int, str]):
         super().__init__()
@@ -82,7 +84,9 @@ class Tracer(TorchFunctionMode):
         return step
 
     def sources(self, tensor: torch.Tensor) -> tuple[Step, ...]:
-        """Return the steps whose results the tensor holds now, including writes through other views."""
+        """Return the steps whose results the tensor now holds, including steps that wrote to it through other
+        views.
+        """
         if tensor not in self._known:
             self._unknown(tensor)
         return self._known.of(tensor)

@@ -34,7 +34,7 @@ def copied(value: Any, memo: dict) -> Any:
 @contextmanager
 def undisturbed(used: Iterable[nn.Module]) -> Iterator[None]:
     """Run a block under `isolation.undisturbed` and `isolation.quiet`, then restore the training modes and
-    the buffers of the modules in `used`, which may not be copies.
+    the buffers of the modules in `used`, because some of these may be originals rather than copies.
     """
     modules = [module for part in used for module in part.modules()]
     training = [module.training for module in modules]

@@ -75,7 +75,9 @@ class Walk:
         return {node.label for node in data if node.kind == "input"}
 
     def of_parameters(self, number: int) -> bool:
-        """Return whether the node is a parameter, or computed only from parameters and constants."""
+        """Return whether the node is a parameter, or is computed from at least one parameter and from no
+        input.
+        """
         kinds = {self.nodes[other].kind for other in self.above[number] | {number}}
         return "parameter" in kinds and "input" not in kinds
 

@@ -18,9 +18,9 @@ FEWEST = 2
 def agreement(
     cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
-    """Return the share of the cases in `either` in which two answers do the same, and the numbers of these
-    cases. `either` holds the numbers of the cases in which at least one of the two answers is wrong. Return
-    (0.0, []) if the cases prove too little.
+    """Return the share of the cases in `either` in which two answers do the same, and the numbers of the
+    cases in which they do. `either` holds the numbers of the cases in which at least one of the two answers
+    is wrong. Return (0.0, []) if the cases prove too little.
     """
     same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
     # subtle: the tolerance of same_record follows the largest number of a tensor, so of two results within it
@@ -72,7 +72,7 @@ def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
 
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
-    """Return the sketch of an answer's gradients, without any gradient that the reference lacks: those are
+    """Return the sketch of an answer's gradients, without those that the reference lacks, because they are
     never compared.
     """
     if "gradients" not in right:

@@ -45,6 +45,6 @@ def between_calls(
 
 
 def _is_the_others(key: str, results: dict[str, Encoded]) -> bool:
-    """Return whether a result of one call equals the same result of the other call."""
+    """Return whether a result of one call equals the corresponding result of the other call."""
     one, other = (FIRST, SECOND) if key.startswith(FIRST) else (SECOND, FIRST)
     return same_value(results[key], results.get(other + key.removeprefix(one)))

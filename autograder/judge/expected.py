@@ -33,7 +33,9 @@ T = TypeVar("T")
 
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """Return the Expected of an exercise for these cases. That of a recorded exercise reads a file."""
+    """Return the Expected of an exercise for these cases. For a recorded exercise, the records are read from
+    a file.
+    """
     return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 
 
@@ -56,7 +58,7 @@ class Expected:
 
     A mistake is given by its number. Running all cases is expensive, so `output` runs a single case and
     records only its output, which rules out most mistakes. If all cases have been run before, the record is
-    taken from that run: a known mistake does the same in a case by itself as in a run of all cases.
+    taken from that run: a known mistake does the same in a case that is run alone as in a run of all cases.
     """
 
     def __init__(self, exercise: Exercise, cases: list[Case]):

@@ -104,8 +104,8 @@ def _axes(exercise: Exercise, name: str) -> list[str]:
 
 
 def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> str:
-    """Return a shape with the letters of its axes: "(N, M) = (3, 4)". If a size has no letter or several,
-    return the shape without letters.
+    """Return a shape with the letters of its axes: "(N, M) = (3, 4)". If a size has no letter, or more than
+    one, return the shape without letters.
     """
     by_size: dict[int, list[str]] = {}
     for letter, size in sizes_of_axes(exercise, case).items():
@@ -227,7 +227,9 @@ def _told_apart(one: float, other: float, digits: Iterable[int]) -> tuple[str, s
 
 
 def format_error(error: Encoded) -> str:
-    """Return type and text of an encoded exception on one line, without the hints that a library appends."""
+    """Return the type and the text of an encoded exception on one line, without the hints that a library
+    appends.
+    """
     text = (error.get("text") or "").partition("\n")[0].partition(" Hint:")[0].partition(": [torch.")[0]
     if len(text) > LONGEST_ERROR:
         text = text[:LONGEST_ERROR].rpartition(" ")[0] + " ..."

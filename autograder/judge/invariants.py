@@ -24,7 +24,7 @@ def is_broken(invariant: Invariant, cases: list[Case], expected: list[Any], actu
 
 
 def _of_families(families: tuple[str, ...], cases: list[Case], outputs: list[Any]) -> list[Any]:
-    """Return the outputs of the first case of each of these families."""
+    """Return, for each of these families, the output of its first case."""
     by_family: dict[str, Any] = {}
     for case, output in zip(cases, outputs, strict=True):
         by_family.setdefault(case.family, output)

@@ -22,7 +22,9 @@ RULE = "RULE"  # the mistake of a verdict on an answer that breaks a rule of for
 
 
 def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
-    """Return the cases of a check: the visible ones of a seed, or the more numerous hidden ones."""
+    """Return the cases of a check for a seed: the visible ones or, with `hidden`, the more numerous hidden
+    ones.
+    """
     return with_suspects(exercise, _cases_of(exercise, seed, hidden))
 
 
@@ -68,8 +70,8 @@ def judge(
     """Return the verdict on one answer's records.
 
     With `hidden`, the message reveals neither the inputs of a case nor numbers from its results. Without
-    `in_words`, a wrong answer's verdict has no message and names no mistake. `trail` gets a line for each
-    step that led to the message about a wrong answer.
+    `in_words`, a wrong answer's verdict has no message and names no mistake, unless the answer breaks a rule
+    of form. `trail` gets a line for each step that led to the message about a wrong answer.
     """
     if (where := _stub(records)) is not None:
         half = f"`forward` of {exercise.name} is not written yet." if where.endswith("forward") else ""
@@ -123,9 +125,9 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
-    """Return the finding to report: ordinary cases come before special ones, then low levels, then early
-    cases. A fault in the case with two consecutive calls, or in one where a given function or model raises,
-    comes last within its group.
+    """Return the finding to report: ordinary cases come before special ones, then low levels before high
+    ones, then early cases before late ones. A fault in the case with two consecutive calls, or in one where a
+    given function or model raises, comes last within its group.
     """
 
     def rank(one: Finding) -> tuple:
@@ -140,8 +142,8 @@ def _is_derived(case: Case) -> bool:
 
 
 def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
-    """Return the finding with the smallest case among those with the aspect, level and step of the reported
-    one. A small case is the easiest to follow.
+    """Return, of the findings with the aspect, level and step of the reported one, the one with the smallest
+    case, because a small case is the easiest to follow.
     """
 
     def size(one: Finding) -> int:

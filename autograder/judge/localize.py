@@ -37,8 +37,8 @@ SINGLE_ASPECT = {
 
 
 def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
-    """Return an observation and a question if wrong numbers cost exactly one aspect, SINGLE_ASPECT has words
-    for it, and every case with a wrong gradient has wrong numbers too.
+    """Return an observation and a question if wrong numbers cost the points of exactly one aspect,
+    SINGLE_ASPECT has words for it, and every case with a wrong gradient has wrong numbers too.
     """
     numbers = [finding for finding in findings if finding.level in (FINITE, NUMBERS)]
     wrong, aspects = {finding.case for finding in numbers}, {finding.aspect for finding in numbers}
@@ -97,9 +97,10 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
     """Return an observation and a question about a need that all failing cases have and some passing case
     lacks.
 
-    If several needs qualify, the one that the fewest cases have wins, because it is the most specific. The
-    message says that cases with this need go wrong, so only a few of them may pass, by luck. If no need
-    qualifies, and all cases without a need are wrong, return the message stored under "".
+    If several needs qualify, choose the one that the fewest cases have, because it is the most specific. The
+    message says that cases with this need go wrong, so a need qualifies only if no more than a few of the
+    cases with it pass (by luck). If no need qualifies, and all cases without a need are wrong, return the
+    message stored under "".
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]

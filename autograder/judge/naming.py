@@ -1,10 +1,10 @@
 """Names the known mistake that an answer has.
 
 If an answer's records equal those of a mistake in every case, the answer has that mistake. If there is no
-such mistake, the answer most likely has the one that it agrees with in most of the cases in which either of
-them is wrong. If no mistake agrees that often either, the answer may have two mistakes at once, each of which
-explains the cases that the other gets right. Then the one that explains more cases of the aspect "values" is
-named.
+such mistake, the answer most likely has the one that it agrees with in most of the cases in which the answer
+or the mistake is wrong. If no mistake agrees that often either, the answer may have two mistakes at once,
+each of which explains the cases that the other gets right. Then the one that explains more cases of the
+aspect "values" is named.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -75,8 +75,8 @@ class Unnamed:
 
 
 def name_mistake(answer: Unnamed, trail: list[str]) -> Explanation | None:
-    """Return an explanation by a known mistake, or None. `trail` gets a line for each entry of RANKS that
-    finds none.
+    """Return the explanation that a known mistake gives, or None. `trail` gets a line for each entry of RANKS
+    that finds none.
     """
     for name, rank in RANKS.items():
         if explanation := rank(answer):
@@ -121,8 +121,8 @@ def _same_in_most(answer: Unnamed) -> Explanation | None:
 
 
 def _one_of_two(answer: Unnamed) -> Explanation | None:
-    """Return an explanation by one of two mistakes that together explain every wrong case: the one that
-    explains more cases of the aspect "values". Return None if there are no such two.
+    """Return the explanation that one of two mistakes gives if together they explain every wrong case: the
+    one that explains more cases of the aspect "values". Return None if there is no such pair.
     """
     if len(answer.wrong) < FEWEST_OF_TWO:
         return None

@@ -135,8 +135,8 @@ mine = Mine()
 
 
 def _is_still_right(exercise: Exercise) -> bool:
-    """Return whether this notebook's answer, as it is defined now, passes its check. Return True if it is not
-    defined yet.
+    """Return whether this notebook's answer, which passed its latest check, still passes as it is defined
+    now. Return True if it is not defined yet.
     """
     shell = running_notebook()
     answer = shell.user_ns.get(exercise.name) if shell is not None else None
@@ -157,8 +157,8 @@ def _is_still_right(exercise: Exercise) -> bool:
 
 
 def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
-    """Wrap the learner's own function so that `otherwise` takes its place while something that calls it is
-    checked: the check then gives the same verdict here as in grading.
+    """Wrap the learner's own function so that `otherwise` takes its place while a function that calls it is
+    being checked: the check then gives the same verdict here as in grading.
     """
     if not callable(otherwise) or isinstance(own, type):
         return own

@@ -61,7 +61,7 @@ def parts_of_folder(folder: Path) -> list[Part]:
 
 
 def next_notebook(folder: Path) -> str:
-    """Return the name of the folder's notebook to go on with, or of the first notebook if all is done."""
+    """Return the name of the notebook in a folder to go on with, or of its first notebook if all is done."""
     parts = parts_of_folder(folder)
     part, _ = next_of(parts) or (parts[0], None)
     return part.notebook

@@ -52,8 +52,8 @@ def next_in_words(parts: list[Part]) -> str:
 
 
 def html_of(parts: list[Part]) -> str:
-    """Return the progress as a card, shorter than `text_of`: the exercises of a lesson are in one row, and
-    lessons that are not begun are folded away.
+    """Return the progress as a card, which is shorter than the text of `text_of`: the exercises of a lesson
+    are in one row, and lessons that are not begun are folded away.
     """
     before, place, after = _next(parts)
     link = f'<a href="{quote(place)}">{escape(place)}</a>' if place else ""
@@ -74,8 +74,8 @@ def _is_open(part: Part, parts: list[Part]) -> bool:
 
 
 def _shown(part: Part, parts: list[Part]) -> tuple[Standing, ...]:
-    """Return the exercises of a lesson that are listed: all of them, but none if the lesson is done and there
-    are other lessons.
+    """Return the exercises to list under a lesson: none if the lesson is done and there are other lessons,
+    else all of them.
     """
     is_done = all(one.state == RIGHT for one in part.standings)
     return () if is_done and len(parts) > 1 else part.standings
@@ -112,8 +112,8 @@ def _line(standing: Standing) -> str:
 
 
 def _next(parts: list[Part]) -> tuple[str, str, str]:
-    """Return what to do next as three texts: the words before the notebook's name, the name, the words after
-    it.
+    """Return what to do next as three texts: the words before the notebook's name, the name, and the words
+    after it.
     """
     found = next_of(parts)
     if found is None:

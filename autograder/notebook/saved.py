@@ -36,8 +36,8 @@ def parts_of_files(files: list[str]) -> list[Part]:
     remembered verdicts; a folder stands for the lessons in it. Raises UserError if a file does not belong to
     the course.
 
-    An answer that is still the stub counts as not started, even if a verdict is remembered: the lesson was
-    begun again.
+    In a notebook, an answer that is still the stub counts as not started, even if a verdict is remembered,
+    because the lesson has then been begun again.
     """
     return [_part(path) for file in dict.fromkeys(files) for path in _notebooks(Path(file))]
 
@@ -88,8 +88,8 @@ def _cell_name(exercise: Exercise) -> str:
 
 
 def is_answer(cell: _Cell, exercise: Exercise) -> bool:
-    """Return whether the cell holds an answer: it is the exercise's answer cell, or defines its name, and is
-    not a stub.
+    """Return whether the cell holds an answer: it is not a stub, and it is the exercise's answer cell or
+    defines the exercise's name.
     """
     if cell.is_stub:
         return False
@@ -98,7 +98,8 @@ def is_answer(cell: _Cell, exercise: Exercise) -> bool:
 
 
 def code_cells(path: Path) -> list[_Cell]:
-    """Return the code cells of a notebook file. Raises UserError if the file is unreadable or no notebook."""
+    """Return the code cells of a notebook file. Raises UserError if the file is unreadable or not a notebook.
+    """
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return [_cell(cell) for cell in cells if cell["cell_type"] == "code"]

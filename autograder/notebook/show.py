@@ -28,7 +28,7 @@ def show_failure(lines: list[str]) -> bool:
     was displayed.
 
     subtle: it is a card because JupyterLab breaks the lines of an error in the middle of words. nbgrader's
-    Validate shows the text of errors, and no cards.
+    Validate shows the text of errors but no cards, so nothing is displayed there.
     """
     if running_notebook() is None or is_validating():
         return False

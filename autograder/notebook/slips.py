@@ -22,7 +22,7 @@ OUR_CALL = re.compile(r"\s*(?:check|hint|draw|compare)\(")
 
 
 def meant(wrong: str, known: Iterable[str]) -> str:
-    """Return a sentence with the exercise whose name is closest to a wrong one.
+    """Return a sentence that suggests the exercise whose name is closest to `wrong`.
 
     If none is close, the sentence names the exercises of the lesson that most of the `known` names belong to
     or, if none of them belongs to a lesson, says where to find an exercise's name.
@@ -64,8 +64,8 @@ def _show(
 
 
 def _why(error: NameError, trace: TracebackType, names: dict[str, Any]) -> str:
-    """Return what to do about a missing name in a cell's own line; an empty string if the line is inside a
-    function, or if there is nothing to say about the name.
+    """Return what to do about an undefined name in a cell; an empty string if the name is used inside a
+    function, or if there is nothing to say about it.
     """
     *_, (frame, line) = traceback.walk_tb(trace)
     if frame.f_code.co_name != "<module>" or frame.f_globals is not names:

@@ -52,7 +52,7 @@ def look(path: Path, before: dict[str, str]) -> dict[str, str]:
     of each answer, keyed by exercise id.
 
     If the file is saved again meanwhile, the judging stops and `before` is returned, because nothing counts
-    as judged. The same is returned if the file cannot be read as Python.
+    as judged. `before` is also returned if the file cannot be read as Python.
     """
     try:
         sources = _sources(path)

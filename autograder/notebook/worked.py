@@ -1,8 +1,8 @@
 """Offers the worked answer, next to the learner's own, after a few honest tries.
 
 A try is an answer that was judged and is not right yet, and whose code differs from the code of earlier tries
-in this session. Checking the same code again, adding a comment, and an answer not yet begun do not count. The
-students' bundle has no worked answers.
+in this session. Checking the same code again, adding a comment, or checking an answer not yet begun does not
+count. The students' bundle has no worked answers.
 """
 
 import ast

@@ -41,7 +41,7 @@ def arguments(
     moved: Callable[[Any], Any] = lambda value: value,
 ) -> tuple[tuple, dict[str, Any]]:
     """Return new copies of a case's positional and keyword arguments, each passed through `moved`.
-    Floating-point tensors get `requires_grad` and, if it is given, `dtype`.
+    Floating-point tensors get `requires_grad` and, if given, `dtype`.
     """
     args = tuple(moved(live(arg, dtype, requires_grad)) for arg in case.args)
     kwargs = {name: moved(live(arg, dtype, requires_grad)) for name, arg in case.kwargs.items()}
@@ -288,8 +288,8 @@ def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str,
 
 
 def state(value: object, name: str) -> dict[str, Any]:
-    """Return, by name, what a call can change in one argument: a module's parameters, or the tensor, list or
-    dict itself.
+    """Return, by name, what a call can change in one argument: a module's parameters, or the tensor, list,
+    tuple or dict itself.
     """
     if isinstance(value, nn.Module):
         return _parameters(value, f"{name}.")

@@ -65,7 +65,7 @@ class _There(torch.Tensor):
 
 class OtherDevice(TorchDispatchMode):
     """Runs each kernel on the CPU. Tensors on the stand-in device are replaced by the CPU tensors that they
-    hold, and the results are put on that device.
+    hold, and the results that belong on that device are put there.
     """
 
     def __init__(self) -> None:
@@ -156,8 +156,9 @@ def _move(module: nn.Module) -> None:
 
 
 def stays_behind(call: Callable[[], Any]) -> int | None:
-    """Return the student's line at which a call on the device leaves the device, 0 if the line is unknown.
-    Return None if the call stays on the device or fails there.
+    """Return the student's line at which a call on the device leaves the device, or 0 if the line is unknown.
+    Return None if the call stays on the device, fails there, or leaves it because of a tensor that the case
+    made.
     """
     try:
         called_there(call)
@@ -188,8 +189,8 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(change: Callable[[Any], Any], value: Any, kinds: Any = torch.Tensor) -> Any:
-    """Return the value with `change` applied to every object in it that has one of these `kinds`; by default,
-    to every tensor.
+    """Return the value with `change` applied to every object in it that is of one of these `kinds` (by
+    default, to every tensor).
     """
     if isinstance(value, kinds):
         return change(value)

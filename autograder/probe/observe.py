@@ -2,9 +2,10 @@
 
 Two hooks observe every call whose result counts: PyTorch's function mode (it sees the functions called, under
 any name, and how much each reads and makes) and a hook on every module that is called. For a call that is
-observed `closely` there are two more: the dispatch mode (it sees the kernels reached, also from scripted code
-or `torch.ops`) and a line tracer on the student's own code. One of these calls also runs in PyTorch's
-profiler, which sees every thread and what runs while the modes are switched off, but takes longest.
+observed `closely` there are two more: the dispatch mode (it sees the kernels reached, including those reached
+from scripted code or `torch.ops`) and a line tracer on the student's own code. One of these calls also runs
+in PyTorch's profiler, which sees every thread and what runs while the modes are switched off, but takes
+longest.
 """
 
 import contextlib
@@ -261,8 +262,8 @@ def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:
 
 @contextlib.contextmanager
 def _profiled(usage: Usage) -> Iterator[None]:
-    """Add the kernels of all threads to `usage`. A matrix product that only the profiler saw counts whatever
-    its sizes are, because a profiler that recorded sizes would take three times as long.
+    """Add the kernels of all threads to `usage`. A matrix product that only the profiler saw counts
+    regardless of its sizes, because a profiler that recorded sizes would take three times as long.
     """
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # else it writes two lines to the screen each time
     with profiled_in_all_threads() as profiler:

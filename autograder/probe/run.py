@@ -81,7 +81,7 @@ def probe(
     output_only  skip the steps that follow the output
     record       whether to record the operations used, and the line that leaves the device of the inputs
     tick         called before each case, with a text such as "case 3 of 40"
-    told         if given, the error for a call out of time names this many seconds instead of `seconds`
+    told         if given, the error for a call that runs out of time names this many seconds instead of `seconds`
     """
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
@@ -217,8 +217,8 @@ class _Probe:
         return {"status": "out of time" if late else "answered", "steps": self.steps}
 
     def _look_aside(self, call: Any) -> None:
-        """If a suspected operation was used, record which operations the result needs, and the lines of the
-        suspects.
+        """If a suspected operation was used, or a forbidden loop may have run, record which operations the
+        result needs, and the lines of the suspects.
         """
         assert self.usage is not None
         used = {*self.usage.names} - {*PRODUCTS} | {name for name, *_ in self.usage.sizes}
@@ -349,7 +349,8 @@ def _wrong_parts(expected: Mapping, found: dict[str, list[int]] | None) -> Recor
 @trust_boundary
 def _weighted_sum(value: object) -> torch.Tensor | None:
     """Return the sum of all entries of the float results, each times a fixed weight: a scalar to
-    differentiate. Return None if there is no float result.
+    differentiate. Tensors of more than LARGEST_TENSOR entries are left out. Return None if no float result is
+    left.
 
     The weight of entry i is cos(0.7 i + 0.3). The weights have both signs, and no two rows have the same
     ones, so that no gradient cancels by chance.

@@ -92,8 +92,8 @@ class Trace(TorchFunctionMode):
         return self.sources.get(_memory(tensor), set()) | self.views.get(id(tensor), set())
 
     def needed(self, result: Any) -> set[int]:
-        """Return the numbers of the operations that the result depends on, and of those behind values that
-        left PyTorch without being multiplied.
+        """Return the numbers of the operations that contributed to the result or to a value that left PyTorch
+        without being multiplied.
         """
         return self.escaped.union(*(self._of(one) for one in _tensors(result)))
 
@@ -139,7 +139,7 @@ def _larger(value: Any) -> Any:
 
 
 def _line() -> int:
-    """Return the student's line that is running, 0 if it is unknown."""
+    """Return the student's line that is running, or 0 if it is unknown."""
     frame = sys._getframe(2)
     while frame is not None and not is_students(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]

@@ -263,9 +263,9 @@ def named_arguments(case: Question) -> dict[str, Any]:
 
 
 def float_type(case: Question) -> torch.dtype:
-    """Return the dtype of the float inputs: that of the first argument that is a float tensor. If there is
-    none, return that of the first float tensor within an argument or among the weights; if there is none
-    either, float32.
+    """Return the dtype of the float inputs: that of the first argument that is a float tensor. If no argument
+    is one, return the dtype of the first float tensor within an argument or among the weights; if there is
+    none there either, return float32.
     """
     tensors = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, torch.Tensor)]
     found = next(_floats([tensors, case.args, case.kwargs, case.weights]), None)

@@ -11,8 +11,8 @@ from the exercise and the title (`own_id`). Edits that fit several worked answer
 from which each exercise takes those that fit (`fitting`). A mistake that is not an edit is given as a whole
 answer (`wrong`).
 
-A mistake without words takes those of the last earlier mistake with the same id in its exercise or, if there
-is none, those of the first mistake with this id in the course.
+A mistake without words takes those of the nearest earlier mistake with the same id in its exercise or, if
+there is none, those of the first mistake with this id in the course.
 """
 
 import hashlib
@@ -109,7 +109,7 @@ def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, .
 
 
 def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
-    """Return the mistakes of an exercise, each with words. A mistake without words takes those of the last
+    """Return the mistakes of an exercise, each with words. A mistake without words takes those of the nearest
     earlier mistake with the same id or, if there is none, those of the mistake with this id in `known`.
     Raises UserError if there is neither.
     """

@@ -22,7 +22,9 @@ class BadMessage(Exception):
 
 
 def pack(value: Any, specs: tuple[type[Any], ...] = ()) -> bytes:
-    """Return plain data with tensors as bytes. Raises TypeError if `value` is not plain data."""
+    """Return `value`, plain data that may contain tensors, as bytes. Raises TypeError if `value` is not plain
+    data.
+    """
     tensors: dict[str, torch.Tensor] = {}
 
     def place(tensor: torch.Tensor) -> str:

@@ -17,8 +17,8 @@ from autograder.values.plain import flatten, restore
 
 
 class Writer:
-    """Collects parts, and writes them to a file together with a value. `specs` are the classes that these may
-    contain besides plain data.
+    """Collects parts, and writes them to a file together with a value. Besides plain data, the parts and the
+    value may contain objects of the classes in `specs`.
     """
 
     def __init__(self, specs: tuple[type[Any], ...] = ()) -> None:

@@ -41,7 +41,7 @@ class NotebookPage:
         expect(self.page.locator(STATUS)).to_contain_text("| Idle")
 
     def type_answer(self, text: str, *lines: str) -> None:
-        """Replace the stub, which is the last two lines of the cell that begins with `text`, by `lines`."""
+        """Replace the stub, which is the last two lines of the cell that begins with `text`, with `lines`."""
         self._edit(self.cell(text))
         for key in ("Control+End", "Shift+Home", "Shift+ArrowUp"):
             self.page.keyboard.press(key)

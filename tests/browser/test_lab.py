@@ -58,7 +58,7 @@ def both_themes(notebook, name: str, seen=None) -> None:
 
 def assert_every_control_has_a_name(explorer) -> None:
     """Assert that an explorer has at least two controls, and that each has a name. In the browser's
-    accessibility tree, the name follows the control's role in quotes.
+    accessibility tree, the name, in quotes, follows the control's role.
     """
     controls = re.findall(r"- (spinbutton|slider|combobox|button|checkbox)(.*)", explorer.aria_snapshot())
     assert len(controls) >= 2 and all(rest.startswith(' "') for _, rest in controls), controls

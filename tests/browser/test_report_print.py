@@ -14,8 +14,8 @@ POINTS = {"softmax": 7.0, "why_scale": 4.0}
 
 
 def a_class(size: int) -> Lesson:
-    """Return a lesson of `size` students whose written answers all still need grading; the page folds the
-    long list of their names.
+    """Return a lesson of `size` students whose written answers all still need grading; the class report folds
+    the long list of their names.
     """
     rows = [
         Row(f"student_{number}", "extra", {"softmax": 20 / 7, "why_scale": None}, POINTS)

@@ -320,8 +320,8 @@ def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
 
 
 def test_students_get_no_mistakes(lesson):
-    """Search the notebook for words of known mistakes, and for the name of the package that holds their code:
-    a mistake is nearly an answer.
+    """Search the notebook for words of known mistakes, and for the name of the package that holds their code,
+    because a mistake is nearly an answer.
     """
     received = as_text(student_notebook(lesson))
     assert "autograder.exercises" not in received
@@ -330,7 +330,7 @@ def test_students_get_no_mistakes(lesson):
 
 @cache
 def words_of_mistakes() -> set[str]:
-    """Return ids, observations and questions of all known mistakes, as they would appear in a notebook's
+    """Return the ids, observations and questions of all known mistakes, as they would appear in a notebook's
     file.
     """
     from autograder.exercises import all_exercises

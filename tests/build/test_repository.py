@@ -61,7 +61,7 @@ IN_COLAB |= {"tokenizers", "torch"}
 
 
 def lacking_in_colab(lesson):
-    """Return the packages that Colab lacks and a lesson needs, itself or through modules of `autograder`."""
+    """Return the packages that a lesson needs, itself or through modules of `autograder`, but Colab lacks."""
     names = dependencies.imported(lesson.source.read_bytes())
     modules = dependencies.closure(dependencies.of_package(names))
     names = names.union(*(dependencies._imported(dependencies._text(module)) for module in modules))

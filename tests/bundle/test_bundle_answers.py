@@ -41,7 +41,7 @@ def test_nothing_is_in_it_but_what_is_named(bundle_folder):
 
 
 class _Plain(ast.NodeTransformer):
-    """Replaces names by numbers in order of appearance, so that renaming makes no difference."""
+    """Replaces names with numbers in order of appearance, so that renaming makes no difference."""
 
     def __init__(self):
         self.known = {}
@@ -138,7 +138,9 @@ def answering_one(exercise_id: str) -> list[str]:
 
 
 def takes(function, exercise, case) -> bool:
-    """Return whether a function can be called as an answer, judging by its parameters; most cannot."""
+    """Return whether a function can be called as an answer, judging by its parameters (most cannot be).
+    Return True if the case has a script.
+    """
     args, kwargs = ((), case.init) if isinstance(case.init, Mapping) else (case.init, {})
     if exercise.procedure != "class":
         args, kwargs = case.args, case.kwargs

@@ -1,5 +1,5 @@
 """Runs each notebook of the bundle as a student does: in a real kernel, in an environment made only from the
-bundle's pyproject.toml. Each runs up to its first exercise, which gets first a wrong answer and then a right
+bundle's pyproject.toml. Each runs up to its first exercise, which first gets a wrong answer and then a right
 one.
 """
 

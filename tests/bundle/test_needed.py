@@ -1,5 +1,5 @@
-"""Tests that every import in the bundle's notebooks and modules is met: by Python, by the bundle itself, or
-by a package that the bundle asks pip for.
+"""Tests that every import in the bundle's notebooks and modules is satisfied: by Python, by the bundle
+itself, or by a package that the bundle asks pip for.
 """
 
 import ast
@@ -71,7 +71,9 @@ def test_what_a_notebook_imports_decides_what_is_in_it():
 
 
 def test_it_asks_for_the_versions_that_the_course_asks_for():
-    """Check also packages that only others import, such as jsonschema: nbformat accepts any version of it."""
+    """Also check packages that only other packages import, such as jsonschema, of which nbformat accepts any
+    version.
+    """
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     asked = {name_in(one): Requirement(one) for one in tomllib.loads(text)["project"]["dependencies"]}
     given = {name_in(one): Requirement(one) for one in packages()}
@@ -80,7 +82,7 @@ def test_it_asks_for_the_versions_that_the_course_asks_for():
 
 
 def test_a_package_that_the_course_does_not_ask_for_is_pinned():
-    """Try it with pytest, as if an instructor's own lesson imported it."""
+    """Test this with pytest, as if an instructor's own lesson imported that package."""
     notebook = as_text(new_notebook(cells=[new_code_cell("import pytest")]))
     assert f"pytest=={version('pytest')}" in packages_for([notebook], ())
 

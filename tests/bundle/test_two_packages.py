@@ -1,4 +1,6 @@
-"""Tests that the students' package, named like the teachers' package, says which of the two it is."""
+"""Tests that the students' package, which has the same name as the teachers' package, says which of the two
+it is.
+"""
 
 import subprocess
 import sys

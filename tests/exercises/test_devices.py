@@ -1,5 +1,5 @@
-"""Tests what a check says about an answer that does not compute on its inputs' device: it names the line that
-makes a tensor on the CPU, but deducts no points.
+"""Tests what a check says about an answer that does not compute on its inputs' device: the check names the
+line that makes a tensor on the CPU, but deducts no points.
 """
 
 import pytest

@@ -76,8 +76,8 @@ def course(empty_course, tmp_path) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_picture_is_missing():
-    """A check, after each test, that no picture failed unnoticed. A test in which one fails must call
-    `missing.taken()`, which clears the record.
+    """A check, after each test, that no picture is missing. A test in which one is missing on purpose must
+    call `missing.taken()`, which clears the record.
     """
     yield
     assert missing.taken() == []

@@ -1,5 +1,5 @@
 """Tests that the worked answers of every lesson, handed in and graded, get every point that a check gives,
-and that none is reported for a second look.
+and that no answer is reported for a second look.
 """
 
 import pytest

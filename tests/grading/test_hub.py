@@ -138,7 +138,7 @@ def course(first_course, tmp_path) -> Path:
 
 @pytest.fixture
 def student(course, tmp_path) -> dict:
-    """The folder and the environment variables of the student's server. The variables lead to the bundle and
+    """The folder and the environment variables of the student's server. The variables point to the bundle and
     to the settings that GRADING.md shows.
     """
     autograder(

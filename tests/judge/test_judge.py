@@ -1,4 +1,5 @@
-"""Tests the judge: right answers pass however they are written, wrong answers do not, and mistakes are named."""
+"""Tests the judge: right answers pass however they are written, wrong answers fail, and mistakes are named.
+"""
 
 import json
 import re
@@ -80,8 +81,8 @@ def test_a_stub_is_not_started_and_has_no_points(exercise_id):
     ],
 )
 def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
-    """Try only hidden cases. The visible cases have only one seed, with which the bundle's tests try the
-    worked answer.
+    """Try only hidden cases, because the visible cases have only one seed, and the bundle's tests already try
+    the worked answer on it.
     """
     exercise, answer = find(exercise_id), worked_answer(exercise_id)
     for seed in seeds:
@@ -340,7 +341,9 @@ def test_an_infinity_that_is_missing_is_no_matter_of_order_or_rounding():
 
 def test_a_sign_is_blamed_only_if_positive_numbers_come_out_right():
     def sequence_log_prob(logits, ids, answer):
-        """Count also the tokens after the answer. The log-probabilities are all negative, as they should be."""
+        """Count the tokens after the answer, too. The log-probabilities are all negative, as they should be,
+        so the message must not mention their sign.
+        """
         of_ids = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
         return (of_ids * answer[:, 1:].int().cummax(1).values).sum(1)
 

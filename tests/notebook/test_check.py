@@ -74,7 +74,7 @@ CELLS = [
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """The outputs of every cell, run by a real kernel in a folder of its own."""
+    """The outputs of every cell; all cells run in one real kernel, in a new folder."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     place = {"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}}
     NotebookClient(notebook, timeout=600, allow_errors=True, kernel_name="python3", resources=place).execute()

@@ -1,4 +1,4 @@
-"""Tests the helpers of the lessons' experiments, which train and measure models and look into them."""
+"""Tests the helpers for the lessons' experiments: they train models, measure them and look inside them."""
 
 import pytest
 import torch

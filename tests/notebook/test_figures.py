@@ -96,7 +96,9 @@ OF_LESSONS = [
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_picture_is_described_the_same_again_and_as_legible_on_a_dark_page(name):
-    """Check that the picture's card is opaque: only the corners and the rim are transparent."""
+    """Check that the picture is opaque except at its corners and rim, so that a dark page does not show
+    through.
+    """
     picture = DRAWINGS[name]()
     assert len(picture.alt) > 40
     assert picture.svg() == DRAWINGS[name]().svg() and "<dc:date>" not in picture.svg()

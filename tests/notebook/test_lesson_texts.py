@@ -1,5 +1,5 @@
-"""Tests the training texts of lesson 11: one text is always available, and a printed line says why another
-one is not.
+"""Tests the training texts of lesson 11: one text is always available, and if another is not, a printed line
+says why.
 """
 
 import urllib.error

@@ -37,7 +37,7 @@ def test_its_exercises_have_all_that_is_asked_without_running_an_answer(lesson):
 
 
 def given_lines_of_answers(lesson):
-    """Return the lines of hidden answers that the lesson itself shows, too."""
+    """Return those lines of the hidden answers that the lesson itself also shows."""
     given = set().union(*map(shown_lines, cells(lesson)))
     answers = cells_of_kind(lesson, "exercise")
     return given.intersection(line for cell in answers for line in {*hidden_lines(cell)} - shown_lines(cell))

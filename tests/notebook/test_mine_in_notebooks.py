@@ -1,5 +1,5 @@
 """Tests `mine` in real notebooks: lesson 20 runs in a learner's folder in which some lessons are answered,
-some of the answers wrong.
+and some of the answers are wrong.
 """
 
 import re

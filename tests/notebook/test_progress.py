@@ -1,4 +1,4 @@
-"""Tests progress: what is remembered of checks and where, and what a learner is shown of it."""
+"""Tests progress: what is remembered about checks, where it is kept, and what of it a learner is shown."""
 
 import json
 import multiprocessing
@@ -169,7 +169,7 @@ CELLS = [
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """The text and the HTML that each cell shows, run by a real kernel in a folder of its own."""
+    """The text and the HTML that each cell shows; all cells run in one real kernel, in a new folder."""
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     folder = tmp_path_factory.mktemp("learner")
     place = {"metadata": {"path": str(folder)}}

@@ -1,6 +1,6 @@
 """Tests that a time limit is enforced by the system's timers or, if there are none or the code runs in
-another thread, by a thread that watches. The verdict and its message are the same either way, and nothing of
-the limit remains after the block.
+another thread, by a watchdog thread. The verdict and its message are the same either way, and nothing of the
+limit remains after the block.
 """
 
 import contextlib

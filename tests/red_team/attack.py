@@ -59,7 +59,7 @@ class Attack:
 
 
 def notebook(place: Place, answers=NOTHING, lesson: str = FIRST) -> dict:
-    """Return a notebook with these answers, parsed from JSON; `answers` may also be "right" or "stub"."""
+    """Return a notebook with these answers, as a dict; `answers` may also be "right" or "stub"."""
     return json.loads(_text(place.course, json.dumps(answers), lesson))
 
 

@@ -146,7 +146,7 @@ def many_files(place, folder):
 
 
 def not_entered(place, folder):
-    """Change the folder's mode so that it can be listed, but entered only by root."""
+    """Change the folder's mode so that it can be listed, but only root can enter it."""
     folder.chmod(0o444)
 
 

@@ -21,8 +21,8 @@ LOOK = "look at its code"
 
 
 def by_cells(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Return an attack whose answers are wrong except for `answers`, each of which begins with imports of
-    PyTorch. `before` is the code of a cell that runs before them.
+    """Return an attack whose answers are wrong except for `answers`; imports of PyTorch are put before each
+    of these. `before` is the code of a cell that runs before them.
     """
     return by_code(
         name, tries, {number: HEAD + code for number, code in answers.items()}, before, form=True, **more

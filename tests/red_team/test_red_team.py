@@ -233,8 +233,8 @@ def device_files() -> tuple:
 
 
 def snapshot(folder: Path) -> dict:
-    """Return the mode, time of change and size of everything under a folder, without following links. `rglob`
-    is not used because some attacks make it fail.
+    """Return the mode, time of change and size of everything under a folder except "swapper", without
+    following links. `rglob` is not used because some attacks make it fail.
     """
     seen, waiting = {}, [folder]
     while waiting:

@@ -1,4 +1,6 @@
-"""The code of a student bundle for the tests. It is made without records, which would take time."""
+"""The code of a student bundle, for the tests. No records are made for it, because making them would take
+time.
+"""
 
 from functools import cache
 from pathlib import Path

@@ -41,7 +41,7 @@ def worked_file(exercise, changed: str | None = None) -> str:
 
 @cache
 def _given(lesson: str) -> list[str]:
-    """Return the source of the functions that the lesson provides and its answers call."""
+    """Return the source of those functions of the lesson that its answers call."""
     answers = "\n".join(worked_sources(lesson).values())
     others = [cell.text for cell in cells(lesson) if cell.is_code and cell.kind != "exercise"]
     found = (node for text in others for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))

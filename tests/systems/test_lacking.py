@@ -1,4 +1,4 @@
-"""Tests that no module that a student's Python imports uses anything that Windows or macOS lacks, and that
+"""Tests that the modules that a student's Python imports use nothing that Windows or macOS lacks, and that
 every file of the repository can be stored on both systems.
 """
 

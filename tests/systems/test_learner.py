@@ -1,8 +1,8 @@
 """Tests a learner's checks and tools in a real kernel: right answers pass, wrong ones are named, and an
 endless loop is stopped.
 
-On Linux the kernel lacks everything that Windows lacks, and must print the same messages; on other systems it
-is the ordinary kernel (.github/workflows/learner.yml).
+On Linux the kernel lacks everything that Windows lacks, and must print the same messages as an ordinary
+Python; on other systems it is the ordinary kernel (.github/workflows/learner.yml).
 """
 
 import os
@@ -43,8 +43,8 @@ progress(load="progress →.json")
 
 
 def wrong(exercise) -> tuple[str, str] | None:
-    """Return (source of a known mistake, text of the verdict on it in this process). Return None if every
-    mistake needs more than a lesson imports.
+    """Return (source of a known mistake, text of the verdict on it in this process). Return None if no
+    mistake is recognised before the first one that needs more than a lesson imports.
     """
     cases = cases_of(exercise)
     for mistake in exercise.mistakes:

@@ -1,7 +1,7 @@
 """Rules for an exercise's answers: right ones pass, wrong ones do not, and messages say why.
 
-Answers are tried on the visible cases, and worked answers also on hidden ones. `make trial` tries all answers
-on hidden cases as well, with many seeds.
+All answers are tried on the visible cases; worked answers are also tried on hidden ones. `make trial` tries
+all answers on hidden cases as well, with many seeds.
 """
 
 from collections.abc import Iterator

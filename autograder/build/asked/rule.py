@@ -25,7 +25,7 @@ class Rule(Generic[S]):
 
 
 def adds_to(rules: list[Rule[S]], asks: str) -> Callable[[Check[S]], Check[S]]:
-    """Return a decorator that adds a check to `rules`; the words `asks` say what the check requires."""
+    """Return a decorator that adds a check to `rules`; `asks` says in words what the check requires."""
 
     def add(check: Check[S]) -> Check[S]:
         rules.append(Rule(asks, check))
@@ -35,7 +35,7 @@ def adds_to(rules: list[Rule[S]], asks: str) -> Callable[[Check[S]], Check[S]]:
 
 
 def faults_by(rules: Iterable[Rule[S]], subject: S) -> list[str]:
-    """Return a sentence for each way in which the subject violates the rules. It begins with the subject's
-    name.
+    """Return a sentence for each way in which the subject violates the rules. Each sentence begins with the
+    subject's name.
     """
     return [f"{subject.name}: {fault}" for rule in rules for fault in rule.check(subject)]

@@ -52,7 +52,7 @@ class LessonSubject:
 
     @cached_property
     def prose(self) -> str:
-        """The lesson's text, including model answers and marking schemes, without the marks around them."""
+        """The lesson's text, including model answers and marking schemes, without the BEGIN and END marks."""
         text = "\n\n".join(cell.text for cell in self.cells if not cell.is_code)
         return re.sub(r"^### (BEGIN|END) .*$", "", text, flags=re.M)
 
@@ -134,12 +134,12 @@ class ExerciseSubject:
 
 
 def hidden_lines(cell: Cell) -> list[str]:
-    """Return the lines of a cell that students do not get, without indentation."""
+    """Return, without indentation, those lines of a cell that students do not get."""
     return [line.strip() for region in find_regions(cell.text) for line in region.lines]
 
 
 def shown_lines(cell: Cell) -> set[str]:
-    """Return the lines of the cell that students do get."""
+    """Return, without indentation, those lines of a cell that students do get."""
     text = cell.text
     for kind in {region.kind for region in find_regions(text)}:
         text = without_regions(text, kind)

@@ -77,9 +77,7 @@ def wheel_name(root: Path) -> str:
 
 
 def write_wheel(folder: Path, root: Path) -> None:
-    """Build the course's wheel, without the network, from a copy of the source, so that the source folder
-    stays clean.
-    """
+    """Build the course's wheel offline from a copy of the source, so that the source folder stays clean."""
     with tempfile.TemporaryDirectory() as copy:
         for part in PARTS:
             if (root / part).is_dir():

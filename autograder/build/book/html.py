@@ -1,7 +1,7 @@
 """A Sphinx extension that writes the book's formulas and folded cells.
 
 Formulas become MathML, which browsers render themselves, without a script or the network. A folded cell
-becomes a plain <details> element, whose summary screen readers can read.
+becomes a plain <details> element, with a summary that screen readers can read.
 """
 
 import re

@@ -1,5 +1,5 @@
 """Describes how each exercise is judged: what its points are given for, its rules of form, and the inputs on
-which it is tried.
+which answers are tried.
 """
 
 from autograder.build.book.overview import short_name

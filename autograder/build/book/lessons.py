@@ -1,8 +1,8 @@
 """A lesson as a notebook for readers.
 
-Text and code come from the lesson's source, outputs from the executed notebook. An exercise is shown as its
-stub, its hints, and a folded cell with the answer and the check. The model answer and the marking scheme of a
-written question are folded. Long code is folded, but its output is not.
+Text and code come from the lesson's source; outputs come from the executed notebook. An exercise is shown as
+its stub, its hints, and a folded cell with the answer and the check. The model answer and the marking scheme
+of a written question are folded. Long code is folded, but its output is not.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """Common mistakes in masked attention, written as edits of a worked answer. Each exercise uses `fitting` to
 select the mistakes that apply to it.
 
-The worked answer contains these lines (if it takes no mask, without the `if` and the line below it):
+The worked answer contains these lines (an answer that takes no mask lacks the `if` and the line below it):
 
     scores = q @ k.transpose(-2, -1)
     scores = scores / math.sqrt(q.shape[-1])

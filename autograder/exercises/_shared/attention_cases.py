@@ -40,11 +40,11 @@ def every_third(queries: int, keys: int) -> torch.Tensor:
 
 
 def score_by_first_feature(query, key, rows) -> None:
-    """Overwrite some weights in place, so that every query gives a token the same score: tens of thousands
+    """Overwrite some weights in place, so that every query gives a token the same score: tens of thousands of
     times the token's first feature.
 
-    query, key: the (weight, bias) of the two projections
-    rows: the rows to overwrite in both, one for each head
+    query, key: the (weight, bias) of the two projections rows: the rows to overwrite in both, one for each
+    head
     """
     for row in rows:
         query[0][row], query[1][row] = 0.0, 128.0 * 3**0.5
@@ -61,7 +61,7 @@ def far_apart(queries: int) -> torch.Tensor:
 
 def hidden_above(draw, queries: int, keys: int, width: int):
     """Return queries, keys and a mask made by `every_third`. Each blocked score lies above the allowed ones
-    by the amount that `far_apart` gives for its query.
+    by roughly the amount that `far_apart` gives for its query.
     """
     q, k, mask = draw.normal(queries, width), draw.normal(keys, width), every_third(queries, keys)
     q[:, 0], k[:, 0] = far_apart(queries) * width**0.5 / 8, 8.0 * ~mask[0]
@@ -101,12 +101,11 @@ class Maker:
     context or, without a context, that of x.
 
         draw     the source of random numbers
-        rows     function (d_model, heads, d_head) -> dict from each part's name to the rows of its weight
+        rows     function (d_model, heads, d_head) -> dict from each part's name to the number of rows of its weight
         init     function (d_model, heads, d_head) -> the constructor's arguments
         context  whether `forward` takes a context besides x
         heads    whether masks may have an axis for heads
-        called   dict from the constructor's arguments to the sizes of the cases so far, each with whether the
-                 case had a mask
+        called   dict from the constructor's arguments to the cases so far: the sizes of each, and whether it had a mask
 
     The needs of a case follow from its sizes and its mask: "several heads", "several tokens", "several of
     both", "mask", "no mask", "another mask than causal", "empty rows" and "long". If an earlier case called
@@ -245,8 +244,8 @@ def _empty_rows(make, heads):
 
 
 def _far_scores(make, heads):
-    """Yield cases whose scores are far from zero: in the hundreds with both signs, all far below zero, and
-    with blocked scores far above the allowed ones.
+    """Yield cases with scores far from zero: scores in the hundreds with both signs, scores all far below
+    zero, and blocked scores far above the allowed ones.
     """
     sizes, width, keys = (2, 4, 4 + make.context, heads, 4), heads * 4, 4 + make.context
     far = {"aspect": STABILITY, "gradients": False, "fresh": True}

@@ -143,5 +143,5 @@ HOOK_NEEDS = {
 
 
 def hook_mistakes(*ids):
-    """Return the mistakes with hooks that several exercises share, and give them these ids in order."""
+    """Return the mistakes with hooks, which several exercises share, and give them these ids in order."""
     return tuple(edit(f"{one} {title}", *words) for one, (title, *words) in zip(ids, _HOOK_MISTAKES, strict=True))

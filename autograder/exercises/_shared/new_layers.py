@@ -1,6 +1,7 @@
 """Checks for exercises whose answer builds a new linear layer from the modules passed to it.
 
-Each check is the source code of a function that a case calls, such as `Given("look", LOOK)`.
+Each check is the source code of a function. A case that calls the function contains it as, for instance,
+`Given("look", LOOK)`.
 """
 
 # Returns the layer's form: whether its weight and bias are parameters, whether they learn, and its sizes.

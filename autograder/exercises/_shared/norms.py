@@ -12,8 +12,8 @@ OTHERS = ("scaled", "several features")
 
 
 def spread(x):
-    """Return x with neighbouring features moved so far apart that no usual epsilon changes the result.
-    Epsilon is tested in separate cases and earns separate points.
+    """Return x with neighbouring features moved so far apart that no usual epsilon changes the result of a
+    norm. Epsilon is tested in separate cases and earns separate points.
     """
     return x + 2.0 * (-1.0) ** torch.arange(x.shape[-1])
 

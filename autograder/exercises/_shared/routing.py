@@ -1,4 +1,4 @@
-"""Router inputs in which the choice of experts does not depend on how a logit is rounded."""
+"""Router inputs for which the choice of experts does not depend on how a logit is rounded."""
 
 import torch
 

@@ -63,7 +63,9 @@ SAME, ALLOWED, LAST = "document[:, :, None] == document[:, None, :]", "same.tril
 
 
 def _of(numbers):
-    """Return edits that make the mask compare the values of the expression `numbers`, not of `document`."""
+    """Return edits that make the mask compare the values of the expression `numbers`, not those of
+    `document`.
+    """
     return {"    same =": f"    numbers = {numbers}\n    same =", SAME: SAME.replace("document", "numbers")}
 
 
@@ -175,8 +177,8 @@ EXERCISE = Exercise(
         "Draw the table for a row of three tokens with the numbers 7, 7, 2. The rows are the queries and "
         "the columns the keys. In which cells do both tokens belong to the same document, and in which of "
         "those is the key not later than the query?",
-        "Compare the numbers with themselves: once as a column, once as a row, so that broadcasting makes a "
-        "table for each row of the batch. `tril` keeps what is on and below the diagonal.",
+        "Compare the numbers as a column with the same numbers as a row, so that broadcasting makes a table for "
+        "each row of the batch. `tril` keeps what is on and below the diagonal.",
         "In outline: insert an axis of size 1 into `document`, once at the end, (R, N, 1), and once in the "
         "middle, (R, 1, N); compare the two, take the lower triangle, and insert an axis of size 1 for the "
         "heads after the rows.",

@@ -182,13 +182,13 @@ EXERCISE = Exercise(
         "What should ids, mask and positions hold for this prompt?"),
     },
     hints=(
-        "Write the prompts [5, 6, 7] and [8] as two rows of three, with all last tokens in the last column. "
-        "Below them write the mask, and below that the position of each token within its own prompt.",
+        "Write the prompts [5, 6, 7] and [8] as two rows of three, so that the last token of each is in the last "
+        "column. Below them write the mask, and below that the position of each token within its own prompt.",
         "The length of a prompt says how much padding it needs; its ids say nothing about that. In Python, "
         "[pad] * 3 is a list of three, and + joins two lists into a new one.",
-        "In outline: raise ValueError if there are no prompts or one of them is empty. Find the longest "
-        "length, put the padding that each prompt needs before it, and make one tensor. For the positions, "
-        "subtract each row's amount of padding from 0, 1, 2, ...; the mask is True where the difference is "
-        "not negative, and negative positions become 0.",
+        "In outline: raise ValueError if there are no prompts or one of them is empty. Find the length of the "
+        "longest prompt, put the padding that each prompt needs before it, and make one tensor. For the "
+        "positions, subtract each row's amount of padding from 0, 1, 2, ...; the mask is True where the "
+        "difference is not negative, and negative positions become 0.",
     ),
 )

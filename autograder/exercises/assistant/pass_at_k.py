@@ -1,4 +1,5 @@
-"""pass@k: the chance that k answers drawn from n include a right one, if some are right (Chen et al. 2021).
+"""pass@k: the chance that k answers drawn from n include a right one, given how many of the n are right (Chen
+et al. 2021).
 """
 
 import math

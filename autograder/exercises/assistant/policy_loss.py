@@ -309,12 +309,12 @@ EXERCISE = Exercise(
     hints=(
         "Lesson 17 has this loss for single actions. Three things are new: a token's advantage is that of "
         "its row, the two bounds may differ, and the mask says which tokens count.",
-        "Use `torch.where` to put a 0 where the mask is False, and do it before exp: a NaN that goes through "
-        "exp gets into the gradient. Before exp, also use `clamp` to limit how large the difference can be, so "
-        "that the ratio is never infinite.",
-        "In outline: subtract the logarithms, and put 0 where the mask is False. Cap this difference from "
-        "above, and take exp: that is the ratio. Clip a copy of it. Multiply both by the advantages, as a "
-        "column, and take the smaller product of each pair, 0 where the mask is False. Return minus their sum, "
-        "divided by the number of tokens that count, or by 1 if there are none.",
+        "Use `torch.where` to set the difference of the logarithms to 0 where the mask is False, and do it before "
+        "exp: a NaN that goes through exp gets into the gradient. Before exp, also use `clamp` to limit how large "
+        "the difference can be, so that the ratio is never infinite.",
+        "In outline: subtract the logarithms, and put 0 where the mask is False. Cap this difference from above, "
+        "and take exp: that is the ratio. Clip a copy of it. Multiply both by the advantages, as a column, and "
+        "take the smaller product of each pair, or 0 where the mask is False. Return minus their sum, divided by "
+        "the number of tokens that count, or by 1 if there are none.",
     ),
 )

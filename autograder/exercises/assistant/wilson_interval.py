@@ -1,4 +1,4 @@
-"""A confidence interval for a share that also works for few answers (Wilson 1927)."""
+"""A confidence interval for a share, usable even with few answers (Wilson 1927)."""
 
 import math
 

@@ -27,7 +27,7 @@ def delta_attention(q, k, v, beta):
 
 
 def reference(q, k, v, beta):
-    """Return the outputs. All changes of the state are found at once, by solving (I + strictly lower part of
+    """Return the outputs. All changes to the state are found at once, by solving (I + strictly lower part of
     beta k k^T) changes = beta v.
     """
     beta = beta.unsqueeze(-1)

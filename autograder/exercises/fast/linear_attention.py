@@ -187,10 +187,10 @@ EXERCISE = Exercise(
         "Without an exponential, (q k^T) v equals q (k^T v). The product k^T v does not involve the query, "
         "so it can be accumulated from token to token.",
         "Keep two running sums with `cumsum` over the token axis: one that adds up the D x E matrices phi(k)^T v, "
-        "and one that adds up the vectors phi(k). Giving k a new last axis and v a new second-last one makes all "
-        "the matrices at once.",
-        "In outline: apply phi to q and k, form the matrices (..., N, D, E) and sum them over the tokens, sum phi(k) "
-        "over the tokens as well, multiply phi(q) of each query by its matrix, and divide by the dot product of phi(q) "
-        "with its sum of phi(k).",
+        "and one that adds up the vectors phi(k). Give k a new last axis and v a new second-last one: their "
+        "product holds all the matrices.",
+        "In outline: apply phi to q and k, form the matrices (..., N, D, E), take the running sums of the "
+        "matrices and of phi(k) over the tokens, multiply phi(q) of each query by its matrix, and divide by the "
+        "dot product of phi(q) with its sum of phi(k).",
     ),
 )

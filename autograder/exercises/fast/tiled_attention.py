@@ -94,8 +94,8 @@ def _causal(draw, plain, front, long):
 
 
 def _far(draw, front):
-    """Yield cases whose scores are far from zero: with both signs, all very low, and with blocks far above or
-    below the earlier ones.
+    """Yield cases with scores far from zero: scores with both signs, scores all very low for one query, and
+    blocks far above or below the earlier ones.
     """
     stable = {"aspect": STABILITY, **front}
     yield Case("scores in the thousands", (*large_scores(draw, (2,), 4, 7, 6, 2), 3), scale=10.0, **stable)

@@ -210,8 +210,8 @@ EXERCISE = Exercise(
         "Gradients add up in .grad, so you can call `backward` for each batch separately. Divide each "
         "batch's sum of losses, which F.cross_entropy gives with reduction=\"sum\", by the number of "
         "targets in all batches together; you have to count them first.",
-        "In outline: count the targets that are not ignored, clear the gradients, and for each batch "
-        "compute the logits and the sum of losses divided by the count, call `backward` and add up the loss. "
-        "Take one step at the end and return the total as a float.",
+        "In outline: count the targets that are not ignored, clear the gradients, and for each batch compute the "
+        "logits and the sum of losses divided by the count, call `backward`, and add the loss to a total. Take "
+        "one step at the end and return the total as a float.",
     ),
 )

@@ -181,8 +181,9 @@ EXERCISE = Exercise(
         "The input goes through `down` first, so its weight is on the right of the product. With "
         "nn.Linear's (out, in) weights, up's (d_out, rank) times down's (rank, d_in) has the same shape "
         "as the weight of `linear`.",
-        "In outline: make a new nn.Linear with the sizes, dtype and device of the old one, and a bias only "
-        "if there is one. Set its weight to the old one plus the scaled product, and its bias to a copy; "
-        "detach all of them, so that the new layer shares nothing with the old ones.",
+        "In outline: make a new nn.Linear with the sizes, dtype and device of the old one, and with a bias only "
+        "if the old one has a bias. Set its weight to the old weight plus the scaled product, and its bias to a "
+        "copy of the old bias; detach all the old tensors, so that the new layer shares nothing with the old "
+        "ones.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Speculative decoding: a draft of several tokens is checked at once, so that the output follows the large
+"""Speculative decoding: a draft of several tokens is checked at once, and the output still follows the large
 model's distribution.
 """
 

@@ -137,8 +137,8 @@ EXERCISE = Exercise(
     hints=(
         "Take one row of five logits and k = 2. The second largest logit decides which tokens stay: everything "
         "below it goes.",
-        "`topk` or `sort` gives you the k-th largest of each row. When k is larger than the row, use the "
-        "row's last entry instead. `masked_fill` writes -inf where a condition holds.",
+        "`topk` or `sort` gives you the k-th largest of each row. When k is larger than the length of the row, "
+        "use the row's smallest entry instead. `masked_fill` writes -inf where a condition holds.",
         "In outline: raise ValueError for k < 1, limit k to the size of the vocabulary, find the k-th largest logit of "
         "each row, keep it as a column so that it broadcasts over its own row, and fill the logits below "
         "it with -inf.",

@@ -101,8 +101,8 @@ LINES = {
 
 
 def _all(line):
-    """Return an edit of each of the four lines that copy. `line` is a template with fields for the part, the
-    parameter's name and its value.
+    """Return an edit that changes each of the four lines that copy parameters. `line` is a template with
+    fields for the part, the parameter's name and its value.
     """
     return {old: line.format(*names) for old, names in LINES.items()}
 

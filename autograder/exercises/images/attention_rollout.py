@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         "attention. This is one (N, N) matrix: half the mean of the heads plus half the identity.",
         "Two layers in a row correspond to a matrix product, which adds up all paths through the tokens in "
         "between. The later layer goes on the left.",
-        "In outline: start with the identity; for each layer, average the heads over axis 1, mix the result "
-        "half and half with the identity, and multiply the product so far by it from the left.",
+        "In outline: start with the identity; for each layer, average the heads over axis 1, mix the result half "
+        "and half with the identity, and multiply the product so far from the left by this mixture.",
     ),
 )

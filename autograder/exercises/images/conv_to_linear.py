@@ -174,10 +174,10 @@ EXERCISE = Exercise(
     hints=(
         "Where a kernel lies on a patch, every weight is multiplied by one pixel, and the products and "
         "the bias are added up. A linear layer does the same with the numbers of a flattened patch.",
-        "The kernel is (d, C, patch, patch), the weight of the linear layer (d, C * patch * patch). Both "
-        "count channels, then rows, then columns, so flattening the last three axes is enough. Copy the "
-        "numbers, under torch.no_grad().",
-        "In outline: flatten the kernel, make an nn.Linear of its sizes with the same dtype and device, copy "
-        "the weight and the bias into it, and return it.",
+        "The kernel has the shape (d, C, patch, patch); the weight of the linear layer has the shape (d, C * "
+        "patch * patch). Both count channels, then rows, then columns, so flattening the last three axes is "
+        "enough. Copy the numbers, under torch.no_grad().",
+        "In outline: flatten the kernel, make an nn.Linear of matching sizes with the kernel's dtype and device, "
+        "copy the weight and the bias into it, and return it.",
     ),
 )

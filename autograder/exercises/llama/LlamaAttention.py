@@ -349,9 +349,9 @@ EXERCISE = Exercise(
         "The order matters: project, split into heads, rotate queries and new keys, append to the cache, "
         "and only then share the key heads. If you rotated after appending, old keys would be rotated "
         "again; if you shared before appending, the cache would be too large.",
-        "In outline: get queries (B, H, N, d_head) and keys and values (B, n_kv_heads, N, d_head), rotate "
-        "with `rope` from position M on, append to the cache with torch.cat, repeat each key head for its "
-        "group of query heads, apply a causal mask shifted by M, merge the heads, project, and return the "
+        "In outline: get queries (B, H, N, d_head) and keys and values (B, n_kv_heads, N, d_head), rotate with "
+        "`rope` from position M on, append to the cache with torch.cat, repeat each key head for its group of "
+        "query heads, apply attention with a causal mask shifted by M, merge the heads, project, and return the "
         "output with the unrepeated keys and values.",
     ),
 )

@@ -265,8 +265,8 @@ EXERCISE = Exercise(
              "Is there a path from input to output without any norm?"),
     },
     hints=(
-        "This is a pre-norm layer as in lesson 06, but with different parts. Two branches leave the "
-        "residual stream, each starts with its norm, and each is added back to the stream.",
+        "This is a pre-norm layer as in lesson 06, but with different parts. Two branches leave the residual "
+        "stream; each starts with its own norm and is added back to the stream.",
         "The attention returns two things: its output, which is added to x, and the new cache, which you "
         "return. The second branch is SwiGLU, as in `swiglu`, with your own three layers.",
         "In outline: call the attention on norm1 of x with the cache, add its output to x, apply norm2 "

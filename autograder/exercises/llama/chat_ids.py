@@ -215,8 +215,9 @@ EXERCISE = Exercise(
         "and a newline.",
         "The role, the newline and the text are one string, which you encode in a single call, because a token "
         "may contain the newline and the first characters of the text. Join them with + before you encode.",
-        "In outline: for each message, raise ValueError for an unknown role, then add to a new list of your own the "
-        "start, the encoded message, the end and the encoded newline. After the loop, add the start and, encoded in "
-        "one call, the word assistant with its newline. Never append to a list that `encode` returned.",
+        "In outline: begin a new list of your own. For each message, raise ValueError if the role is unknown, "
+        "then add the start, the encoded message, the end and the encoded newline to the list. After the loop, "
+        "add the start, then the word assistant and a newline, encoded in a single call. Never append to a list "
+        "that `encode` returned.",
     ),
 )

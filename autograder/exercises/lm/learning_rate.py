@@ -137,7 +137,8 @@ EXERCISE = Exercise(
         "half a cosine down, and zero.",
         "After the warmup, first compute the fraction of the decay that is done, which goes from 0 to 1. "
         "Multiplied by pi, it is the angle of the cosine.",
-        "In outline: while step is below warmup, return the point on the straight line; from step = total "
-        "onwards, return zero; otherwise compute the fraction and put it into the cosine formula of the docstring.",
+        "In outline: while step is below warmup, return the value on the straight line; from step = total "
+        "onwards, return zero; otherwise compute the fraction and put it into the cosine formula in the "
+        "docstring.",
     ),
 )

@@ -76,7 +76,7 @@ def _causal(draw):
 
 
 def _scores_of_zero(draw):
-    """Return a case with one query of zeros. Its scores are zero, which must not be treated as blocked."""
+    """Return a case with one query of zeros. Its scores are zero, but must not be treated as blocked."""
     case = _case(draw, "scores of exactly zero", (2,), 3, 4, 5, 6, (3, 4))
     case.args[0][:, 1] = 0.0
     return case

@@ -85,8 +85,8 @@ EXERCISE = Exercise(
                     "Does a number in your code limit the length of a sentence?")},
     hints=(
         "By hand, write out the row of True and False for a sentence of 3 tokens when max_len is 5.",
-        "A position is real if it is smaller than the length of its row. `torch.arange` makes the positions 0, 1, "
-        "2, ...",
+        "A position holds a real token if it is smaller than the length of its row. `torch.arange` makes the "
+        "positions 0, 1, 2, ...",
         "In outline: make the positions (max_len,); give the lengths a second axis, so that they are (B, 1); "
         "compare the two, and broadcasting fills the table (B, max_len).",
     ),

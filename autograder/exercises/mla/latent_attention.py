@@ -169,8 +169,8 @@ EXERCISE = Exercise(
         "Multiply x by `keys[h]` first, for each head h. This gives queries as wide as a latent; compare "
         "them with the latents themselves. Do the same for values: mix the latents with the weights, and "
         "multiply only the mixture by `values`.",
-        "In outline: give x and the latents an axis of size 1 for the heads, compute queries (B, H, N, "
-        "d_latent) and scores (B, H, N, M), scale by the root of d_head, apply the softmax, mix the "
+        "In outline: give x and the latents an axis of size 1 for the heads, compute queries (B, H, N, d_latent) "
+        "and scores (B, H, N, M), divide the scores by the square root of d_head, apply the softmax, mix the "
         "latents, multiply by `values`, and sum over the heads.",
     ),
 )

@@ -1,4 +1,5 @@
-"""Scores of queries and keys, one part of which is rotated (DeepSeek-AI 2024, equation 18)."""
+"""Scores of queries and keys that each have a plain part and a rotated part (DeepSeek-AI 2024, equation 18).
+"""
 
 import math
 
@@ -153,6 +154,6 @@ EXERCISE = Exercise(
         "k_rope has no axis for the heads. Use `unsqueeze` to insert one of size 1 at the position where "
         "q_rope has its heads; k_rope then broadcasts, and every head reads the same key.",
         "In outline: multiply q by the transposed k, multiply q_rope by k_rope with its new axis, also "
-        "transposed, add the two, and divide by the square root of the two widths together.",
+        "transposed, add the two, and divide by the square root of the sum of the two widths.",
     ),
 )

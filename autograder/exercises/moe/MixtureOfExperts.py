@@ -114,7 +114,9 @@ def cases(draw):
 
 
 def _called(draw, several, one_each):
-    """Yield cases that record the arguments of the experts' first layers; in some, experts get no token."""
+    """Yield cases that record the arguments of the experts' first layers; in some of these cases, one or more
+    experts get no token.
+    """
     for family, k, unused, needs in (
         ("whom the experts see", 2, (), several),
         ("whom the experts see, one for each token", 1, (), one_each),
@@ -278,11 +280,12 @@ EXERCISE = Exercise(
     hints=(
         "Follow one token by hand: it has n_experts logits, k experts with their weights, k outputs, and "
         "one weighted sum.",
-        "Loop over the experts, not over the tokens. For each expert, torch.where tells you which tokens chose it, and "
-        "whether as their first choice, their second, and so on; call it once with these rows. `index_add` adds its "
-        "results to the rows of an output that starts at zero.",
-        "In outline: flatten the batch to (B * N, d_model), choose k experts per token and take the "
-        "softmax of their logits. For each expert with tokens, call it on their rows, multiply by their "
-        "weights, and add the results to their rows of the output. Restore the shape at the end.",
+        "Loop over the experts, not over the tokens. For each expert, torch.where tells you which tokens chose "
+        "it, and whether as their first choice, their second, and so on; call the expert once, with the rows of "
+        "these tokens. `index_add` adds its results to the same rows of an output that starts at zero.",
+        "In outline: flatten the batch to (B * N, d_model), choose k experts per token and take the softmax of "
+        "their logits. For each expert that some token chose, call the expert on the rows of its tokens, multiply "
+        "the results by the tokens' weights, and add them to the same rows of the output. Restore the shape at "
+        "the end.",
     ),
 )

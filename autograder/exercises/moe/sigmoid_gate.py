@@ -1,5 +1,5 @@
-"""The choice of k experts for each token by independent sigmoid scores, balanced by a bias (DeepSeek-AI 2024,
-section 2.1.2).
+"""The choice of k experts for each token by independent sigmoid scores and a bias that balances the load
+(DeepSeek-AI 2024, section 2.1.2).
 """
 
 import torch

@@ -45,8 +45,7 @@ class GroupedQueryAttention(nn.Module):
 
 
 class Reference(kv_heads.Reference):
-    """The shared reference as a class of this module. Loading the exercise gives this class the exercise's
-    name.
+    """A subclass of the shared reference, because loading the exercise gives the class the exercise's name.
     """
 
 

@@ -171,9 +171,10 @@ EXERCISE = Exercise(
     hints=(
         "Write linear(norm(x)) as one formula. Let z be what the norm computes before its weight and bias, so that "
         "norm(x) = z * weight + bias.",
-        "Multiply the formula out. The factor of z is the new weight; the terms without z add up to the new bias.",
+        "Multiply the formula out. What multiplies z is the new weight; the terms without z add up to the new "
+        "bias.",
         "In outline: make a new nn.Linear of the same sizes; multiply each column of the old weight by the norm's "
-        "weight for that feature; add to the old bias the old weight times the norm's bias; write both into the "
-        "new layer under torch.no_grad().",
+        "weight for the same feature; multiply the old weight by the norm's bias, and add the product to the old "
+        "bias; write both into the new layer under torch.no_grad().",
     ),
 )

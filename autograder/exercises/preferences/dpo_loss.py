@@ -140,8 +140,8 @@ EXERCISE = Exercise(
              "What is the loss when all four numbers are 0?"),
     },
     hints=(
-        "For each of the two answers, subtract the reference's log-probability from the policy's. This "
-        "says how much more likely the policy finds the answer.",
+        "For each of the two answers, subtract the reference's log-probability from the policy's. This says how "
+        "much more likely the policy finds the answer than the reference does.",
         "The difference of the two, times beta, is the margin, and its sigmoid is the probability that "
         "the chosen answer is the better one. The loss is minus its logarithm. Use F.logsigmoid, because "
         "a sigmoid as small as exp(-1000) is rounded to 0.",

@@ -46,9 +46,9 @@ def cases(draw):
 
 
 def _close_margins():
-    """Yield cases with margins that are not zero, but small compared with the log-probabilities, or so small
-    that exp(margin) rounds to 1 and sigmoid(margin) to 0.5. Every sum and difference is exact in the dtype of
-    the case.
+    """Yield cases with small margins, none of them zero: some are small compared with the log-probabilities,
+    and some are so small that exp(margin) rounds to 1 and sigmoid(margin) to 0.5. Every sum and difference is
+    exact in the dtype of the case.
     """
     signs = torch.tensor([1.0, -1.0, 1.0, 1.0, -1.0])
     for family, size, margin in (("close beside large numbers", 2.0**13, 2.0**-8),

@@ -219,8 +219,8 @@ EXERCISE = Exercise(
     hints=(
         "Write down the six tokens of two steps, in the order of `interleave`. Each action is predicted "
         "at its state, from the return and the state of its step and from everything earlier.",
-        "Three of the parts turn returns, states and actions into vectors of width d_model. The returns "
-        "need a last axis of size 1 first. Add the same time embedding to all three tokens of a step, then "
+        "Three of the parts turn returns, states and actions into vectors of width d_model. Before that, give the "
+        "returns a last axis of size 1. Add the same time embedding to all three tokens of a step, then "
         "interleave them.",
         "In outline: embed the three with their times, interleave them to (B, 3T, d_model), build a "
         "causal mask of 3T x 3T, go through the layers, take every third token, starting with the first "

@@ -133,8 +133,8 @@ EXERCISE = Exercise(
              "What is the return to go at the only step of an episode?"),
     },
     hints=(
-        "Take the rewards 1, 2, 3 without a discount. At the last step 3 is still to come, at the second "
-        "2 + 3, at the first 1 + 2 + 3.",
+        "Take the rewards 1, 2, 3 without a discount. At the last step, 3 is still to come; at the second, 2 + 3; "
+        "at the first, 1 + 2 + 3.",
         "Each return follows from the next one: this reward plus the discount times the next return. "
         "After the last step there is nothing, so start there with zero and go backwards in time.",
         "In outline: start with zero for each episode, go through the time steps from last to first, compute "

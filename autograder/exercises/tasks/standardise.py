@@ -40,7 +40,7 @@ def cases(draw):
 
 
 def _case(draw, family, values, n_train, **more):
-    """Return a case whose later values have a different mean and standard deviation from its first values."""
+    """Return a case whose later values differ from its first values in mean and standard deviation."""
     rising = draw.normal(values) * torch.linspace(1, 3, values) + torch.linspace(-1, 4, values)
     return Case(family, (rising, n_train), **more)
 
@@ -142,8 +142,8 @@ EXERCISE = Exercise(
              "What are the mean and the standard deviation of 1 and 3?"),
     },
     hints=(
-        "Imagine the day on which the forecast begins. Only the first n_train values are known then; "
-        "using any later one for the mean or the standard deviation would be a look into the future.",
+        "Imagine the day on which the forecast begins. Only the first n_train values are known then; using any "
+        "later one for the mean or the standard deviation would mean looking into the future.",
         "Compute both numbers from the known values, but scale the whole series with them. `std` divides "
         "by n - 1 by default; correction=0 makes it divide by n.",
         "In outline: slice off the first n_train values and compute their mean and their biased standard "

@@ -53,8 +53,8 @@ def longest_first(text, merges):
 
 
 def from_the_left(text, merges):
-    """Return the ids of a text read from the left. The last two ids are joined as soon as they have a merge,
-    whatever its rank.
+    """Return the ids of a text read from the left. After each byte, the last two ids are joined for as long
+    as there is a merge for them, whatever its rank.
     """
     ids, known = [], {pair: n for n, pair in enumerate(merges, 256)}
     for byte in text.encode("utf-8"):

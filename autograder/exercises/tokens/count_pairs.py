@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         "Write 1, 2, 1, 2 on paper and draw an arc from each number to the next. Each arc is a pair, and there is "
         "one arc fewer than there are numbers.",
         "Put the list next to itself, shifted by one. Which Python function walks through two lists in step?",
-        "In outline: start with an empty dict whose keys are pairs; each time you meet a pair of neighbours, add "
-        "one to its count, starting from 0 (`dict.get` takes a default); return the dict.",
+        "In outline: start with an empty dict, whose keys will be pairs; each time you meet a pair of neighbours, "
+        "add one to its count, starting from 0 (`dict.get` takes a default); return the dict.",
     ),
 )

@@ -170,7 +170,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _with_nested(entry: Entry) -> Iterator[Entry]:
-    """Yield the entry, or its contents if it is itself an archive."""
+    """Yield the entry or, if it is a readable archive with files, the entries in it."""
     some = False
     if entry.path.lower().endswith(".zip") and not entry.is_nobodys and (inner := _opened(entry)):
         with inner:

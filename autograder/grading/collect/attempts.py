@@ -35,7 +35,7 @@ class Seen:
 
 
 class Memory:
-    """The attempts of one student that were collected earlier, by lesson."""
+    """One student's attempts that were collected earlier, by lesson."""
 
     def __init__(self, course: Path, student: str):
         """Read the student's file. Raises UserError if it cannot be read."""

@@ -134,9 +134,9 @@ def _open(path: Path, ids: set[str]) -> _Archive:
     """Return an archive, with the object that finds students in its file names.
 
     A Gradescope export contains, next to its folders, a metadata file that says whose work each folder
-    contains. A file of the same name that a student may have handed in is ignored: one whose path identifies
-    a student, or one in a folder that does not contain all other folders. Names inside nested archives are
-    used only if the outer archive's names identify nobody.
+    contains. A file of that name is ignored if a student may have handed it in: if its path identifies a
+    student, or if its folder does not contain all other folders. Names inside nested archives are used only
+    if the outer archive's names identify nobody.
     """
     paths, in_folders, exports = [], [], []
     for entry in outer_entries(path):
@@ -195,7 +195,7 @@ class _Sorter:
     # --- reading --------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
-        """Keep a copy of each file in an archive that belongs, or may belong, to a student."""
+        """From an archive, keep a copy of each file that belongs, or may belong, to a student."""
         others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
@@ -228,8 +228,8 @@ class _Sorter:
         return _Other(number, entry.parts[-1], file)
 
     def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
-        """Record the outcome of each of a student's files that is not a notebook. The outcome depends on
-        whether the files were handed in together with a notebook (`beside`).
+        """Record the outcome of each of `files`, a student's files that are not notebooks. The outcome
+        depends on whether the files were handed in together with a notebook (`beside`).
         """
         for other in files:
             if beside:
@@ -353,7 +353,7 @@ class _Sorter:
 
     def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
         """Return the numbers that may belong to two people. If a system has several numbers for this student
-        in this lesson, and at least one of them is new, these are all its numbers for the student.
+        in this lesson, and at least one of them is new, return all that system's numbers for the student.
         """
         before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
         new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}

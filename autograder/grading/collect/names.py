@@ -9,9 +9,9 @@
     Brightspace  1234-5678 - Ada Lovelace - Nov 20, 2026 1010 PM/FILE, or the same in one name
     Gradescope   assignment_1_export/submission_1234/FILE, and the people in submission_metadata.yml
 
-In Canvas and Brightspace a number such as 1234 identifies a person permanently, in Moodle only within one
-assignment. In Blackboard, `ada` is a user name. Names are written by the people themselves, and may include a
-login, a number, a second name in brackets, or a group.
+In Canvas and Brightspace a number such as 1234 identifies a person permanently; in Moodle it does so only
+within one assignment. In Blackboard, `ada` is a user name. Names are written by the people themselves, and
+may include a login, a number, a second name in brackets, or a group.
 
 Times without a zone are in the school's time zone.
 

@@ -4,7 +4,7 @@ instructor may edit.
 A number is written to this file if it was matched with a student only by name, or with nobody in the class.
 From then on the file decides. If a student has two numbers in one system, both get a question mark, and
 nothing handed in under either number is placed until the instructor removes the marks or writes another
-student.
+student's id.
 """
 
 import csv
@@ -152,8 +152,8 @@ class People:
         self._rows[origin.key] = origin.name, match.student or self._free(id_of_stranger(origin))
 
     def _match_again(self, origins: list[Origin]) -> None:
-        """Match again people whom an earlier run did not find in the class. Skip a match that would give a
-        student two numbers.
+        """Try again to match people whom an earlier run did not find in the class. Skip a match that would
+        give a student two numbers.
         """
         found = {origin: self._class.find(origin) for origin in origins}
         for origin, match in found.items():

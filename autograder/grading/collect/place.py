@@ -27,7 +27,7 @@ NOT_LAST = "not the last of several"
 @dataclass(frozen=True)
 class Attempt:
     """A notebook that was handed in. `file` is a copy, which is kept until all attempts are known. `path` is
-    the notebook's path in the archive, and `time` the time when it was handed in, if known. `as_released`
+    the notebook's path in the archive, and `time` is the time when it was handed in, if known. `as_released`
     means that nothing in it was answered.
     """
 
@@ -64,10 +64,10 @@ def place(
     is_as_released: Callable[[Path], bool],
     notes: Mapping[str, list[str]],
 ) -> dict[Attempt, str]:
-    """Put the last attempt into the course, keep the others, and return the outcome of each. Append anything
-    else that an instructor should know to `notes`. `is_as_released` is called with the path of the notebook
-    that is already in the course, and returns whether nothing in it was answered. Raises UserError if a file
-    cannot be written.
+    """Put the last attempt into the course, keep the others, and return the outcome of each. Append to
+    `notes` anything else that an instructor should know. `is_as_released` is called with the path of the
+    notebook that is already in the course, and returns whether nothing in it was answered. Raises UserError
+    if a file cannot be written.
     """
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
     target = submission.submitted / f"{submission.lesson}.ipynb"

@@ -1,8 +1,7 @@
 """Adds lessons to a course, and copies the instructor's own lessons into it.
 
 DIR/lessons              a copy of the instructor's own lessons, which grading uses
-DIR/.made/LESSON.ipynb   the source as this package made it; the present source differs from it where the
-                         instructor has changed it
+DIR/.made/LESSON.ipynb   the source as this package made it, without the instructor's changes
 """
 
 import shutil

@@ -137,8 +137,9 @@ def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
 
 
 def _half_made(folder: Path) -> Path:
-    """Make a new folder next to `folder`, and return it. It is renamed to `folder` when the course is
-    complete. Raises UserError if `folder` cannot be used.
+    """Make a new folder next to `folder`, and return it. When the course is complete, the new folder is
+    renamed to `folder` or, if that exists, its contents are moved there. Raises UserError if `folder` cannot
+    be used.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not an empty folder; choose a new one.")

@@ -65,7 +65,7 @@ def _keys(notebook: NotebookNode) -> list[str | tuple]:
 
 def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, list[NotebookNode]]:
     """Return the instructor's own cells in `mine`, that is, those whose ids are not in `lessons`. They are
-    grouped by the id of the lesson's cell above them. A cell whose id is `taken` gets a new id.
+    grouped by the id of the lesson's cell above them. A cell whose id is in `taken` gets a new id.
     """
     own: dict[str, list[NotebookNode]] = {}
     above = ""

@@ -156,7 +156,9 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
 
 
 def _key_in(outcome: Path) -> str:
-    """Return the key of the result that an outcome's file names, or an empty string if it names none."""
+    """Return the key of the result to which an outcome's file refers, or an empty string if it refers to
+    none.
+    """
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
     except (OSError, ValueError, AttributeError):

@@ -33,8 +33,8 @@ SAFE = {
 
 
 def configure(c: Config, folder: str) -> None:
-    """Set all options for the course in `folder` in the traitlets configuration `c`, and prepare this process
-    for it.
+    """In the traitlets configuration `c`, set all options for the course in `folder`. Also prepare this
+    process for that course.
     """
     mark_as_loaded(c)
     take_names_literally()

@@ -75,9 +75,9 @@ class TableExporter(ExportPlugin):
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
 
     def _warn_of_what_waits(self, lesson: Assignment) -> None:
-        """Warn if submissions of a lesson have answers that still lack points, and say how many there are,
-        counted as in the table that `grade` prints. Also warn if nbgrader marks other submissions for manual
-        grading because they were graded again after points had been given by hand.
+        """Warn if submissions of a lesson have answers that still lack points, and say how many such
+        submissions there are, counted as in the table that `grade` prints. Also warn if nbgrader marks other
+        submissions for manual grading because they were graded again after points had been given by hand.
         """
         marked = [work for work in lesson.submissions if work.needs_manual_grade]
         waiting = [work for work in marked if _lacks_points(work)]
@@ -197,7 +197,8 @@ def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
 
 
 def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | None]:
-    """Return the student's score less the late penalty for each lesson; None where nothing was handed in."""
+    """Return, for each lesson, the student's score less the late penalty, or None if nothing was handed in.
+    """
     works = [_work(gradebook, lesson, student) for lesson in lessons]
     return [
         None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0))

@@ -20,9 +20,9 @@ NOT_NEEDED = ("__pycache__", "*.pyc", "lab", "bundle", "demo")
 
 
 def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None = None) -> Path:
-    """Write the zip file, and return its path. The archive contains the lesson as it is in the course and the
-    secret of its hidden cases, but nothing about students. `torch_index` is an additional package index, from
-    which pip takes PyTorch without the libraries for GPUs.
+    """Write the zip file, and return its path. The archive contains the lesson, as it is in the course, and
+    the secret from which its hidden cases are drawn, but nothing about students. `torch_index` is an
+    additional package index, from which pip takes PyTorch without the libraries for GPUs.
 
     Raises UserError if there is no such course or lesson, or if `file` exists or cannot be written.
     """
@@ -61,7 +61,7 @@ def _checked(index: str) -> str:
 
 
 def _pins() -> list[str]:
-    """Return requirements that pin the packages that grading needs to the versions in this environment."""
+    """Return requirements that pin each package for grading to its version in this environment."""
     pins = []
     for name in declared("teach"):
         with suppress(PackageNotFoundError):  # a package for another operating system

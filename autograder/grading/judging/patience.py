@@ -54,8 +54,8 @@ class Patience:
         self._in_cells.update(step.needs)
 
     def answered(self, questions: Questions, reply: Reply | ProcessEnded | None) -> None:
-        """Record that the exercise's answer did not return. This is the case if its process was stopped, or
-        if a call ran out of time in a case that is not slow.
+        """Record the exercise's answer as one that did not return, if its process was stopped, or if a call
+        ran out of time in a case that is not slow.
         """
         name = questions.exercise.name
         if isinstance(reply, ProcessEnded) and reply.was_stopped:

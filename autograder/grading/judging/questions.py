@@ -118,8 +118,8 @@ def stopped_cell(outputs: list[dict]) -> Stopped | None:
 
 
 def stopped_file(error: dict | None) -> Stopped | None:
-    """Return the error that stopped a Python file, or None if no error did. `error` describes it as the
-    student's process sent it.
+    """Return the error that stopped a Python file, or None if no error did. `error` is the description of the
+    error that the student's process sent.
     """
     if error is None:
         return None

@@ -1,11 +1,11 @@
-"""Reruns the programs of answers with different numbers. A program is the list of steps that
+"""Reruns the answers' programs with different numbers. A program is the list of steps that
 autograder.probe.program recorded while an answer ran. The rerun is further evidence that an answer follows
 its exercise's rules of form (such as "no loops").
 
 An answer's process may forge its report about operations, and it may forge the program, too. But the program
 is not taken on trust: it is rerun in a process in which no code of the answer has run, on numbers that the
-answer has not seen. If the results are right there, and the program uses only operations that the rules
-allow, then the submission does contain a computation of the result that follows the rules.
+answer has not seen. If the results of the rerun are right, and the program uses only operations that the
+rules allow, then the submission does contain a computation of the result that follows the rules.
 """
 
 from dataclasses import replace

@@ -257,7 +257,7 @@ class _Run:
 
     def _zero_if_observer_untrusted(self, verdict: Verdict) -> Verdict:
         """Return the verdict, or a verdict with no points if the exercise has rules of form and the notebook
-        could have tampered with the code that observes its operations.
+        could have tampered with the code that observes the answer's operations.
         """
         exercise, modules = find(verdict.exercise), self.unit.suspicion.grader
         if exercise.rules == Rules() or not modules or verdict.points == 0:

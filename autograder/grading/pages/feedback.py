@@ -85,8 +85,9 @@ def waits(cell: NotebookNode) -> bool:
 
 
 class FitForStudents(NbGraderPreprocessor):
-    """Removes the marking schemes, and the bare number of points below each check, because the check's card
-    states it in words. Adds the pictures, and the styles that fit pictures and tables to the page.
+    """Removes the marking schemes. Also removes the bare number of points below each check, because the
+    check's card states the points in words. Adds the pictures, and the styles that make pictures and tables
+    fit the page.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -224,7 +225,7 @@ def _worked(exercise_id: str) -> Drawing:
 
 
 def nothing_live(head: str) -> str:
-    """Return the head of a page, marked as English and without scripts and downloaded fonts. It contains a
+    """Return the head of a page, marked as English and without scripts or downloaded fonts. It contains a
     rule that forbids both. This is a filter for templates.
     """
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)

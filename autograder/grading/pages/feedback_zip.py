@@ -35,7 +35,7 @@ LONGEST_NAME = 50  # characters
 
 def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
     """Write DIR/feedback-LESSON-SYSTEM.zip with the page of every student who handed in. Print the students
-    whose page is left out, and why. Return whether no page is left out.
+    whose page is left out, and why. Return True if no page is left out.
 
     Raises UserError if `folder` is not a course, if it has no such `lesson`, or if there is nothing to pack.
     """
@@ -92,7 +92,7 @@ def _name(seen: Seen, name: str, lesson: str) -> str:
     """Return the name that a page has in the zip.
 
     subtle: both systems split a name at its underscores, so no part of it contains one. Canvas reads the
-    first parts that are numbers, and takes a name that begins with `anon` for an anonymous submission.
+    first parts that are numbers, and takes a name whose first part is `anon` for an anonymous submission.
     """
     letters = "".join(filter(str.isalpha, name))[:LONGEST_NAME]
     who = f"{'student' if letters in ('', 'anon') else letters}_{seen.user}"

@@ -19,7 +19,7 @@ _one_at_a_time = threading.Lock()
 
 
 class ClusterRunner:
-    """The Runner (pool.py) for the cluster whose scheduler has this address, such as "tcp://127.0.0.1:8786".
+    """The Runner (pool.py) for the cluster whose scheduler is at `address`, such as "tcp://127.0.0.1:8786".
 
     Raises UserError if there is no such cluster, or if it has no worker.
     """

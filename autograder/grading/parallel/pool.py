@@ -45,7 +45,7 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class Done:
-    """A submission and its result. `read` is the submission as it was read, or None if that failed."""
+    """A submission and its result. `read` is the submission as it was read, or None if reading failed."""
 
     submission: Submission
     result: Result | Refused | Failed

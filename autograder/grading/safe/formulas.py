@@ -153,8 +153,8 @@ def _bind_signs(element: ET.Element) -> None:
 
 
 def _plain_name(name: str) -> str:
-    """Return a picture's name in a standard form. Spaces and non-ASCII characters can be written in several
-    ways.
+    """Return a picture's name in a standard form, because spaces and non-ASCII characters can be written in
+    several ways.
     """
     return unicodedata.normalize("NFC", unquote(unescape(name)))
 

@@ -1,4 +1,6 @@
-"""Judges whether a browser can show a student's picture: a short file can hold a picture of many gigabytes."""
+"""Judges whether a browser can show a student's picture, because even a small file can decode to a picture of
+many gigabytes.
+"""
 
 import base64
 import io

@@ -1,7 +1,7 @@
 """Limits that the kernel enforces: a control group (cgroup v2) for each submission, if this program may make
 groups.
 
-This is so if it was started in a group that was delegated to it, for example by `systemd-run --user --scope
+It may do so if it was started in a group that was delegated to it, for example by `systemd-run --user --scope
 -p Delegate=yes`. With or without groups, rlimits apply, and the sandbox is checked every tenth of a second.
 """
 

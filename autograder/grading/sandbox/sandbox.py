@@ -30,8 +30,8 @@ THREADS = re.compile(r"^Threads:\s*(\d+)$", re.MULTILINE)
 
 
 class Usage(NamedTuple):
-    """The resources that the processes in a sandbox use together: their number, in which each thread counts
-    as one, memory in bytes, and CPU time in seconds.
+    """The number of processes in a sandbox (each thread counts as one), and the memory in bytes and CPU time
+    in seconds that they use together.
     """
 
     processes: int

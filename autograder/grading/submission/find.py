@@ -83,8 +83,8 @@ def digest(submission: Submission) -> str:
 
 
 def _add(total: Any, path: Path) -> None:
-    """Add a file's contents to a digest. If it is too large, add its size instead; if it cannot be read, the
-    reason.
+    """Add a file's contents to a digest. If it is too large, add its size instead; if it cannot be read, add
+    the reason.
     """
     try:
         with os.fdopen(open_file(path), "rb") as file:

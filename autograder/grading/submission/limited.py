@@ -66,8 +66,8 @@ class _Reply:
 
 
 def read_limited(function: Callable, *args: Any) -> Any:
-    """Call `function(*args)`, which reads a submission, with the usual limits for reading. Raises Refused if
-    it reaches a limit, and the other errors of `limited`.
+    """Call `function(*args)`, which reads a submission, with the usual limits for reading. Raises the errors
+    of `limited`, but with Refused in place of OverLimit.
     """
     try:
         return limited(function, *args, seconds=READING_SECONDS, memory=READING_MEMORY)
@@ -108,8 +108,8 @@ def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
 
 
 def _all_of(pipe: int, deadline: float) -> bytes:
-    """Return everything that is written to the pipe until it is closed. Raises OverLimit if it is too much,
-    and TimeoutError after the deadline.
+    """Return everything that is written to the pipe until it is closed. Raises OverLimit if there is too much
+    data, and TimeoutError after the deadline.
     """
     data = bytearray()
     while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:

@@ -1,4 +1,4 @@
-"""Finds the names in a student's cell that a teacher should look at, from the cell's syntax tree.
+"""Finds, in the syntax tree of a student's cell, the names that a teacher should look at.
 
 Lists say which builtins, modules, names in modules and special names are allowed (allowed_names.py). Code
 must not pass around two kinds of values: modules, and classes that are not the student's own and can be
@@ -234,8 +234,8 @@ def _bindings(function: ast.AST) -> Counter[str]:
 
 
 def _loop(target: ast.AST, values: ast.AST, function: ast.AST) -> dict[str, list[str]]:
-    """Return a dict from a loop variable to the strings that it takes. It is empty unless the loop spells
-    them out and the function binds the variable nowhere else.
+    """Return a dict from a loop variable to the strings that it takes. The dict is empty unless the loop
+    spells out these strings and the function binds the variable nowhere else.
     """
     match target, values:
         case ast.Name(name), ast.Tuple(parts) | ast.List(parts):

@@ -31,7 +31,8 @@ NOT_UTF_8 = "the notebook is not saved as UTF-8 text"
 def read_submission(folder: Path, lesson: str) -> NotebookNode:
     """Return the notebook of a submission. Other files are never used.
 
-    Raises Refused if the folder contains anything but regular files, or if the notebook cannot be read.
+    Raises Refused if the folder contains anything but folders and regular files, or if the notebook cannot be
+    read.
     """
     if why := why_refused(folder):
         raise Refused(why)
@@ -61,8 +62,8 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Read a notebook file, and return a new notebook with its cells. Raises Refused if there is no file, or
-    if it is damaged or too large.
+    """Read a notebook file, and return a new notebook with its cells. Raises Refused if the file is missing,
+    damaged or too large.
     """
     data = read_file(path)
     if not data.strip():
@@ -106,8 +107,8 @@ def _cells_of(content: dict) -> list[dict]:
 
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
-    """Return the cells that are not empty, reduced to type, text, grade id or id, and pasted pictures. Raises
-    Refused if they contain too much.
+    """Return the cells that have text or a grade id, reduced to type, text, grade id or id, and pasted
+    pictures. Raises Refused if they contain too much.
     """
     plain_cells: list[dict] = []
     pictures = MOST_PICTURES

@@ -9,8 +9,8 @@ class Allowance:
     which calls one answer on the cases of its exercise. `whole` is wall-clock seconds for the whole
     submission, `memory` is in bytes, and `processes` is a number in which each thread counts as a process.
 
-    If code needs an answer that has already failed to return (judging/patience.py), `again` replaces its
-    limit, and `again_call` limits each call of that answer.
+    If code needs an answer that has already failed to return (judging/patience.py), `again` replaces `cell`
+    or `probe` for that code, and `again_call` limits each call of that answer.
 
     A cell or a probe may take PATIENCE (probe/limit.py) times as many wall-clock seconds as CPU seconds.
     """

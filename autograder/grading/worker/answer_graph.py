@@ -1,5 +1,5 @@
-"""Draws the computation graph of an answer on one case. A student's answer is drawn inside the sandbox, the
-reference outside.
+"""Draws the computation graph of an answer on one case. A student's answer is drawn inside the sandbox; the
+reference is drawn outside it.
 """
 
 import contextlib

@@ -101,9 +101,9 @@ class ForkServer:
         """Fork a process that may use `memory` bytes. Return its channel, and one end of a pipe; closing that
         end ends the process.
 
-        `namespaces` is a pidfd; the new process enters the namespaces of the process to which it refers.
-        `group` is a file descriptor of `cgroup.procs` in the control group that the new process joins. Either
-        may be None. Raises ForkServerDied if the fork server has ended.
+        `namespaces` is a pidfd; the new process enters the namespaces of the process to which this pidfd
+        refers. `group` is a file descriptor of `cgroup.procs` in the control group that the new process
+        joins. Either may be None. Raises ForkServerDied if the fork server has ended.
         """
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()

@@ -1,4 +1,4 @@
-"""The client of one submission's process. It reads everything that the process sends as plain data."""
+"""The client of one submission's process. Whatever the process sends is read as plain data."""
 
 import os
 import select
@@ -54,8 +54,8 @@ def retry_isolated(run: Callable[[bool], T], at_once: bool = False) -> T:
     """Call `run(False)` and return its result. If a probe ended the process, call `run(True)` instead, which
     must isolate its probes. With `at_once`, call only `run(True)`.
 
-    An isolated probe runs in a separate process, which takes ten times as long as a probe in the process of
-    the cells. Answers that end their process or do not stop must be isolated, so that each affects only
+    An isolated probe runs in a separate process, which takes ten times as long as a probe in the process that
+    runs the cells. Answers that end their process or do not stop must be isolated, so that each affects only
     itself.
     """
     try:

@@ -1,9 +1,10 @@
 """Describes how wrong numbers or masks differ from the right ones, for answers without a known mistake.
 
 A pair is an expected and an actual result (pair.py). A relation is a function of the wrong pairs and of all
-pairs; a docstring such as "Match results whose rows are all the same" says for which results it holds. It
-returns a message only if it holds in all cases, so that the message says something about the code and not
-about one input. Relations are tried in the order of RELATIONS and its groups MASKS and WEIGHTS.
+pairs; a docstring such as "Match results whose rows are all the same" says for which results the relation
+holds. A relation returns a message only if it holds in all cases, so that the message says something about
+the code and not about one input. Relations are tried in the order of RELATIONS and its groups MASKS and
+WEIGHTS.
 """
 
 from collections.abc import Mapping

@@ -88,7 +88,9 @@ def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match results that are wrong if and only if one size is larger than another, or equal to it."""
+    """Match results that are wrong exactly when one size is larger than another, or exactly when two sizes
+    are equal.
+    """
     right = [p for p in pairs if not p.wrong and p.expected.numel() > 1]
     if len(wrong) < FEW or len(right) < FEW:
         return None

@@ -14,8 +14,8 @@ NEARLY = 0.02
 
 
 def _shares(wrong: Pairs) -> Pairs:
-    """Return the pairs in which attention weights are expected: rows without negative entries that sum to
-    one. A result with only zeros and ones does not count.
+    """Return the pairs in which attention weights are expected: rows that sum to one and have no negative
+    entries. A result with only zeros and ones does not count.
     """
     tables = [p for p in wrong if p.expected.shape[-1] > 1 and _is_share(p.expected)]
     return [p for p in tables if not _all_or_nothing(p.expected)]

@@ -70,8 +70,9 @@ def head_weights(
 def _attend_in_heads(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, n_heads: int, blocked: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return output and weights (B, H, N, M) of PyTorch's multi-head attention for projected queries, keys
-    and values (B, N, d_model). `blocked` is a mask in PyTorch's sense: True = may not attend.
+    """Return the output (B, N, d_model) and the weights (B, H, N, M) of PyTorch's multi-head attention for
+    projected queries, keys and values (B, N, d_model). `blocked` is a mask in PyTorch's sense: True = may not
+    attend.
     """
     d_model = q.shape[-1]
     identity = torch.eye(d_model, dtype=q.dtype)

@@ -12,8 +12,8 @@ from autograder.notebook.experiment.training import limited_threads
 
 
 def seconds(call: Callable, *args, threads: int | None = 1) -> float:
-    """Return the time of call(*args) in seconds: the shortest of at least three runs, repeated for at least a
-    tenth of a second, so that other work on the machine counts little.
+    """Return the time of call(*args) in seconds: the shortest of several runs (at least three, for at least a
+    tenth of a second in all), so that other work on the machine counts little.
 
     threads: how many threads PyTorch may use; None leaves the number as it is
     """

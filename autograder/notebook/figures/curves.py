@@ -63,7 +63,7 @@ def panels(
     log_x: bool = False,
     log_y: Collection[str] = (),
 ) -> Picture:
-    """Draw several charts of curves below each other, over the same x.
+    """Draw several charts of curves, one below the other, over the same x.
 
     charts: name of the chart -> its lines, as for `curves`; the lines have the same names in every chart
     log_y: the names of the charts with a logarithmic y axis

@@ -92,8 +92,9 @@ def _colours(maps: Mapping[str, list]) -> tuple:
 def _draw(
     ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple, most: str
 ) -> str:
-    """Draw one map, and return a description of it in words. In the description, the phrase `most` ("attends
-    most to") stands between a row's name and the column of its largest entry.
+    """Draw one map, and return a description of it in words. If the map is too large for numbers, the
+    description has the phrase `most` ("attends most to") between a row's name and the column of its largest
+    entry.
     """
     has_numbers, (cmap, low, high) = len(keys) <= FEW, colours
     if isinstance(values[0][0], bool):

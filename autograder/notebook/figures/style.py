@@ -160,8 +160,8 @@ def card(width: float, height: float, title: str = "", note: str = "") -> Figure
 
 
 def axes(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    """Add axes to the card and return them; position and size are in inches, from the card's lower left
-    corner.
+    """Add axes to the card and return them; the size, and the position from the card's lower left corner, are
+    in inches.
     """
     full_width, full_height = figure.get_size_inches()
     place = (left / full_width, bottom / full_height, width / full_width, height / full_height)

@@ -25,12 +25,16 @@ def listed(values: Sequence[float]) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return the text, with a full stop unless it ends with a punctuation mark."""
+    """Return the text, with a full stop added unless it ends with a full stop, a question mark or an
+    exclamation mark.
+    """
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Return a number as it appears in a picture: whole numbers without a point, and a true minus sign."""
+    """Return a number as it appears in a picture: whole numbers without a decimal point, negative ones with a
+    true minus sign.
+    """
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "\u221e" if value > 0 else "\u2212\u221e"
     if abs(value - round(value)) < 1e-6 and (round(value) or value == 0):

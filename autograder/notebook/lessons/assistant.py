@@ -210,7 +210,7 @@ def pairs_in(ids: Sequence[int]) -> Counter:
 
 @StandIn
 def joined(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
-    """Return the ids with each occurrence of the pair replaced by the id `new`, scanning from the left."""
+    """Return the ids with each occurrence of the pair, from left to right, replaced by the id `new`."""
     made: list[int] = []
     for number in ids:
         matches = bool(made) and (made[-1], number) == tuple(pair)
@@ -233,7 +233,7 @@ def decoded(ids: Sequence[int], merges: Sequence[tuple[int, int]]) -> str:
 
 @StandIn
 def rate(step: int, warmup: int, total: int, peak: float) -> float:
-    """Return a learning rate that rises linearly and falls along half a cosine."""
+    """Return a learning rate that rises linearly and then falls along half a cosine wave."""
     rising, done = (step + 1) / max(warmup, 1), (step - warmup) / (total - warmup)
     return peak * (min(rising, 1.0) if step < warmup else math.cos(math.pi / 2 * min(done, 1.0)) ** 2)
 
@@ -307,7 +307,7 @@ def targets(ids: Tensor, answer: Tensor, ignore: int = -100) -> Tensor:
 
 @StandIn
 def compared(rewards: Tensor) -> Tensor:
-    """Return rewards (groups, answers) standardised within each group."""
+    """Return the rewards (groups, answers), standardised within each group."""
     return F.layer_norm(rewards, rewards.shape[-1:], eps=1e-12)
 
 

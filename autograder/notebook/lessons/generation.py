@@ -34,8 +34,8 @@ def sentences(n: int, generator: torch.Generator) -> Tensor:
     """Return (n, LENGTH) ids of random sentences such as `<s> the old dogs near the cat sleep .`, padded with
     full stops.
 
-    The verb agrees with the first noun: the dogs sleep, the dog sleeps. A second noun may stand between them
-    and differ in number.
+    The verb agrees with the first noun: the dogs sleep, the dog sleeps. A second noun, singular or plural,
+    may stand between the two.
     """
     chances = torch.rand(n, 8, generator=generator).tolist()
     return torch.tensor([_ids(_sentence(chance)) for chance in chances])

@@ -1,4 +1,6 @@
-"""The code that only lesson 19 needs: a figure of images with the weights of patches, and augmentation."""
+"""The code that only lesson 19 needs: augmentation of images, and a figure of images with the weights of
+their patches.
+"""
 
 import math
 from collections.abc import Sequence

@@ -14,8 +14,8 @@ from autograder.notebook.figures.words import Matrix, Vector, listed, number, ro
 def weighted_average(
     weights: Vector, values: Matrix, tokens: Sequence[str], query: str, features: Sequence[str]
 ) -> Picture:
-    """Draw how the output of one query arises: each of the (M,) weights times its row of the (M, E) values,
-    and their sum.
+    """Draw how the output of one query is computed: each of the (M,) weights times its row of the (M, E)
+    values, and the sum of these products.
     """
     weights, values = row(weights), rows(values)
     output = [sum(w * v[e] for w, v in zip(weights, values, strict=True)) for e in range(len(values[0]))]

@@ -11,10 +11,10 @@ COLOURS = (BLUE, SKY, ORANGE, PURPLE)
 
 @styled
 def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Picture:
-    """Draw one bar per kind of attention, with its size and its share of the first one.
+    """Draw one bar per kind of attention, labelled with its size, and with that size relative to the first
+    one.
 
-    kibibytes: name -> KiB per token; all others are compared with the first one
-    note: a line below the title
+    kibibytes: name -> KiB per token; all others are compared with the first one note: a line below the title
     """
     high = 0.42 * len(kibibytes)
     figure = card(6.0, high + 1.2, title, note)

@@ -43,8 +43,8 @@ def cache_sizes(
 
 @styled
 def groups_and_memory(n_heads: int, n_kv_heads: int, gibibytes: float, room: float, title: str) -> Picture:
-    """Draw which query heads share a key/value head, and the cache as a bar with a line at `room`, the
-    memory of a machine.
+    """Draw the groups of query heads that share a key/value head, and the cache as a bar with a line at
+    `room`, the memory of a machine.
     """
     figure = card(6.0, 3.7, title)
     ax = canvas(figure, 0, 0, 6.0, 3.7)

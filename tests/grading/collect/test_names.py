@@ -1,4 +1,4 @@
-"""Tests the names that five systems give to files, in the forms that occur in practice."""
+"""Tests what is read from the names that five systems give to files, in the forms that occur in practice."""
 
 from types import SimpleNamespace
 

@@ -29,7 +29,7 @@ WORK = {"answers": {SOFTMAX: "SMX-01"}, "written": WRITTEN}
 
 @pytest.fixture(scope="module")
 def graded(first_course, tmp_path_factory):
-    """A course after one lesson: it is collected and graded, and has feedback, a report and a log. ADA handed
+    """A course whose one lesson has been collected and graded, with feedback, a report and a log. ADA handed
     in two notebooks and then a PDF; an instructor kept an earlier attempt of BO.
     """
     folder = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("person") / "course"))

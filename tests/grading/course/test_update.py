@@ -1,5 +1,5 @@
-"""Tests how a course gets corrected lessons in mid-term: none of the instructor's own work is lost, and
-changes are reported.
+"""Tests updating a course with corrected lessons in the middle of a term: none of the instructor's own work
+is lost, and changes are reported.
 """
 
 import shutil

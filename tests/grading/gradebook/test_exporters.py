@@ -1,5 +1,5 @@
-"""Tests the CSV files that the real `nbgrader export` writes: grades for Canvas and for Moodle, and its own
-table.
+"""Tests the CSV files that the real `nbgrader export` writes: grades for Canvas and for Moodle, and
+nbgrader's own table.
 """
 
 import csv
@@ -30,8 +30,8 @@ HOSTILE = '=HYPERLINK("http://example.org","x")'
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The folder of a gradebook with three lessons, hostile names, late submissions, and one that waits for a
-    grader. Nobody has handed in the third lesson.
+    """The folder of a gradebook with three lessons, hostile names, late submissions, and a submission that
+    waits for a grader. Nobody has handed in the third lesson.
     """
     folder = tmp_path_factory.mktemp("grades")
     (folder / "nbgrader_config.py").write_text(CONFIG + RULE)

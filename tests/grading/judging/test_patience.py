@@ -1,5 +1,5 @@
-"""Tests that once a call of an answer has not returned in time, its further calls get only seconds instead of
-a minute each.
+"""Tests that further calls of an answer get only seconds instead of a minute each, once one of its calls has
+not returned in time.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""Tests that the browser itself draws the formulas of students and lessons, and that they add no active
+"""Tests that the browser itself draws the formulas of students and lessons, and that no formula adds active
 content.
 """
 

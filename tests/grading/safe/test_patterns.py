@@ -20,7 +20,7 @@ AT_A_PLACE = ("clean_html.ATTRIBUTE", "clean_html.TAG_END")  # matched at a plac
 
 
 def patterns() -> dict[str, re.Pattern]:
-    """Return the patterns in the modules that handle what students wrote, by name."""
+    """Return, by name, the regular expressions in the modules that handle what students wrote."""
     found = {}
     for room in (safe, submission):
         for one in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):

@@ -1,5 +1,5 @@
-"""Tests control groups: real ones, if this machine lets a test make some. With ordinary folders in their
-place, tests the rules for where a program may make groups.
+"""Tests real control groups, if this machine lets a test make some. Also tests the rules for where a program
+may make groups, with ordinary folders in place of real groups.
 """
 
 import os

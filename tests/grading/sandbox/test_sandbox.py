@@ -19,7 +19,9 @@ from autograder.grading.sandbox.sandbox import Sandbox, why_no_sandbox
 
 @needs_sandbox
 def test_the_end_of_a_sandbox_goes_by_its_handle(monkeypatch):
-    """Check that a sandbox is ended by its handle: by then, its process id may belong to another process."""
+    """Check that a sandbox is ended by its handle, because its process id may by then belong to another
+    process.
+    """
     killed, kill = [], os.kill
     monkeypatch.setattr(os, "kill", lambda pid, number: (killed.append(pid), kill(pid, number)))
     made = Sandbox()

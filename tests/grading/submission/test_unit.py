@@ -107,8 +107,8 @@ with open({path!r}, "w") as file:
 
 
 def test_all_that_grading_loads_is_found_in_its_imports(tmp_path):
-    """Check that the grader's imports lead to every module that is loaded in the grader's process, and to
-    every module that is loaded in an answer's process after the imports of every lesson.
+    """Check that every module loaded in the grader's process, and every module loaded in an answer's process
+    after the imports of all lessons, is an exercise module or is reached through the grader's imports.
     """
     imports = set()
     for lesson in find_lessons(None):

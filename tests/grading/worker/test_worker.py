@@ -93,7 +93,9 @@ def test_sockets_count_as_memory():
 
 @needs_sandbox
 def test_threads_count_as_processes():
-    """Check this because one submission could otherwise use up the process ids of the whole machine."""
+    """Check that threads count as processes, because one submission could otherwise use up the process ids of
+    the whole machine.
+    """
     start = (
         "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(9,)).start()"
     )

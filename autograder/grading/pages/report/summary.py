@@ -117,8 +117,8 @@ def _known_mistakes() -> dict[str, Mistake]:
 
 
 def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]]]]:
-    """Return the wrong answers without a known mistake, by exercise, and grouped by the first line of their
-    message.
+    """Return the wrong answers without a known mistake, grouped by exercise and then by the first line of
+    their message.
     """
     found = defaultdict(list)
     for work in lesson.works:
@@ -173,8 +173,8 @@ def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[
 
 
 def times(lesson: Lesson) -> dict:
-    """Return the seconds that the runs took, in total and by part. A stored result counts with the time of
-    its original run.
+    """Return the seconds that the runs took, in total and by part. For a stored result, the time of its
+    original run is counted.
     """
     runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])
     parts: Counter[str] = Counter()

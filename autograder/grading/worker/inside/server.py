@@ -67,7 +67,7 @@ def _keep(
     shell: Shell, memory: int, channel: int, life: int, namespaces: int | None, group: int | None
 ) -> NoReturn:
     """Act as the keeper of a submission's process: start it, and kill it when it is no longer needed.
-    `namespaces` is None if there is no sandbox, `group` if there is no control group.
+    `namespaces` is None if there is no sandbox; `group` is None if there is no control group.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
