@@ -209,8 +209,7 @@ def _makes_elsewhere() -> bool:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """A context whose own generator supplies all random numbers that are drawn without an explicit generator.
-    """
+    """A context whose own generator supplies all random numbers that are drawn without an explicit generator."""
 
     def __init__(self) -> None:
         super().__init__()

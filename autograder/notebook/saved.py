@@ -98,8 +98,7 @@ def is_answer(cell: _Cell, exercise: Exercise) -> bool:
 
 
 def code_cells(path: Path) -> list[_Cell]:
-    """Return the code cells of a notebook file. Raises UserError if the file is unreadable or not a notebook.
-    """
+    """Return the code cells of a notebook file. Raises UserError if the file is unreadable or not a notebook."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return [_cell(cell) for cell in cells if cell["cell_type"] == "code"]

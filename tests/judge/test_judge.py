@@ -1,5 +1,4 @@
-"""Tests the judge: right answers pass however they are written, wrong answers fail, and mistakes are named.
-"""
+"""Tests the judge: right answers pass however they are written, wrong answers fail, and mistakes are named."""
 
 import json
 import re

@@ -33,7 +33,7 @@ SAFE = {
 
 
 def configure(c: Config, folder: str) -> None:
-    """In the traitlets configuration `c`, set all options for the course in `folder`. Also prepare this
+    """Set all options for the course in `folder` in the traitlets configuration `c`. Also prepare this
     process for that course.
     """
     mark_as_loaded(c)

@@ -197,8 +197,7 @@ def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
 
 
 def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | None]:
-    """Return, for each lesson, the student's score less the late penalty, or None if nothing was handed in.
-    """
+    """Return, for each lesson, the student's score less the late penalty, or None if nothing was handed in."""
     works = [_work(gradebook, lesson, student) for lesson in lessons]
     return [
         None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0))

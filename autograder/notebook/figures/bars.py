@@ -17,8 +17,7 @@ def draw_bars(
     title: str,
     top: float | None = None,
 ) -> None:
-    """Draw a zero line, and vertical bars with their values above them; `top` is the upper end of the scale.
-    """
+    """Draw a zero line, and vertical bars with their values above them; `top` is the upper end of the scale."""
     low, high = min(0, *values), max(0, *values) if top is None else top
     room, size = 0.16 * (high - low or 1), 9.5 if len(values) <= 6 else 7.5
     ax.bar(range(len(values)), values, color=colour, width=0.68)

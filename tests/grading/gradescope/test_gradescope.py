@@ -101,8 +101,7 @@ def write_python(root: Path, line: str) -> None:
 
 
 def graded(root: Path, status: int = 0) -> tuple[dict, str]:
-    """Run `run_autograder`. Return the results, which the student sees, and the output, which teachers see.
-    """
+    """Run `run_autograder`. Return the results, which the student sees, and the output, which teachers see."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [root / "run_autograder"], cwd=root, env=env, capture_output=True, text=True, timeout=600
