@@ -80,8 +80,8 @@ def text(most: int) -> Check:
 
 
 def matching(pattern: str, most: int) -> Check:
-    """Return a check for strings of at most `most` characters that match the whole pattern, with the flag
-    re.ASCII.
+    """Return a check that accepts a string of at most `most` characters if the pattern matches all of it, with
+    the flag re.ASCII.
     """
     found = re.compile(pattern, re.ASCII)
     return such_that(

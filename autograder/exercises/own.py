@@ -58,7 +58,7 @@ def use_named(folder: Path) -> None:
     found = next((place.absolute() for place in (folder, folder / COPY) if is_own(place)), None)
     if found is None:
         raise UserError(
-            f"there are no lessons of your own in {folder}: it has no exercises/TOPIC and solutions/LESSON.py."
+            f"there are no lessons of your own in {folder}: it needs both exercises/TOPIC and solutions/LESSON.py."
         )
     use(found)
 

@@ -98,7 +98,7 @@ def in_order(nodes: Nodes, edges: Edges) -> Nodes | None:
 
 
 def sources_of(edges: Iterable[Edge]) -> dict[int, list[int]]:
-    """Map the id of each node that has inputs to the ids of the nodes whose results it takes."""
+    """Return a dict: for the id of each node with inputs, the ids of the nodes whose results it takes."""
     into: dict[int, list[int]] = {}
     for edge in edges:
         into.setdefault(edge.target, []).append(edge.source)

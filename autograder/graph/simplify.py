@@ -155,5 +155,7 @@ def _joined(steps: list[Step], trace: Trace) -> list[Step]:
 
 
 def _rearranges(step: Step) -> bool:
-    """Return whether the step only changes the layout. Steps that select, join or copy are shown separately."""
+    """Return whether the step only changes the layout. Return False for steps that select, join or copy,
+    because they are shown separately.
+    """
     return step.kind == "operation" and step.op in ops.LAYOUT - _SHOWN_ALONE

@@ -61,7 +61,7 @@ class Step:
 
     @property
     def is_auxiliary(self) -> bool:
-        """True if the step is a parameter, a constant or a mask, which is drawn small in a picture."""
+        """True if the step is a parameter, a constant or a mask. Pictures draw such steps small."""
         return self.kind in ("parameter", "constant") or self.is_mask
 
     @property

@@ -251,7 +251,7 @@ EXERCISE = Exercise(
     hints=(
         "Start from your multi-head attention of lesson 04. The query and output layers stay; the key and "
         "value layers are replaced by one projection down to the latent and two projections up from it.",
-        "All heads share the one latent of a token. After the projections up, keys and values are d_model "
+        "All heads share the one latent of a token. Once it is projected up, keys and values are d_model "
         "wide again, so the rest is what you have done before: split into heads, attend, merge.",
         "In outline: project x to queries and to the latent, project the latent up to keys and to values, "
         "split all three into heads, apply attention with the mask, merge the heads, and apply the output "

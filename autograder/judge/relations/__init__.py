@@ -97,8 +97,8 @@ def _first(relations: Relations, with_infinities: Relations, pairs: Pairs, trail
 def _said(
     relations: Relations, wrong: Pairs, pairs: Pairs, asked: list[str], group: str = ""
 ) -> Named | None:
-    """Return the message and name of the first relation that holds. Append to `asked` the names of those
-    that do not hold.
+    """Return the message and name of the first relation that has something to say, or None. Append to `asked`
+    the names of the others that were tried. A relation that returns NOTHING ends the search in its group.
     """
     for name, one in relations.items():
         path = f"{group}{name}"
