@@ -310,11 +310,11 @@ EXERCISE = Exercise(
         "The gradient of a score is its weight times (the weight's gradient minus the weighted mean of all "
         "gradients in its row). That mean runs over all blocks, but it equals the dot product of the "
         "output and its gradient: one number per query, before the loop begins.",
-        "In outline: compute once, for each query, the dot product of its output and that output's gradient. For each "
-        "block, compute the scaled scores (hide keys after i + M - N if causal), the weights, the gradient with respect "
-        "to the weights (gradient of the output times transposed values), and G, the gradient with respect to the "
-        "unscaled scores: subtract the query's dot product from the gradient with respect to the weights, multiply by "
-        "the weights, then by the scale. Add G times the keys to the gradient of q; G transposed, times q, is this "
-        "block's part of the gradient of k.",
+        "In outline: compute once, for each query, the dot product of its output and that output's gradient. For "
+        "each block, compute the scaled scores (hide keys after i + M - N if causal), the weights, the gradient "
+        "with respect to the weights (gradient of the output times transposed values), and G, the gradient with "
+        "respect to the unscaled scores: subtract the query's dot product from the gradient with respect to the "
+        "weights, multiply by the weights, then by the scale. Add G times the keys to the gradient of q; G "
+        "transposed, times q, is this block's part of the gradient of k.",
     ),
 )
