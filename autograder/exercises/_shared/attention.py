@@ -87,7 +87,7 @@ LAYERS = (
 A_PAIR = ("You return two things instead of one.", "Which result does the docstring list under `returns`?")
 TOO_SMALL = (
     "When all allowed scores are very low, or blocked scores very high, blocked keys get some weight.",
-    "What if every allowed score is below the number that you fill in or add?",
+    "Which keys get the most weight if every allowed score is below the number that you fill in or add?",
 )
 MASK_USE = (
     edit("MSK-01", {"~mask": "mask"}),
@@ -117,7 +117,7 @@ MASK_USE = (
          "What does softmax divide by when all scores of a row are minus infinity?"),
     edit("MSK-09", {FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)", CLEANED: SOFTMAX}),
     edit("MSK-35 zeros, but NaN on the way back", {CLEANED: SOFTMAX, MIX: "(weights @ v).nan_to_num()"},
-         "The values are right, but the gradient of a fully masked query is NaN.",
+         "Your output is right, but the gradient of a fully masked query is NaN.",
          "You replace the NaN after it has occurred. What is the gradient of the step that produced the "
          "NaN?"),
     edit("MSK-35", {FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)"}),

@@ -306,7 +306,7 @@ MASK_NEEDS = {
 KEPT_NEEDS = {
     "no mask after a mask": ("Your result is right without a mask, but no longer after a call with one.",
                              "What does your module keep from one call to the next?"),
-    "other weights": ("Your result is right with a module's first weights, and wrong after they have changed.",
+    "other weights": ("Your result is right with a module's initial weights, and wrong after they have changed.",
                       "Which value, computed from the weights, does your module keep from one call to the "
                       "next?"),
 }

@@ -32,7 +32,7 @@ HEADS = (
          "Your answer stops with an error, because a transposed tensor cannot be viewed in that shape.",
          "Which function reshapes a tensor whatever the order of its storage?"),
     edit("MHA-05 scale from the model's width", {SCALE: "/ math.sqrt(x.shape[-1])"},
-         "Your scale is computed from the width of the model, not from that of a head.",
+         "Your scale is computed from the width of the model.",
          "How wide are the vectors that are multiplied inside a head?"),
     edit("MHA-95 scale from the number of heads", {SCALE: "/ math.sqrt(self.n_heads)"},
          "Your scale is computed from the number of heads.",

@@ -170,11 +170,11 @@ def words_of_needs(*sublayers):
     }
     others = {
         f"beside {name}": (f"Of your sublayers, only {name} is right.",
-                           "What do the others read, and to what are their outputs added?")
+                           "What does each wrong sublayer read, and to what is its output added?")
         for name in sublayers
     }
     return {
-        "": ("When every sublayer adds zeros, your output is already wrong.",
+        "": ("Your output is wrong even when every sublayer adds zeros.",
              "Which norms and additions does x pass through on the way to the output?"),
         **one,
         "together": ("Each of your sublayers is right when the others add zeros; together they are not.",

@@ -56,7 +56,7 @@ def norm_cases(draw, with_bias: bool):
 # Mistakes for worked answers that contain these lines:
 SHARED = (
     edit("LN-17 epsilon outside the root", {"torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"},
-         "Your result is right except where epsilon matters: there it has the wrong effect.",
+         "Your result is right except where epsilon makes a difference.",
          "Is epsilon added before the root is taken, or after?"),
     edit("LN-19 an epsilon of its own", {"variance + eps": "variance + 1e-5"},
          "Your result does not change with epsilon.", "Which line uses `eps`?"),

@@ -54,7 +54,7 @@ PRODUCTS = (
 )
 WEIGHTS = (
     edit("SDPA-07 softmax over the queries", {SOFTMAX: "torch.softmax(scores, dim=-2)"},
-         "The columns of your weights sum to one; the rows should.",
+         "The columns of your weights sum to one; the rows do not.",
          "What should the weights of one query sum to, and over which axis?"),
     edit("SDPA-19 softmax twice", {SOFTMAX: f"torch.softmax({SOFTMAX}, dim=-1)"},
          "Your weights stay within a factor of e of each other, whatever the scores.",
@@ -68,7 +68,7 @@ WEIGHTS = (
     edit("SDPA-39 takes the best key only",
          {SOFTMAX: "torch.eye(scores.shape[-1], dtype=scores.dtype)[scores.argmax(dim=-1)]"},
          "Each of your outputs is a copy of a single value.",
-         "What weight should the other keys get?"),
+         "Does softmax give the weight 0 to a key with a slightly lower score?"),
     edit("SMX-01 no maximum subtracted", {SOFTMAX: "((grown := torch.exp(scores)) / grown.sum(dim=-1, keepdim=True))"},
          "For scores in the hundreds your softmax gives NaN.",
          "What is exp(1000) in float32?"),

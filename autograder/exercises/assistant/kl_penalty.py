@@ -198,7 +198,7 @@ EXERCISE = Exercise(
              "Which of the two should training change?"),
         edit("both are cut off", {D: f"{D}.detach()"},
              "The values are right, but no gradient reaches log_probs.",
-             "Which of the two log-probabilities should be detached, and which should learn?"),
+             "Which of the two log-probabilities should be detached, and which should get a gradient?"),
         edit("no gradient through exp", {PENALTIES: "torch.expm1(d).detach() - d"},
              "Only one of the terms of your penalty has a gradient.", "Which term is detached?"),
         edit("no gradient through exp", {PENALTIES: "torch.expm1(d) - d.detach()"}),

@@ -147,7 +147,7 @@ EXERCISE = Exercise(
         edit("another error", {"raise ValueError": "raise IndexError"},
              "You raise an error, but not a ValueError.", "Which error does the docstring name?"),
         edit("a mask of numbers", {MASK: "(positions >= 0).long()"},
-             "Your mask holds integers.", "What dtype do this course's masks have?"),
+             "Your mask is not Boolean.", "What dtype do this course's masks have?"),
         edit("a mask of numbers", {MASK: "(positions >= 0).float()"}),
         edit("ids of 32 bits", {"for prompt in prompts])\n    lengths": "for prompt in prompts], "
              "dtype=torch.int32)\n    lengths"},

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         edit("two answers of each kind more",
              {SHARE: "(right + 2) / (n + 4)", LOW: "max(0.0, share - z * math.sqrt(share * (1 - share) / (n + 4)))",
               HIGH: "min(1.0, share + z * math.sqrt(share * (1 - share) / (n + 4)))"},
-             "You add two right and two wrong answers and take the interval around that share.",
+             "You add two right and two wrong answers and use the interval of the normal distribution.",
              "Which formula does the docstring give?"),
         edit("two answers of each kind more",
              {SHARE: "(right + z * z / 2) / (n + z * z)", LOW: "max(0.0, share - z * math.sqrt(share * (1 - share) "
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
              "Your z is not squared.", "Where does the formula square z?"),
         edit("z is not squared", {CENTRE: "share + z / n / 2"}),
         edit("z is missing in the margin", {MARGIN: "math.sqrt((share * (1 - share) + spread / 4) / n)"},
-             "Your margin lacks its factor z.", "What is multiplied by the root in the formula?"),
+             "Your margin lacks its factor z.", "What is the root multiplied by in the formula?"),
         edit("a part of the root is missing", {MARGIN: "math.sqrt(spread * share * (1 - share))"},
              "You leave out z^2/4n^2 under the root.", "How wide is your interval if all answers are right?"),
         edit("z squared by n", {MARGIN: "math.sqrt(spread * (share * (1 - share) + z * z / 4))"},
@@ -181,8 +181,8 @@ EXERCISE = Exercise(
         edit("of float32", {LAST: "return float(torch.tensor(low)), float(torch.tensor(high))"},
              "Your bounds are exact to seven digits only.", "What dtype does torch.tensor give a Python float?"),
         edit("the ends are not exact", FREE,
-             "When no answer is right, your lower bound is not exactly 0, or when all are right, your upper bound is "
-             "not exactly 1.",
+             ("With none right, your lower bound is not exactly 0, or with all right, your upper bound is not exactly "
+              "1."),
              "What does rounding leave of a difference that should be 0?"),
         edit("the ends are not exact", {LOW: f"max(0.0, {FREE[LOW]})", HIGH: f"min(1.0, {FREE[HIGH]})"}),
         edit("whole numbers at the ends", {LOW: LOW.replace("0.0", "0"), HIGH: HIGH.replace("1.0", "1")},

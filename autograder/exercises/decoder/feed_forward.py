@@ -82,7 +82,7 @@ EXERCISE = Exercise(
         edit("FFN-41", {"F.gelu(inner)": f"inner * (1 + {ERF})"}),
         edit("FFN-41", {"F.gelu(inner)": f"0.5 * (1 + {ERF})"}),
         edit("FFN-17 the activation comes first", {"linear1(x)": "linear1(F.gelu(x))", "F.gelu(inner)": "inner"},
-             "Your activation is applied to x before the first layer, not between the two.",
+             "Your activation is applied to x before the first layer.",
              "Which tensor should the activation receive?"),
         edit("FFN-19 the layers in the other order", {"linear1(x)": "linear2(x)", "linear2(inner)": "linear1(inner)"},
              "You call the second layer first.",

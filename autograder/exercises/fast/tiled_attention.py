@@ -186,7 +186,7 @@ EXERCISE = Exercise(
              "A query whose scores lie far below those of another comes out wrong.",
              "Should each query have its own maximum?"),
         edit("FLA-77 hidden keys are counted from the block", {"key = start + ": "key = "},
-             "Under a causal mask, you count the keys of every block from the first token.",
+             "Under a causal mask, you number the keys of every block from 0.",
              "Which token is the first key of the second block?"),
         edit("FLA-79 the diagonal is hidden", {HIDDEN: "key >= query"},
              "Under a causal mask, your tokens do not see themselves.", "Should a token attend to itself?"),

@@ -240,7 +240,8 @@ EXERCISE = Exercise(
              "F.pad(grad_v, (0, 0, 0, rest))"}),
         edit("FLA-05", {RANGE: "range(0, max(k.shape[-2] - block + 1, 1), block)"}),
         edit("the last block's gradient of q", {FOR_Q: "grad_q = at_scores @ keys"},
-             "Your gradient of q holds the last block only.", "Which gradients get a part from every block?"),
+             ("Your gradient of q contains only the last block's "
+              "contribution."), "Which gradients get a contribution from every block?"),
         edit("q gets a mean over the blocks", {LAST: "return grad_q / len(grads_k), grad_k, grad_v"},
              "You divide the gradient of q by the number of blocks.",
              "Should the contributions of the blocks be added or averaged?"),
@@ -284,7 +285,7 @@ EXERCISE = Exercise(
              "Over which keys should the weights of a query sum to 1?"),
         edit("the output's gradient as a value", {FOR_V: "weights.transpose(-2, -1) @ out"},
              "Your gradient of v is made from the output instead of the gradient of the output.",
-             "By what does the chain rule multiply the weights?"),
+             "What does the chain rule multiply the weights by?"),
     ),
     needs={
         "past": ("Your answer is wrong only when there are more keys than queries under a causal mask.",

@@ -71,7 +71,7 @@ EXERCISE = Exercise(
              "The weights are right, but no gradient reaches the scales.",
              "Which step detaches the scales?"),
         edit("BLK-53 integers again", {LAST: "(codes * each).round()"},
-             "Your weights are integers.", "What dtype should the weights have?"),
+             "Your weights are integers.", "What weight does the code 3 stand for if the scale is 0.5?"),
         edit("BLK-53", {LAST: "codes * each.to(codes.dtype)"}),
         edit("BLK-55 the largest code becomes the scale", {LAST: "codes.to(scales.dtype) * each / 7"},
              "Your weights are too small by a factor of seven.",
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         edit("BLK-61 an axis for the blocks", {LAST: f"({LAST}).unflatten(1, (-1, block))"},
              "Your weights have an axis for the blocks.", "What shape should the weights have?"),
         edit("BLK-63 shifted codes", {LAST: "(codes.to(scales.dtype) + 7) * each"},
-             "You add 7 to the codes.", "What weight does the code 0 stand for?"),
+             "You shift the codes by 7.", "What weight does the code 0 stand for?"),
         edit("BLK-63", {LAST: "(codes.to(scales.dtype) - 7) * each"}),
     ),
     needs={

@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("LORA-31 the update in the wrong order",
              {UPDATE: "(down.weight.detach().T @ up.weight.detach().T)[: len(weight), : weight.shape[1]]"},
-             "Your update is transposed.",
+             "Your update is transposed, or its factors are in the wrong order.",
              "Which layer does x go through first, and on which side of the product is its weight?"),
         edit("LORA-31", {UPDATE: "down.weight.detach() @ up.weight.detach()"}),
         edit("LORA-33 the scale is left out", {WEIGHT: "weight + update"},

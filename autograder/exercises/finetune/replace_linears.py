@@ -261,7 +261,7 @@ EXERCISE = Exercise(
              "What may have changed after a ValueError?"),
         edit("REP-29 every name must have a layer", {REFUSE: 'if len({path.split(".")[-1] for path, _ in layers}) < '
              "len(names):"},
-             "You refuse a name without a layer although another name has one.",
+             "You raise an error for a name without a layer although another name has one.",
              "When does the docstring ask for an error?"),
         edit("REP-31 other parts are replaced", {KIND: "not isinstance(part, (nn.ModuleList, nn.Embedding))"},
              "You replace parts that are not linear layers.",
@@ -270,7 +270,7 @@ EXERCISE = Exercise(
              "You give `make` a copy of the layer.", "Which layer should `make` be called with?"),
         edit("REP-35 one new layer for all", {"    for path, part in layers:": "    made = make(layers[0][1])\n"
              "    for path, part in layers:", "make(part))": "made)"},
-             "You replace all layers by the same new one.",
+             "You replace all layers with the same new one.",
              "How many times should `make` be called, and with which layers?"),
         edit("REP-37 only the first is replaced",
              {"    for path, part in layers:": "    for path, part in layers[:1]:"},
@@ -284,7 +284,7 @@ EXERCISE = Exercise(
                      "Is an object of a subclass an nn.Linear as well?"),
         "again": ("Your answer is wrong only when the new layer contains a part of the same name.",
                   "Does the model change while you are looping over its modules?"),
-        "other parts": ("Your answer is wrong only when other parts have one of the names.",
+        "other parts": ("Your answer is wrong only when parts other than linear layers have one of the names.",
                         "Which class must a part have to be replaced?"),
         "deep": ("Your answer is wrong only for nested layers.",
                  "Which name does named_modules give to the q_proj of the second layer?"),

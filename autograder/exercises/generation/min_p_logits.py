@@ -127,7 +127,8 @@ EXERCISE = Exercise(
         edit("of equal ones only the first",
              {DROPPED: "(logits < limit) | ((logits == largest) & (torch.arange(logits.shape[-1]) "
              "!= logits.argmax(dim=-1, keepdim=True)))"},
-             "Of several equally likely tokens you keep one.", "Is one of two equal probabilities below the other?"),
+             ("When several tokens are the likeliest, you keep "
+              "only one of them."), "Is one of two equal probabilities below the other?"),
         edit("p = 1 changes nothing", {DROPPED: "(logits < limit) & torch.tensor(p < 1)"},
              "At p = 1 you drop nothing.", "Which tokens are less likely than the likeliest one?"),
         edit("one limit for the whole batch", {LARGEST: "logits.max()"},

@@ -90,7 +90,8 @@ EXERCISE = Exercise(
              {LEAST: "torch.stack([(kinds := row.unique().flip(0))[min(k, len(kinds)) - 1] for row in logits])"},
              "You count equal logits only once.", "What is the second largest of 5, 5 and 3?"),
         edit("SAM-37 the k-th itself is dropped", {"logits < least": "logits <= least"},
-             "Each of your rows keeps one token too few.", "Is the k-th largest logit below itself?"),
+             "Each of your rows keeps one token too few.",
+             "What does your comparison do with the k-th largest logit itself?"),
         edit("SAM-39 one token too many", {"- 1]": "- (k < logits.shape[-1] - 1) * 0 - (k >= logits.shape[-1])]"},
              "Each of your rows keeps one token too many.",
              "What is the index of the k-th entry in a sorted row?"),
@@ -98,7 +99,7 @@ EXERCISE = Exercise(
              {DROPPED: "torch.ones_like(logits).scatter(1, logits.sort(dim=-1, descending=True, "
              "stable=True).indices[:, :k], 0.0).bool()"},
              "You drop a logit that equals the k-th largest.",
-             "Does the docstring drop a logit that equals the k-th largest?"),
+             "Which logits does the docstring set to -inf?"),
         edit("SAM-43 more tokens than there are", {"min(k, logits.shape[-1])": "k"},
              "Your answer stops with an error when k is larger than the vocabulary.",
              "What should k = 50 do to five logits?"),
@@ -122,7 +123,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "ties": ("Your answer is wrong only where logits are equal.",
-                 "Does the docstring drop a logit that equals the k-th largest?"),
+                 "Which logits does the docstring set to -inf?"),
         "far": ("Your answer is wrong only where logits are far apart.",
                 "What is the exponential of a number like -300 or 900?"),
         "all": ("Your answer is wrong only when k is at least the number of tokens.",

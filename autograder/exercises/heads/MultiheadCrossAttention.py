@@ -106,7 +106,7 @@ EXERCISE = Exercise(
              "Which of your projections read the context?"),
         edit("XATT-05 causal without need", attention.UNASKED[0],
              "Your first query never sees the last tokens of the context.",
-             "Does the context have a future that must be hidden?"),
+             "Should a query's position limit which tokens of the context it may attend to?"),
         *(edit("XATT-05", edits) for edits in attention.UNASKED[1:]),
         edit("XATT-11 the keys come from x", {KEYS: "k = self.k_proj(x)"},
              "Your keys are made from x, and your values from the context.",

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
              "You leave out the residual connections.",
              "How does a token reach the next layer without attention?"),
         edit("ROLL-05 the identity in full", {MIXED: "layer.mean(dim=1) + same"},
-             "The sums of your rows double with every layer.",
+             "Your row sums double with every layer.",
              "What share of a token comes from attention, and what share from the token itself?"),
         edit("ROLL-35 another share", {MIXED: "0.5 * layer.mean(dim=1) + same"},
              "Your two shares do not add up to one.",

@@ -47,7 +47,7 @@ EXERCISE = Exercise(
         edit("each patch fills a stretch of rows", {ORDER: "permute(0, 3, 1, 2, 4, 5)", LAST:
              "pieces.reshape(len(patches), -1, height, width)"},
              "Each of your patches fills a stretch of rows instead of a square.",
-             "Which two of the six axes together are the height, and are they next to each other?"),
+             "Which two of the six axes form the height, and are they next to each other?"),
         edit("VIT-43 rows and columns exchanged", {COUNTS: "width // patch, height // patch"},
              "The height and the width of your image are swapped.",
              "How many patches are in a row of patches: height // patch or width // patch?"),

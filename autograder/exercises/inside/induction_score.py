@@ -82,7 +82,7 @@ EXERCISE = Exercise(
         edit("IND-11 only the second block", {QUERIES: "torch.arange(period, min(2 * period, weights.shape[-1])"},
              "You include only the second block.", "Have the tokens of a third block occurred before?"),
         edit("IND-13 all queries", {QUERIES: "torch.arange(0, weights.shape[-1]"},
-             "You include queries of the first block.", "Which tokens have occurred before?"),
+             "Your mean also counts queries of the first block.", "Which tokens have occurred before?"),
         edit("IND-13", {LAST: "seen.sum(dim=2).mean(dim=0) / weights.shape[-1]"}),
         edit("IND-15 queries and keys change places", {"queries, keys]": "keys, queries]"},
              "You have swapped queries and keys.", "Which of the last two axes belongs to the queries?"),

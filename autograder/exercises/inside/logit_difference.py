@@ -73,7 +73,8 @@ EXERCISE = Exercise(
              "You return only the logit of the right word.", "What is subtracted from it?"),
         edit("LDIF-17 against the best of the others",
              {OUT: "last[rows, right] - last.scatter(1, right[:, None], -torch.inf).amax(1)"},
-             "You compare with the strongest other word.", "Which word is the right one compared with?"),
+             ("You compare the right word with the likeliest of all the "
+              "others."), "Which word is the right one compared with?"),
         edit("LDIF-19 the words of the first text", {OUT: "last[:, right[0]] - last[:, wrong[0]]"},
              "You use the first text's words for all texts.",
              "Which pair of words belongs to the second text?"),
@@ -82,7 +83,7 @@ EXERCISE = Exercise(
         edit("LDIF-23 a mean over the positions", {LAST: "logits.mean(dim=1)"},
              "You average over all positions.", "Which position predicts the next word?"),
         edit("LDIF-25 the first position", {LAST: "logits[:, 0]"},
-             "You read the first position.", "Which position has read the whole text?"),
+             "You read the first position.", "At which position has the model read the whole text?"),
         edit("LDIF-27 the size of it", {OUT: f"({OUT}).abs()"},
              "You take the absolute value.",
              "Should the difference be positive or negative when the wrong word is preferred?"),

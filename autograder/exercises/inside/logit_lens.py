@@ -98,7 +98,7 @@ EXERCISE = Exercise(
              "You return probabilities.", "Does the docstring ask for logits or for probabilities?"),
         edit("LENS-15", {SAID: "(normed @ unembedding.T).log_softmax(-1)"}),
         edit("LENS-17 layers beside samples", {LAST: "torch.stack(rows, dim=1)"},
-             "The layers are the second axis of your result.",
+             "The layers are not the first axis of your result.",
              "In which order does the docstring list the axes?"),
         edit("LENS-17", {LAST: "torch.stack(rows, dim=2)"}),
         edit("LENS-19 layers put behind each other", {LAST: "torch.cat(rows)"},
@@ -115,7 +115,7 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches the hidden states.",
              "Which step detaches the hidden states?"),
         edit("LENS-29 the last layer everywhere", {NORMED: "norm(hiddens[-1])"},
-             "All your layers give the same logits.", "Which hidden state belongs to row l?"),
+             "All your layers give the same logits.", "Which hidden state do the first layer's logits come from?"),
         edit("LENS-31 centred logits", {SAID: "(normed @ unembedding.T) - (normed @ unembedding.T).mean(-1, "
              "keepdim=True)"},
              "You subtract the mean from the logits.", "Which two steps does the docstring name?"),
@@ -124,7 +124,7 @@ EXERCISE = Exercise(
              "What does the model normalise: the hidden states or the unembedding?"),
     ),
     needs={
-        "own norm": ("Your answer is wrong only with a norm of a different kind.",
+        "own norm": ("Your answer is wrong only with an unusual norm.",
                      "Do you call the norm that you are given?"),
         "layers": ("Your answer is wrong only when there are several layers.",
                    "Which axis of the result belongs to the layers?"),

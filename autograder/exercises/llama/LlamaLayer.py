@@ -233,7 +233,7 @@ EXERCISE = Exercise(
              "How do you test for None and nothing else?"),
         edit("LLY-45 the cache is not passed on", {CALL: "self.attention(self.norm1(x), None)"},
              "You never pass the cache to the attention.",
-             "How does the attention know the earlier tokens?"),
+             "How does the attention know about the earlier tokens?"),
         edit("LLY-47 the old cache comes back", {"heard, cache =": "heard, _ ="},
              "You return the cache that you were given.", "Which cache contains the new tokens?"),
         edit("LLY-49 written into the attention's result", {ADDED: "heard += x\n        x = heard"},
@@ -247,7 +247,7 @@ EXERCISE = Exercise(
         edit("LLY-55 added into the stream", {ADDED: "x += heard"},
              "You change the caller's x.", "Does `+=` make a new tensor?"),
         edit("LLY-57 the stream is cut off", {ADDED: "x = x.detach() + heard"},
-             "The values are right, but the gradient flows through the attention only.",
+             "The values are right, but the gradient reaches x only through the attention.",
              "Which step detaches the residual stream?"),
     ),
     needs={

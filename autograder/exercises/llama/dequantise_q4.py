@@ -129,7 +129,7 @@ EXERCISE = Exercise(
              "Does every block have its own scale?"),
         edit("QNT-31 very small scales become zero",
              {LAST: "torch.where(scale.abs() < 6.1e-5, 0.0, scale) * codes + minimum"},
-             "You lose very small scales or minimums.", "What is the smallest positive float16?"),
+             "Your very small scales or minimums become 0.", "What is the smallest positive float16?"),
         edit("QNT-31", {LAST: "scale * codes + torch.where(minimum.abs() < 6.1e-5, 0.0, minimum)"}),
         edit("QNT-33 scales without a sign", {LAST: "scale.abs() * codes + minimum"},
              "You treat negative scales as positive.", "Does the formula change the sign of d?"),
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
         edit("QNT-37 one long row", {LAST: f"({LAST}).flatten()"},
              "Your result is one long row.", "What shape should the result have?"),
         edit("QNT-39 no block is not foreseen", {"    packed =": "    scale.max()\n    packed ="},
-             "Your answer stops with an error when there are no blocks.",
+             "Your code stops with an error when there are no blocks.",
              "What is the shape of the result for zero blocks?"),
     ),
     needs={

@@ -184,7 +184,7 @@ EXERCISE = Exercise(
              "What is in the caches that the previous call returned?"),
         edit("GEN-07 the caches of the prompt for all",
              {CALL: "(lambda given: (given[0], caches or given[1]))(model(ids, caches))"},
-             "You use the prompt's caches in every call.", "Which caches contain the last token?"),
+             "You use the prompt's caches in every later call.", "Which caches contain the last token?"),
         edit("GEN-09 the prompt token by token",
              {LOOP: "for one in ids.split(1, dim=1)[:-1]:\n            _, caches = model(one, caches)\n     "
                     "   "
@@ -258,7 +258,7 @@ EXERCISE = Exercise(
                  "When does the text end, and which tokens belong to it?"),
         "choose": ("Your answer is wrong only with certain `choose` functions.",
                    "Which function picks the next token?"),
-        "calls": ("The tokens are right, but the model or `choose` is called with something else.",
+        "calls": ("The tokens are right, but your calls of the model or of `choose` are not.",
                   "According to the docstring, what does each of them get?"),
         "caches": ("Your answer is wrong only where later tokens depend on the caches.",
                    "Which caches, and which tokens, does each call of the model get?"),

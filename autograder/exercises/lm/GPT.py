@@ -147,7 +147,7 @@ EXERCISE = Exercise(
     "another last token")),
     mistakes=(
         edit("GPT-01 no positions", {EMBEDDED: "self.token_embedding(ids)"},
-             "Your model ignores the position of a token.", "Does word order matter to your model?"),
+             "Your model ignores the position of a token.", "Which line uses position_embedding?"),
         edit("GPT-03 no norm at the end", {NORM: "pass"},
              "In your model, the last layer's output goes to the head without being normalised.",
              "Where should `norm` be applied?"),
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
              "In training mode your model applies dropout.",
              "What is the default dropout of nn.TransformerEncoderLayer?"),
         edit("GPT-15 not causal", {CALL: "x = layer(x)"},
-             "Each of your tokens sees the tokens that it should predict.", "What may token 1 know about token 2?"),
+             "Each of your tokens sees all later tokens.", "What may token 1 know about token 2?"),
         edit("GPT-35 an inverted mask", {"src_mask=blocked": "src_mask=~blocked"},
              "Your tokens do not see the tokens before them.",
              "In the mask of nn.TransformerEncoderLayer, what does True mean?"),

@@ -236,7 +236,7 @@ EXERCISE = Exercise(
         edit("OPT-65 only the parameter", {LAST: "return moved"},
              "You return only the parameter.", "What else does the next step need?"),
         edit("OPT-67 clipped squares", {BELOW: "torch.clamp(torch.sqrt(square_now), min=eps)"},
-             "You use eps as a lower bound.", "What does the formula do with eps?"),
+             "You use eps as a lower bound for sqrt(s).", "What does the formula do with eps?"),
     ),
     needs={
         "small": ("Your answer is wrong only where gradients are tiny or zero.",

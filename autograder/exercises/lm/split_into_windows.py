@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         edit("TRN-21 a token between windows is lost",
              {COUNT: "len(ids) // (length + 1)", INPUTS: "ids[: n * (length + 1)].reshape(n, length + 1)[:, :-1]",
               TARGETS: "ids[: n * (length + 1)].reshape(n, length + 1)[:, 1:]"},
-             "In your result, the last token of each window is never an input.",
+             "In your result, the last target of each window is never an input.",
              "At which token should the second window begin?"),
         edit("TRN-23 the target of a window's last token is its first",
              {TARGETS: "inputs.roll(-1, dims=1)"},

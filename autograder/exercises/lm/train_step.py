@@ -132,7 +132,7 @@ EXERCISE = Exercise(
              "Does the docstring limit each entry of the gradient, or its norm?"),
         edit("TRN-115 every parameter by itself", {CLIP: "    for parameter in model.parameters():\n"
              "        torch.nn.utils.clip_grad_norm_(parameter, max_norm)\n"},
-             "You clip each parameter by itself.",
+             "You clip each parameter's gradient separately.",
              "Which gradients together should have a norm of at most max_norm?"),
         edit("the first group alone is clipped",
              {CLIP: CLIP.replace("model.parameters()", "optimizer.param_groups[0]['params']")},

@@ -76,7 +76,7 @@ EXERCISE = Exercise(
              "Does the formula normalise the weights again?"),
         edit("LOOP-41 softmax on weights",
              {"    output =": "    weights = torch.softmax(weights, dim=-1)\n    output ="},
-             "The weights you mix with are flatter than the ones that were passed in.",
+             "The weights that you use are flatter than the ones that were passed in.",
              "Does this function receive scores, or weights?"),
         edit("LOOP-43 takes the value of the query's position", {"* values[j]": "* values[i]"},
              "Your output i is a multiple of value i.",

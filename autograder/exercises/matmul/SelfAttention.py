@@ -91,7 +91,7 @@ EXERCISE = Exercise(
         *fitting(SelfAttention, ATTENTION, without=("SDPA-05", "SDPA-11", "SDPA-43")),
         edit("SDPA-41", {Q: K, K: Q}),
         edit("HEAD-03 scale from the model's width", {"math.sqrt(q.shape[-1])": "math.sqrt(x.shape[-1])"},
-             "Your scale is computed from the width of x, not from that of the queries.",
+             "Your scale is computed from the width of x.",
              "Which vectors do your dot products multiply?"),
         edit("HEAD-07 weights that PyTorch does not know", {MADE: NEW},
              "PyTorch does not find all of your weights.",
@@ -115,7 +115,7 @@ EXERCISE = Exercise(
              "Does a module make its weights in `__init__` or in `forward`?"),
         edit("HEAD-11", {one: f"torch.relu({one})" for one in (Q, K, V)}),
         edit("HEAD-15 weights cut off from the gradient", {Q: f"{Q}.detach()", K: f"{K}.detach()"},
-             "The values are right, but some of your weights get no gradient.",
+             "Your output is right, but some of your weights get no gradient.",
              "Which line cuts one of the weights off from the output?"),
         edit("HEAD-19 weights transposed", {NEW: "torch.randn(d_out, d_in)"},
              "The two axes of your weights are in the wrong order.",
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         edit("QKV-05", {one: f"{one}.T" for one in (Q, K, V)}),
     ),
     needs=A_BATCH | {
-        "other weights": ("Your result is right with a module's first weights, and wrong after they have changed.",
+        "other weights": ("Your result is right with a module's initial weights, and wrong after they have changed.",
                           "Which value, computed from the weights, does your module keep from one call to "
                           "the next?"),
         "several tokens": ("Your result is right for a single token, so the values are right; with several "

@@ -133,7 +133,7 @@ EXERCISE = Exercise(
              "All your heads use the first matrix of `values`.",
              "Which matrix of `values` belongs to head 1?"),
         edit("MLA-123 the heads of keys and values are paired otherwise", {"mixed @ values": "mixed @ values.flip(0)"},
-             "You combine one head's mixture with another head's matrix of `values`.",
+             "You combine one head's attention weights with another head's matrix of `values`.",
              "Which matrix of `values` belongs to head 0?"),
         edit("MLA-125 samples and heads change places", {MEMORY: "latents.unsqueeze(0)", "x.unsqueeze(1)":
              "x.unsqueeze(0)"},
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
              ".triu(1).bool(), -torch.inf), dim=-1)"},
              "Your queries do not see all latents.", "Does this exercise ask for a mask?"),
         edit("MLA-131 the latents are cut off", {MEMORY: "latents.detach().unsqueeze(1)"},
-             "The values are right, but no gradient reaches the latents.",
+             "The values are right, but the gradient of the latents is missing or incomplete.",
              "Which step detaches the latents?"),
         edit("MLA-131", {MIX: "weights @ memory.detach()"}),
     ),

@@ -62,7 +62,7 @@ EXERCISE = Exercise(
              "What is cached for each token besides its rotary key?"),
         edit("MLA-149 the two widths are multiplied", {WIDTHS: "d_latent * d_rope"},
              "You multiply the two widths.",
-             "How many numbers are a vector of 5 and a vector of 3 together?"),
+             "How many numbers do a vector of width 5 and a vector of width 3 hold together?"),
         edit("MLA-151 rotary keys and rotary values", {WIDTHS: "(d_latent + 2 * d_rope)"},
              "You count the rotary key twice.", "Are there rotary values?"),
         edit("MQA-53", {"* n_layers ": ""}),

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "You scale by the width of the rotary part only.", "How many products are added up in one score?"),
         edit("MLA-65 a scale for each part", {SUM: "(content / math.sqrt(q.shape[-1]) + places / "
              "math.sqrt(q_rope.shape[-1]))", ROOT: "1.0"},
-             "You scale each part by its own root.",
+             "You divide each part by the root of its own width.",
              "If the content part and the rotary part were concatenated, how wide would a query be?"),
         edit("MLA-65", {SUM: "(content / math.sqrt(q.shape[-1]) + places / math.sqrt(q_rope.shape[-1]))",
              ROOT: "math.sqrt(2)"}),

@@ -60,7 +60,7 @@ EXERCISE = Exercise(
              "If you count an expert's tokens from one, which number does the last token that fits have?"),
         edit("MOE-103 one token too many", {KEPT: "place - 1 <= capacity"},
              "Each of your experts takes one more token than its capacity.",
-             "How many of its expert's tokens come before the last token that fits?"),
+             "How many tokens of an expert come before the last one that fits?"),
         edit("MOE-105 the last ones stay", {PLACE: "(sent.flip(0).cumsum(dim=0).flip(0) * sent).sum(dim=-1)"},
              "You keep the last tokens of each expert.",
              "Which of an expert's tokens should stay: the first or the last?"),
@@ -75,7 +75,7 @@ EXERCISE = Exercise(
              "Should a token be counted among all tokens or among those of its own expert?"),
         edit("MOE-109 the room of all experts together", {PLACE: "sent.sum(dim=-1).cumsum(dim=0)", KEPT:
              "place <= capacity * n_experts"},
-             "Your experts share one capacity.",
+             "In your result, an expert may use up the capacity of the others.",
              "How many tokens may stay when all are sent to one expert?"),
         edit("MOE-111 an expert that is too full loses all", {PLACE: "(sent.sum(dim=0) * sent).sum(dim=-1)"},
              "In your result, an expert with too many tokens loses all of them.", "Which of its tokens should stay?"),

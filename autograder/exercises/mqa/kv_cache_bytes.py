@@ -23,7 +23,7 @@ FACTORS = {
     "n_layers": ("layers", "What does every further layer add to the cache?"),
     "n_kv_heads": ("key/value heads", "What does every further key/value head add to the cache?"),
     "d_head": ("features per head", "How many numbers make up one key, and how many one value?"),
-    "bytes_per_element": ("bytes per element", "How many bytes do all the cached numbers take?"),
+    "bytes_per_element": ("bytes per element", "How many times does the size of an element enter your product?"),
 }
 NEEDS = {
     "default size": ("Your number is right when the size of an element is given, and wrong when it is not.",

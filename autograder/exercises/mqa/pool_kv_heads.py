@@ -45,7 +45,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("MQA-81 heads of different groups are averaged",
              {GROUPS: "(n_heads // n_kv_heads, n_kv_heads, -1)", "mean(dim=1)": "mean(dim=0)"},
-             "You average every n_kv_heads-th head instead of neighbouring heads.",
+             "You average every n_kv_heads-th head.",
              "With 4 heads and 2 groups, which heads are in the first group?"),
         edit("MQA-83 a sum instead of a mean", {"mean(dim=1)": "sum(dim=1)"},
              "Your heads are too large by a factor equal to the number of heads in a group.",

@@ -99,7 +99,7 @@ EXERCISE = Exercise(
         edit("FOLD-03", {WEIGHT: "weight.clone()", BIAS: "bias.clone()"}),
         edit("FOLD-05 rows are scaled instead of columns", {WEIGHT: "(weight.T * norm.weight.detach()).T if "
              "weight.shape[0] == weight.shape[1] else weight * norm.weight.detach()"},
-             "You scale the rows of the weight; its columns should be scaled.",
+             "You scale the rows of the layer's weight by the norm's weight.",
              "Which axis of an nn.Linear's weight is the input, where the norm's features are?"),
         edit("FOLD-05", {WEIGHT: "weight * norm.weight.detach()[:, None]"}),
         edit("FOLD-07 the shift is added as it is", {BIAS: "bias + norm.bias.detach()"},
@@ -108,7 +108,7 @@ EXERCISE = Exercise(
         edit("FOLD-07", {BIAS: "bias + norm.bias.detach() if len(bias) == len(norm.bias) else bias + weight @ "
                          "norm.bias.detach()"}),
         edit("FOLD-09 the shift is scaled, too", {BIAS: f"bias + ({WEIGHT}) @ norm.bias.detach()"},
-             "Your new bias multiplies the norm's bias by the norm's weight.",
+             "In your new bias, the norm's bias is multiplied by the norm's weight.",
              "Does a LayerNorm's weight act on its bias?"),
         edit("FOLD-11 the layer's own bias is lost", {BIAS: "weight @ norm.bias.detach()"},
              "Your new layer has lost the old layer's bias.", "Which two parts make up the new bias?"),

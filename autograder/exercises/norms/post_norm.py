@@ -31,7 +31,8 @@ EXERCISE = Exercise(
         edit("PON-01 the norm before the sublayer", {BRANCH: "branch = sublayer(norm(x))", LAST: "return total"},
              "Your norm comes before the sublayer.", "Does post-norm normalise the sublayer's input, or the sum?"),
         edit("PON-03 only the branch is normed", {TOTAL: "total = x + norm(branch)", LAST: "return total"},
-             "You normalise the output of the sublayer, not the sum.", "Which tensor should go through the norm?"),
+             ("You normalise the output of the sublayer before you add it "
+              "to x."), "Which tensor should go through the norm?"),
         edit("PON-05 no residual", {TOTAL: "total = branch"},
              "Your sum leaves out x: you normalise only the output of the sublayer.",
              "If the sublayer returned zeros, what should the output be?"),
@@ -44,7 +45,7 @@ EXERCISE = Exercise(
              "Your sublayer reads a normalised x.", "How many times does the formula use the norm?"),
         edit("PON-15 the sublayer reads last", {BRANCH: "branch = norm(x)", LAST: "return sublayer(total)"},
              "You use the norm as the sublayer and the sublayer as the norm.",
-             "Which of the two modules comes last in the formula?"),
+             "Which of the two modules is applied last?"),
         edit("PON-17 a module is called twice", {LAST: "norm(total)\n    return norm(total)"},
              "Your result is right, but a module is called more than once.",
              "How many times does the formula use each module?"),

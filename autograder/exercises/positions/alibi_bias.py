@@ -91,7 +91,7 @@ EXERCISE = Exercise(
         edit("ALI-21 keys and queries exchanged", {DISTANCE: "places[None, :] - places[:, None]"},
              "Your bias has rows and columns swapped.", "Which axis of the bias is for the queries?"),
         edit("ALI-23 the diagonal is blocked", {"distance < 0": "distance <= 0"},
-             "Your bias blocks every token from itself.", "What is the bias when j = i?"),
+             "Your bias keeps every token from attending to itself.", "What is the bias when j = i?"),
         edit("ALI-27 the slopes do not shrink by eight", {SLOPES: "2 ** (-steps / n_heads)"},
              "Your slopes fall too slowly from the first head to the last.",
              "What is the slope of the last head, by the formula?"),
@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         edit("ALI-37 distances begin at one", {DISTANCE: f"{DISTANCE} + 1", "distance < 0": "distance <= 0"},
              "Your bias puts a token at distance 1 from itself.", "What is i - j when a token looks at itself?"),
         edit("ALI-39 as a factor", {LAST: f"{LAST}.exp()"},
-             "You return a factor, not something to add.",
+             "You return a factor for each score.",
              "Is the bias added to the scores, or multiplied by them?"),
     ),
     needs={

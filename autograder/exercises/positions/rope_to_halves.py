@@ -56,7 +56,7 @@ EXERCISE = Exercise(
              "Which half should hold the first feature of each pair?"),
         edit("ROPE-57 columns instead of rows", {HEADS: "weight.unflatten(1, (1, -1))",
              HALVES: "torch.cat((heads[..., 0::2], heads[..., 1::2]), dim=-1)", LAST: "return halves.flatten(1)"},
-             "You reorder the columns, not the rows.",
+             "You reorder the columns of the weight.",
              "Which axis of an nn.Linear's weight is the output, where the heads are?"),
         edit("ROPE-57", {HEADS: "weight.T.unflatten(0, (n_heads if len(weight.T) % n_heads == 0 else 1, -1))",
              LAST: "return halves.flatten(0, 1).T"}),

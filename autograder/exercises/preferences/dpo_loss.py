@@ -72,7 +72,7 @@ EXERCISE = Exercise(
         edit("DPO-05", {"-F.logsigmoid(margin)": "(1 + (-margin).exp()).log()"}),
         edit("DPO-05", {"F.logsigmoid(margin)": "(margin.sigmoid() + 1e-8).log()"},
              "Where the policy strongly prefers the rejected answer, your loss stops growing.",
-             "What is the logarithm of the constant that you add?"),
+             "What is the logarithm of your small constant?"),
         edit("DPO-05", {"F.logsigmoid(margin)": "margin.sigmoid().clamp(min=1e-7).log()"}),
         edit("DPO-13 a sum instead of a mean", {".mean()": ".sum()"},
              "Your loss grows with the number of pairs.",
@@ -126,7 +126,7 @@ EXERCISE = Exercise(
              "What does a ratio of two probabilities become in logarithms?"),
         edit("DPO-69 only the chosen answer", {MARGIN: "beta * chosen"},
              "Your loss does not depend on the rejected answer.",
-             "What is the chosen answer compared with?"),
+             "What should the chosen answer be compared with?"),
     ),
     needs={
         "far": ("Your answer is wrong only where the two answers lie far apart.",

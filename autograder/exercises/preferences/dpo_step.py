@@ -190,17 +190,17 @@ EXERCISE = Exercise(
              "log_prob(reference, chosen, chosen_answer) - log_prob(reference, rejected, "
              "rejected_answer)": "log_prob(reference, chosen, chosen_answer)"},
              "Your loss does not depend on the rejected answers.",
-             "What is the chosen answer compared with?"),
+             "What should the chosen answer be compared with?"),
     ),
     needs={
-        "old": ("Your answer is wrong only when there are gradients from before.",
+        "old": ("Your answer is wrong only when the parameters already have gradients.",
                 "What is in .grad before `backward`?"),
         "first": ("Your answer is wrong only when the first token is marked as well.",
                   "Are there any logits that predict the very first token?"),
         "steps": ("Your answer is wrong only after the first step.",
                   "What is left from the first step when the second begins?"),
         "beta": ("Your answer is wrong only when beta is not 0.1.", "Which line uses the argument beta?"),
-        "": ("Even the first step is wrong.", "Which is wrong: the loss that you return, or the change of the policy?"),
+        "": ("Even the first step is wrong.", "Which is wrong: the loss that you return, or the change in the policy?"),
     },
     hints=(
         "Each pair needs four log-probabilities, of two answers under two models. Compute them as in "

@@ -186,7 +186,7 @@ EXERCISE = Exercise(
              "Does the exercise ask for an activation between the embeddings and the layers?"),
         edit("DT-107 a mask of numbers", {CALL: "layer(x, src_mask=future.to(x.dtype))"},
              "Your mask is made of numbers, which are added to the scores.",
-             "Which dtype must src_mask have to block tokens?"),
+             "With which dtype does src_mask block tokens instead of adding to the scores?"),
         edit("DT-107", {CALL: "layer(x, src_mask=(~future).to(x.dtype))"}),
         edit("DT-95 one token ahead", {MASK: ".triu(2)"},
              "Your tokens see one token too many.", "Which tokens may the state of a step attend to?"),

@@ -84,7 +84,7 @@ EXERCISE = Exercise(
              "You compare answers to different questions with one another.",
              "Which axis holds the answers of one group?"),
         edit("GRP-07 equal rewards give NaN", {LAST: "(rewards - mean) / std"},
-             "A group of equal rewards comes out as 0/0.",
+             "For a group of equal rewards you compute 0/0.",
              "What is the standard deviation of a group in which all answers are right?"),
         edit("GRP-25 equal rewards cleaned up afterwards", {LAST: "((rewards - mean) / std).nan_to_num()"},
              "You add nothing to the standard deviation.", "Which number does the formula add to it?"),

@@ -126,7 +126,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "discount": ("Your answer is wrong only when there is a discount.",
-                     "How does a return to go follow from the one of the next step?"),
+                     "How does a step's return to go follow from that of the next step?"),
         "steps": ("Your answer is wrong only when there are several steps.",
                   "For rewards 1, 2, 3, which three returns to go should come out?"),
         "": ("Your answer is wrong even for a single step.",

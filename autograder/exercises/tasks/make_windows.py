@@ -59,7 +59,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("SER-41 the last window is lost", {N: "len(series) - length - horizon", REFUSED: "if n < 0:"},
              "Your last window is missing.",
-             "How many windows does a series have that is just long enough for one?"),
+             "If a series is just long enough for one window and its targets, how many windows does your code find?"),
         edit("SER-41", {N: "len(series) - length - horizon"}),
         edit("SER-43 windows that do not overlap", {EACH: "range(0, n, length)"},
              "Your windows start more than one step apart.",

@@ -77,7 +77,7 @@ EXERCISE = Exercise(
              "What do your pieces give when you join them?"),
         edit("TOK-21 blanks apart from punctuation", {PIECES: 're.findall(r"\\w+|\\s+|[^\\w\\s]+", text)'},
              "You cut between a comma and the space after it.",
-             "Is there a word boundary between two characters that are not letters?"),
+             "Is there a word boundary between two characters when \\w matches neither?"),
         edit("TOK-25 an apostrophe is a letter", {PIECES: "re.findall(r\"[\\w']+|[^\\w']+\", text)"},
              "You do not cut words at an apostrophe.", "Does \\w match an apostrophe?"),
         edit("TOK-25", {PIECES: "re.findall(r\"\\w+(?:['-]\\w+)*|\\W+\", text)"}),

@@ -112,7 +112,7 @@ WEIGHTS: dict[str, Relation] = {
     "columns sum to one": _of_shares(
         _sum_over_columns,
         (
-            "The columns of your weights sum to one; the rows should.",
+            "The columns of your weights sum to one; the rows do not.",
             "What should the weights of one query sum to, and over which axis?",
         ),
     ),
