@@ -54,7 +54,8 @@ def is_students(filename: str) -> bool:
 
 def is_own_fault(error: BaseException) -> bool:
     """Return whether our own code is to blame for an error that ended a call of an answer. The course's own
-    worked and wrong answers count as answers here.
+    answers, right and wrong, are treated like a learner's. An answer that exhausts the stack or the memory is
+    always to blame.
     """
     codes = _codes(error)
     theirs = [is_students(code.co_filename) or _is_of_an_exercise(code.co_filename) for code in codes]

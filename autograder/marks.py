@@ -68,8 +68,8 @@ def without_regions(text: str, kind: str) -> str:
 
 
 def replace_marks(text: str, begin: dict[str, list[str]]) -> str:
-    """Return the text with each BEGIN mark replaced by the lines `begin[kind]`, if there are any, and each
-    END mark removed.
+    """Return the text with each BEGIN mark replaced by the lines that `begin` holds for its kind, or removed
+    if it holds none, and with each END mark removed.
     """
     lines = text.split("\n")
     for region in reversed(find_regions(text)):

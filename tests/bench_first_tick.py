@@ -100,7 +100,9 @@ def set_up(home: Path, wheel: Path) -> Path:
 
 
 def to_the_first_tick(server: Jupyter, page: Page, system: str) -> None:
-    """Open the lab in a new browser page, run the first cell, type an answer and check it, timing each step."""
+    """Open the lab in a new browser page, run the first cell, type an answer and check it; time every step
+    but the typing.
+    """
     with step(f"{system}: the lab shows lesson 01"):
         page.goto(server.url(""))
         expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()

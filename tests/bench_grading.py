@@ -2,9 +2,10 @@
 one process, and once in as many processes as `grade` uses. Also measures what endless loops cost. Part of
 `make bench`; asserts nothing.
 
-Both commands grade the same submissions of lesson 01. They are those of the sample class, each with an extra
-cell, so that no two are the same. The stock command grades a course with nbgrader's own settings, so that the
-checks run in the students' kernels. Then `grade` runs on ten times as many submissions.
+Both commands grade the same submissions of lesson 01. The submissions are taken from the sample class, in
+turn, each with an extra cell, so that no two are the same. The stock command grades a course with nbgrader's
+own settings, so that the checks run in the students' kernels. Then `grade` runs on ten times as many
+submissions.
 """
 
 import os
@@ -48,7 +49,7 @@ HONEST = [work for work in CLASS if work.lesson == FIRST and work.file is None a
 
 
 def fill(folder: Path, size: int, works: list[SampleSubmission] = HONEST) -> None:
-    """Hand in `size` submissions, taken from `works` in turn."""
+    """Hand in `size` submissions, taken from `works` in turn, each with an extra cell that makes it unique."""
     for number in range(size):
         work = works[number % len(works)]
         path = hand_in(folder, replace(work, student=f"{number:04}_{work.student}"))

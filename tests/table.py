@@ -1,5 +1,5 @@
-"""Prints a table of how well the judge does, one line per exercise: `python tests/table.py [PREFIX ...]`,
-where PREFIX is the beginning of exercise ids.
+"""Prints a table of how well the judge does, one line per exercise: `python tests/table.py [PREFIX]`, where
+PREFIX is the beginning of exercise ids.
 
 The columns are: right answers accepted; known mistakes caught and named; other wrong answers caught and
 named; mutants killed (of those that are not equivalent); and the median CPU time of a visible and of a hidden

@@ -79,8 +79,8 @@ def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
 
 
 def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
-    """Follow the requirements of the direct dependencies on Linux. Return (complaints, the names of the
-    packages that were reached).
+    """Follow the direct dependencies and everything that they require on Linux. Return (complaints, the names
+    of the packages that were reached).
     """
     linux = default_environment() | {
         "os_name": "posix",

@@ -129,7 +129,9 @@ CHANGES = {
 
 
 def renew(venv, name):
-    """Make the source called `name` newer than the set-up, and the other source older."""
+    """Make the file `name`, which is requirements.lock or pyproject.toml, newer than the set-up, and the
+    other of the two older.
+    """
     age(venv / "set-up-done", 60)
     for source in {"requirements.lock", "pyproject.toml"} - {name}:
         age(venv.parent / source, 120)

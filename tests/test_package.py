@@ -23,7 +23,9 @@ def softmax(scores):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel, built without the network from the files that the teachers' image copies; the clone stays clean."""
+    """The wheel, built without the network from a copy of the files that go into the teachers' image, so that
+    the clone stays clean.
+    """
     clone = copied("teachers", ROOT, tmp_path_factory.mktemp("image"))
     assert installed("teachers") == [".[teach]", "jupyterhub"]
     out = tmp_path_factory.mktemp("wheel")

@@ -52,7 +52,7 @@ def _installing(lines):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_a_line_that_installs_asks_for_the_versions_that_the_course_asks_for(page):
-    """Skip the lines that install without dependencies, which test_repository compares."""
+    """Skip the lines that install without dependencies: test_repository compares those lines."""
     asked = {name: Requirement(one.partition(";")[0]) for name, one in declared("teach").items()}
     lines = [line.partition(" #")[0] for line in page.read_text(encoding="utf-8").splitlines()]
     words = [word.strip("`'\"") for line in _installing(lines) for word in line.split()]

@@ -120,8 +120,8 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 def imported(path: Path) -> set[str]:
-    """Return the folders that a module imports from, including imports inside functions but not imports only
-    for types.
+    """Return the folders that a module imports from, even if only inside a function; imports made only for
+    types do not count.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = [

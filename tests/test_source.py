@@ -42,7 +42,9 @@ def docstrings_without_a_verb(source: str) -> list[str]:
 
 
 def docstrings_without_a_noun(source: str) -> list[str]:
-    """Return the docstrings of classes, properties and fixtures that do not begin with a noun."""
+    """Return the docstrings of classes, properties and fixtures that begin neither with a noun nor with a
+    verb such as "Runs".
+    """
     nodes = list(ast.walk(ast.parse(source)))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and _is_named_like_a_value(node)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
@@ -130,7 +132,7 @@ def test_the_allowed_numbers_only_go_down():
 
 @pytest.fixture
 def repository(tmp_path):
-    """A git repository with the course's hooks, whose .venv runs the Python of these tests."""
+    """A git repository with the course's hooks, and with a .venv that runs the Python of these tests."""
     for name in (".pre-commit-config.yaml", "pyproject.toml"):
         shutil.copy(dense.ROOT / name, tmp_path)
     python = tmp_path / ".venv/bin/python"

@@ -1,8 +1,8 @@
 """Runs a lesson's notebook and keeps the outputs that are the same on every run.
 
-The following is not stored: everything on stderr, live widgets (their static picture is), and the times of a
-`timing` cell (the committed picture is stored instead). If a cell fails or shows a memory address, that is an
-error in the lesson.
+The following is not stored: everything on stderr, live widgets (only their static picture is stored), and the
+times of a `timing` cell (the committed picture is stored instead). If a cell fails or shows a memory address,
+that is an error in the lesson.
 """
 
 import os
@@ -102,7 +102,9 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def stored_outputs(lesson: Lesson, cell: Cell, outputs: list) -> list:
-    """Return the part of a cell's outputs that is stored."""
+    """Return what is stored as a cell's output: the committed picture of a `timing` cell, or part of the
+    `outputs` of any other cell.
+    """
     if cell.kind == "timing":
         return timing_output(lesson, cell)
     kept = []

@@ -80,8 +80,8 @@ def lesson_names(root: Path = ROOT) -> list[str]:
 
 
 def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
-    """Return the lessons with these names, or all lessons if `names` is None. Raises UserError for an unknown
-    name.
+    """Return the lessons that `names` lists, or all lessons if `names` is None. Raises UserError for an
+    unknown name.
     """
     known = lesson_names(root)
     for name in names or []:
@@ -92,8 +92,9 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 def read_cells(lesson: Lesson) -> list[Cell]:
     """Return the cells of the lesson's source, each with its kind, together with the generated checks. The
-    first cell says how many minutes the lesson takes, and lists its exercises. Raises UserError, naming the
-    lesson and the cell, if a title or a mark is wrong.
+    first cell says how many minutes the lesson takes, and lists its exercises. Raises UserError if the source
+    cannot be read, or if a title or a BEGIN or END mark is wrong; in the latter case, the error names the
+    lesson and the cell.
     """
     import jupytext
 
@@ -177,7 +178,9 @@ def _check_marks(kind: str, text: str) -> None:
 
 
 def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
-    """Return the points and minutes of an exercise of this lesson."""
+    """Return the points and minutes of an exercise of this lesson. Raises SourceError if the lesson has no
+    such exercise.
+    """
     from autograder.exercises import find
 
     try:
@@ -190,7 +193,7 @@ def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
 
 
 def check_text(name: str) -> str:
-    """Return the text of the check cell for the function or class of that name."""
+    """Return the text of the check cell for the function or class called `name`."""
     return "\n".join(
         [f"check({name})", "### BEGIN HIDDEN TESTS", f"check({name}, hidden=True)", "### END HIDDEN TESTS"]
     )

@@ -39,7 +39,7 @@ def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
 
 
 def differences(cells: Iterable[Cell], stored: NotebookNode, fresh: NotebookNode) -> list[str]:
-    """Return a sentence about each cell of a lesson whose output in a new run differs from the stored one."""
+    """Return a sentence about each of a lesson's cells whose output in a new run differs from the stored one."""
     cells, found = list(cells), []
     loose = trained(cells)
     for number, (cell, old, new) in enumerate(zip(cells, stored.cells, fresh.cells, strict=True), start=1):
@@ -89,8 +89,8 @@ def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """Return a phrase about the words of a cell's code that occur in only one of its two outputs, or an empty
-    string if there are none.
+    """Return a phrase about the words in the strings of a cell's code that occur in only one of the cell's
+    two outputs (stored and new), or an empty string if there are none.
     """
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}

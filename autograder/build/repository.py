@@ -28,7 +28,7 @@ def repository(root: Path) -> str:
 
 
 def with_address(text: str, address: str) -> str:
-    """Return a cell's text. If there is an address, the install command in the text uses it."""
+    """Return a cell's text; if there is an address, change the install command in the text to use it."""
     return text.replace(BY_HAND, INSTALL.format(f"git+{address}")) if address else text
 
 
@@ -36,7 +36,7 @@ def colab_badge(address: str, notebook: str) -> str:
     """Return a badge in markdown that opens a notebook of the repository in Colab; empty if the address is
     not on GitHub.
 
-    The notebook's introduction has the line that installs what Colab lacks.
+    The badge only opens the notebook; a line in the notebook's introduction installs what Colab lacks.
     """
     return (
         f"[![Open in Colab]({COLAB_PICTURE})]({in_colab(address, notebook)})"

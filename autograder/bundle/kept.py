@@ -29,7 +29,7 @@ def kept_in() -> Path:
 
 
 def take(name: str, target: Path) -> bool:
-    """Copy a cached file to `target`; return False if there is none."""
+    """Copy the cached file called `name` to `target`, and return whether this succeeded."""
     try:
         shutil.copyfile(kept_in() / name, target)
         os.utime(kept_in() / name)

@@ -50,7 +50,7 @@ def files_of(modules: Collection[str]) -> list[Path]:
 
 def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str]:
     """Return the requirements that pip must install for the notebooks and modules. A package that the course
-    declares is listed as declared if it is imported, or needed by a package that is. Any other imported
+    declares is listed as declared if it is imported or if an imported package needs it. Any other imported
     package is listed with the version installed here.
     """
     texts = [file.read_bytes() for file in filter(None, map(file_of, modules))]
@@ -65,7 +65,9 @@ def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str
 
 
 def _data_in(folder: Path) -> list[Path]:
-    """Return the data files in a package's folder, including those in subfolders that are not packages."""
+    """Return the data files in a package's folder, including those in subfolders that are not packages. For
+    ROOT, return none.
+    """
     if folder == ROOT:
         return []
     data = []

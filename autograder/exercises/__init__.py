@@ -144,5 +144,5 @@ def nearest(word: str) -> str | None:
 
 
 def find_by_name(name: str) -> Exercise | None:
-    """Return the exercise whose answer must have this name, or None."""
+    """Return the exercise whose answer must be called `name`, or None if there is none."""
     return next((exercise for exercise in all_exercises() if exercise.name == name), None)

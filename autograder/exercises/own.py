@@ -6,9 +6,9 @@
     FOLDER/images/NAME.png             its pictures
     FOLDER/notebooks, FOLDER/solutions/*.ipynb    written by `build --in FOLDER`
 
-A course keeps a copy in COURSE/lessons and is graded with that copy. Otherwise the user names the folder with
-`--lessons` or with an environment variable, which child processes inherit. No code searches for such a
-folder, because the files in the current folder may be a student's.
+A course keeps a copy of the folder in COURSE/lessons, and its submissions are graded with that copy. Outside
+a course, the user names the folder with `--lessons` or with an environment variable, which child processes
+inherit. No code searches for such a folder, because the files in the current folder may be a student's.
 """
 
 import os

@@ -66,8 +66,8 @@ def check_files(
 
 
 def _read(file: str) -> list[str] | NotJudged:
-    """Return a list with the text of a Python file, or with the source of each code cell of a notebook.
-    Return NotJudged if the file is neither, or cannot be read.
+    """Return a list with the text of a Python file, or with the sources of a notebook's code cells (see
+    `_cells`). Return NotJudged if the file is neither, is not valid, or cannot be read.
     """
     if not os.path.isfile(file):
         return NotJudged("this is not a file." if os.path.exists(file) else "there is no such file.")
@@ -90,8 +90,8 @@ def _read(file: str) -> list[str] | NotJudged:
 
 
 def _cells(text: str) -> list[str] | NotJudged:
-    """Return the source of a notebook's code cells. Leave out the check cells, and cells for timing and
-    exploring (see SKIPPED_TITLES).
+    """Return the sources of a notebook's code cells, except check cells and cells for timing or exploring
+    (see SKIPPED_TITLES). Return NotJudged if the text is not a notebook.
     """
     try:
         cells = [cell for cell in json.loads(text)["cells"] if isinstance(cell, dict)]
@@ -136,8 +136,8 @@ def _check(
 
 
 def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
-    """Run the file in the session. Return the error that stopped a .py file, or the first error in a
-    notebook's cells.
+    """Run the file in the session. Return the error that stopped a .py file, the first error in a notebook's
+    cells, or None if there was no error.
 
     A notebook's cells run in order, and a cell that fails does not stop those after it.
     """
@@ -149,7 +149,7 @@ def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
 
 def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[str]) -> Verdict:
     """Return the verdict. If the exercise has rules of form (such as "no loops") and the answer earned
-    points, append a line about suspicious names in the code.
+    points, append to its message a line about any suspicious names in the code.
     """
     if exercise.rules == Rules() or not verdict.points:
         return verdict

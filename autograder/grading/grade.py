@@ -82,7 +82,7 @@ def grade(
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
     """Raise UserError in place of an error that stops grading for the whole class, such as a full disk or a
-    locked gradebook. On Ctrl-C, print at once that grading is stopping, and then do the same.
+    locked gradebook. On Ctrl-C, print at once that grading is stopping, and then raise UserError as well.
     """
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, _say_and_stop) if in_main else None
@@ -122,7 +122,9 @@ def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
 
 
 def _not_done(api: NbGraderAPI, submissions: list[Submission]) -> list[Submission]:
-    """Return the submissions that are new or changed, or that are missing from the gradebook."""
+    """Return the submissions that are new or changed, that an earlier run could not grade, or whose results
+    are missing.
+    """
     with api.gradebook as gradebook:
         recorded = {
             (row.student.id, lesson)

@@ -133,6 +133,7 @@ def _lines(group: list[Step], parameters: Sequence[Step]) -> tuple[str, str]:
 
 def _with_outputs(trace: Trace, nodes: Nodes, edges: Edges, place: dict[Step, int]) -> tuple[Nodes, Edges]:
     """Append a node for each output, or a note if the drawing is cut short; mark inputs that nothing uses.
+    Return the arranged graph.
 
     If the computation returned no tensor, the output node says what it returned.
     """

@@ -164,8 +164,8 @@ def _parts(walk: Walk) -> set[str]:
 
 
 def _order(a: Walk, b: Walk) -> Iterator[Difference]:
-    """Yield a difference for the first two corresponding rearrangements, one on each side, that have the same
-    shapes but put the entries in different positions.
+    """Yield a difference for the first pair of corresponding rearrangements, one on each side, that have the
+    same shapes but put the entries in different positions.
     """
     ends = [[node for node in walk.nodes.values() if _ends_layout(walk, node)] for walk in (a, b)]
     for one, other in zip(*ends) if len(ends[0]) == len(ends[1]) else ():

@@ -86,7 +86,9 @@ def _body(nodes: Nodes, edges: Edges, prefix: str) -> str:
 
 
 def _cluster(inside: dict[str, Any], prefix: str, place: str) -> str:
-    """Return DOT text for one part: a box for each of its nodes, and a frame for each part inside it."""
+    """Return DOT text for one part: a box for each of its nodes, and a frame for each part inside it that has
+    more than one step.
+    """
     text = "".join(f"  {prefix}{node.id} [{_box(node)}];\n" for node in inside.get("", ()))
     for number, path in enumerate(filter(None, inside)):
         part = inside[path]

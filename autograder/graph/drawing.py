@@ -93,8 +93,8 @@ class Drawing(Shown):
         return plain_text(f"Computation graph of {self.title}: from {inputs} by {said}.", 300)
 
     def __str__(self) -> str:
-        """Return the title and one numbered line per node. Each line gives the numbers of the lines whose
-        results the node takes.
+        """Return the title, one numbered line per node, and `stopped` if it is not empty. Each numbered line
+        gives the numbers of the lines whose results the node takes.
         """
         takes = sources_of(self.edges)
         rows = [

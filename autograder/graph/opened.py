@@ -106,8 +106,8 @@ def _attended(known: dict[str, Any], masks: Masks, dropout: float | None) -> dic
 def _multi_head(a: dict[str, Any], name_parameter: NameParameter) -> tuple[torch.Tensor, ...]:
     """Return the output and the weights (B, H, N, M) of multi-head attention for inputs (N, B, d_model).
 
-    The steps put the batch first, as the course does. This transposition and the one in
-    `nn.MultiheadAttention` undo each other and are not drawn.
+    The inputs are transposed so that the batch comes first, as in the course. This transposition and the one
+    in `nn.MultiheadAttention` undo each other and are not drawn.
     """
     if any(a[name] is not None for name in ("bias_k", "static_k", "static_v")) or a["add_zero_attn"]:
         raise NotCovered

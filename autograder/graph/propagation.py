@@ -56,8 +56,8 @@ class Provenance:
         return tuple(dict.fromkeys((*steps, *later)))
 
     def owner(self, tensor: torch.Tensor) -> Step | None:
-        """Return the step whose result the tensor's storage held first, even if the tensor is only a view of
-        it.
+        """Return the step whose result the tensor's storage held first, even if the tensor is only a view, or
+        None if no such step is known.
         """
         return self._owner.get(storage_of(tensor))
 
@@ -83,7 +83,7 @@ class Provenance:
         self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list[torch.Tensor]
     ) -> None:
         """Run a rearrangement on the positions of the entries instead of their values, and record the result.
-        It may have several inputs, as `cat` does, if all are pieces of one tensor.
+        The rearrangement may have several inputs, as `cat` does, if all are pieces of one tensor.
         """
         given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
         if not given or sum(tensor.numel() for tensor in given) > MOST:

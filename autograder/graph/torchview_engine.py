@@ -21,8 +21,8 @@ from autograder.graph.untouched import copied, undisturbed
 
 
 def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int) -> tuple[str, Nodes, Edges]:
-    """Return title, nodes and edges. Raises `UserError`, with one sentence, if torchview cannot draw the
-    module.
+    """Return the title, nodes and edges of the drawing. Raises `UserError`, with one sentence, if torchview
+    cannot draw the module.
     """
     try:
         from torchview import draw_graph  # here, because few drawings need it

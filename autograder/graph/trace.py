@@ -66,7 +66,7 @@ class Tracer(TorchFunctionMode):
         return result
 
     def _recorded(self, record: Callable, *what: Any) -> None:
-        """Call `record` with these arguments.
+        """Call `record` with the arguments `what`.
 
         subtle: an error of the tracer must not look like an error of the traced code. So it is stored in
         `broken`, and reported afterwards.
@@ -77,7 +77,7 @@ class Tracer(TorchFunctionMode):
             self.broken = self.broken or error
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
-        """Record a tensor that comes from outside the computation, as a step of its own."""
+        """Record a tensor that comes from outside the computation as a step of its own, and return the step."""
         step = self._new(kind, "", tensor, name=name, constant=kind == "constant")
         _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))
@@ -148,7 +148,9 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
-        """Record a fused function as its separate operations; return False if the tables do not cover it."""
+        """Record a fused function as its separate operations and return True; if `opened.expand` does not
+        cover it, record nothing and return False.
+        """
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:
@@ -200,8 +202,8 @@ class Tracer(TorchFunctionMode):
             self._known.settle(tensor, (owner,))
 
     def _box(self) -> tuple[str, str]:
-        """Return the name and the class of the module that is running. They are read from the call stack, so
-        that nothing in PyTorch has to be replaced.
+        """Return the name and the class name of the module that is running, or two empty strings. They are
+        read from the call stack, so that nothing in PyTorch has to be replaced.
         """
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
@@ -213,8 +215,8 @@ class Tracer(TorchFunctionMode):
 
 
 def _look_at_values(step: Step, tensor: torch.Tensor) -> None:
-    """Record the value of a constant with one element, and whether the tensor is a mask of large negative
-    numbers.
+    """Record in `step` the tensor's value, if it is a constant with one element, and whether the tensor is a
+    mask of large negative numbers.
     """
     if (
         is_vmap_wrapper(tensor)

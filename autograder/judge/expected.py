@@ -33,8 +33,8 @@ T = TypeVar("T")
 
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """Return the Expected of an exercise for these cases. For a recorded exercise, the records are read from
-    a file.
+    """Return the `Expected` of an exercise for these cases; for a recorded exercise, return a
+    `RecordedExpected`, which reads the records from a file.
     """
     return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 

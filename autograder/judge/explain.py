@@ -61,8 +61,8 @@ class WrongAnswer:
 
 
 def explain(answer: WrongAnswer) -> Explanation | None:
-    """Return the explanation of the first explainer that has one. The trail gets a line for each explainer
-    that is asked, followed by the lines that the explainer itself adds.
+    """Return the explanation of the first explainer that has one, or None. `answer.trail` gets a line for
+    each explainer that is asked, followed by the lines that the explainer itself adds.
     """
     for name, explainer in EXPLAINERS.items():
         before = len(answer.trail)
@@ -103,8 +103,9 @@ def _between_calls(answer: WrongAnswer) -> Explanation | None:
 
 
 def _left_over(answer: WrongAnswer) -> Explanation | None:
-    """Explain an answer that is right in some case but returns something else when it is called again. The
-    cause is something left over from earlier calls, which also makes other cases wrong.
+    """Explain an answer that is wrong in some cases and that, in a case where it is right, returns something
+    else when it is called again: something left over from earlier calls causes both faults. Return None for
+    any other answer.
     """
     wrong = {finding.case for finding in answer.findings if finding.step in ("output", "refusal")}
     again = [one for one in answer.findings if one.step == "again" and one.case not in wrong]
@@ -138,7 +139,9 @@ def _explains_others_only(invariant: Invariant, answer: WrongAnswer) -> bool:
 
 
 def _outputs(records: list[Record]) -> list[Any]:
-    """Return the output of each case if it is a tensor or an integer, else None."""
+    """Return a list with the output of each case, or None in its place if it is neither a tensor nor an
+    integer.
+    """
     outputs = (record.get("steps", {}).get("output", {}) for record in records)
     fields = {"tensor": "data", "int": "value"}
     return [output.get(fields.get(output.get("kind"))) for output in outputs]
@@ -147,7 +150,9 @@ def _outputs(records: list[Record]) -> list[Any]:
 def _of_numbers(
     describe: Callable[[WrongAnswer], Words | Named | None],
 ) -> Callable[[WrongAnswer], Explanation | None]:
-    """Return an explainer that is asked only about answers with wrong or non-finite numbers."""
+    """Return an explainer that calls `describe` for answers with wrong or non-finite numbers, and returns
+    None for all others.
+    """
 
     def explainer(answer: WrongAnswer) -> Explanation | None:
         if answer.reported.level not in (NUMBERS, FINITE):

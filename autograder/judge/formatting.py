@@ -33,8 +33,9 @@ def arguments_of(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
 
 
 def format_arguments(exercise: Exercise, case: Case) -> str:
-    """Return the arguments of a call as text, tensors by shape: "q (3, 5), k (4, 5)". Functions that only the
-    case's script uses are left out.
+    """Return a case's arguments as text, tensors by shape: "q (3, 5), k (4, 5)". For a class, the call of its
+    constructor comes first. Arguments that are None are left out, and so are functions that only the case's
+    script uses.
     """
     parts = [
         name if isinstance(value, Given) and value.name == name else f"{name} {format_value(value)}"
@@ -51,7 +52,9 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
 
 
 def _made_of(value: Any) -> str:
-    """Return a constructor's argument as text: a module by its class, anything else as it is."""
+    """Return a constructor's argument as text: a module by its class, a list item by item, anything else as
+    it is.
+    """
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_made_of, value))}]"
     return format_value(value) if isinstance(value, Module) else str(value)
@@ -88,7 +91,9 @@ def format_shape(shape: Iterable[int]) -> str:
 
 
 def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
-    """Map the letters of the exercise's `shapes` to sizes, read from a case's arguments."""
+    """Return a dict from the letters in the exercise's `shapes` to their sizes, which are read from a case's
+    arguments.
+    """
     sizes: dict[str, int] = {}
     for name, value in arguments_of(exercise, case):
         axes = _axes(exercise, argument_of(name))
@@ -116,7 +121,9 @@ def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> 
 
 
 def format_expected_shape(exercise: Exercise, shape: Sequence[int]) -> str:
-    """Return the expected shape with the letters that the exercise's `shapes` gives to the result."""
+    """Return the expected shape as text, with the letters that the exercise's `shapes` gives to the result.
+    If there is not exactly one letter for each axis, return the shape without letters.
+    """
     axes = _axes(exercise, "return")
     if not axes or len(axes) != len(shape):
         return format_shape(shape)

@@ -34,7 +34,7 @@ GENERAL = (IN_PLACE, NOTHING, OWN_TYPE, CUT_OFF)
 
 
 def general_mistake(reported: Finding, findings: list[Finding]) -> Explanation | None:
-    """Return the mistake that the reported finding proves by itself, or None."""
+    """Return the explanation for the general mistake that the reported finding proves by itself, or None."""
     mistake = next((one for one in GENERAL if one.id == reported.mistake), None)
     if mistake is None:
         return None

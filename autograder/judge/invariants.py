@@ -24,7 +24,7 @@ def is_broken(invariant: Invariant, cases: list[Case], expected: list[Any], actu
 
 
 def _of_families(families: tuple[str, ...], cases: list[Case], outputs: list[Any]) -> list[Any]:
-    """Return, for each of these families, the output of its first case."""
+    """Return, for each of `families`, the output of its first case, or None if it has no case."""
     by_family: dict[str, Any] = {}
     for case, output in zip(cases, outputs, strict=True):
         by_family.setdefault(case.family, output)

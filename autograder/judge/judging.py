@@ -29,7 +29,9 @@ def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) 
 
 
 def with_suspects(exercise: Exercise, cases: list[Case]) -> list[Case]:
-    """Attach the names of the forbidden operations to every case whose operations are recorded."""
+    """Return the cases, with the names of the forbidden operations attached to every case whose operations
+    are recorded.
+    """
     names = suspects(exercise)
     return [replace(case, suspects=names) if case.has_usage else case for case in cases]
 
@@ -156,7 +158,7 @@ def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Fi
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:
-    """Return the verdict on an answer that is still a stub, or whose name is missing."""
+    """Return the verdict on an answer that is still a stub, or that is not defined at all."""
     message = why or f"{exercise.name} is not written yet."
     return Verdict(exercise.id, NOT_STARTED, _aspects(exercise, {VALUES}), message)
 
@@ -180,8 +182,8 @@ def _stub(records: list[Record]) -> str | None:
 
 
 def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
-    """Return the verdict on an answer that called this unwritten function, if the function belongs to another
-    exercise of the lesson, else None.
+    """Return the verdict on an answer that called the unwritten function named `function`, if this function
+    belongs to another exercise of the lesson, else None.
     """
     others = (other.name for other in exercises_of(exercise.lesson) if other.id != exercise.id)
     if (name := next((other for other in others if other == function.partition(".")[0]), None)) is None:
@@ -193,7 +195,9 @@ def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
 
 
 def _aspects(exercise: Exercise, lost: Collection[str]) -> tuple[Aspect, ...]:
-    """Return the points for each aspect. Unless the values are right, the other aspects earn nothing."""
+    """Return each aspect with its earned and its possible points. The aspects in `lost` earn nothing; if
+    VALUES is in `lost`, no aspect earns anything.
+    """
     nothing = VALUES in lost
     return tuple(
         Aspect(name, 0.0 if nothing or name in lost else float(points), float(points))

@@ -38,7 +38,7 @@ SINGLE_ASPECT = {
 
 def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
     """Return an observation and a question if wrong numbers cost the points of exactly one aspect,
-    SINGLE_ASPECT has words for it, and every case with a wrong gradient has wrong numbers too.
+    SINGLE_ASPECT has words for it, and every case with a wrong gradient has wrong numbers too; else None.
     """
     numbers = [finding for finding in findings if finding.level in (FINITE, NUMBERS)]
     wrong, aspects = {finding.case for finding in numbers}, {finding.aspect for finding in numbers}
@@ -49,7 +49,7 @@ def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
 
 def unused_input(exercise: Exercise, expected: list[Record], records: list[Record]) -> tuple[str, str] | None:
     """Return an observation and a question if the result never depends on an input or parameter that it
-    should depend on.
+    should depend on, else None.
     """
     needed: dict[str, bool] = {}  # whether the answer ever uses it
     for right, record in zip(expected, records, strict=True):
@@ -68,7 +68,7 @@ def unused_input(exercise: Exercise, expected: list[Record], records: list[Recor
 
 def further_part(records: list[Record]) -> tuple[str, str] | None:
     """Return an observation and a question if the result depends on a parameter that the exercise does not
-    name.
+    name, else None.
     """
     for record in records:
         if further := record.get("steps", {}).get("further"):
@@ -121,7 +121,7 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
 
 def few_families(cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
     """Return an observation and a question if values are wrong for only one or two kinds of input, and right
-    for at least twice as many.
+    for at least twice as many; else None.
 
     The case with two consecutive calls is not counted, because it repeats the numbers of other cases.
     """

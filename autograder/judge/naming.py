@@ -140,7 +140,8 @@ def _explain_all(wrong: set[int], one: Agreement, other: Agreement) -> bool:
     """Return whether two mistakes together explain the cases in which an answer is wrong.
 
     The answer must be wrong exactly where at least one of the mistakes is wrong. For each mistake there must
-    be cases in which only this mistake is wrong, and the answer must agree with it in all of them.
+    be cases in which only this mistake is wrong, and the answer must agree with it in all of them. The two
+    mistakes must have different observations.
     """
     alone = one.wrong - other.wrong, other.wrong - one.wrong
     return (
@@ -153,8 +154,8 @@ def _explain_all(wrong: set[int], one: Agreement, other: Agreement) -> bool:
 
 
 def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
-    """Return up to SAMPLED wrong cases: the first, the last, and some in between. Cases that are slow or have
-    a random result are taken only if there are no others.
+    """Return the numbers of up to SAMPLED wrong cases: the first, the last, and some in between. Cases that
+    are slow or have a random result are taken only if there are no others.
     """
     order = sorted(wrong)
     order = [i for i in order if not _is_apart(cases[i])] or order

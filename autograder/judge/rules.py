@@ -187,7 +187,7 @@ def _refuse_unknown(exercise: Exercise) -> None:
 
 def suspects(exercise: Exercise) -> tuple[str, ...]:
     """Return prefixes of the names of operations that the rules forbid, or that take numbers out of PyTorch.
-    Return none if the exercise has no rules.
+    Return an empty tuple if the exercise has no rules.
     """
     if exercise.rules == Rules():
         return ()
@@ -302,8 +302,8 @@ def _too_much_work(exercise: Exercise, observed: Observed) -> tuple[str, str] | 
 
 
 def _used(patterns: Iterable[str], names: set[str]) -> str | None:
-    """Return the first pattern with which one of the names begins. (The names come from a student's process
-    and are not shown.)
+    """Return the first pattern that one of the names begins with, or None. (The pattern is returned rather
+    than the name, because the names come from a student's process and are not shown.)
     """
     return next((pattern for pattern in patterns if any(name.startswith(pattern) for name in names)), None)
 

@@ -24,7 +24,9 @@ def sketch(step: Encoded | None) -> Encoded | None:
 
 
 def sketch_of(step: Encoded | None, names: Collection[str]) -> Encoded | None:
-    """Return the sketch of the encoded gradients that have one of these names."""
+    """Return the sketch of the encoded gradients that are named in `names`; return anything but gradients
+    unchanged.
+    """
     found = sketch(step)
     if found is None or found["kind"] != "sketch":
         return found

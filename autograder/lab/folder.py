@@ -78,7 +78,7 @@ def _bring_up_to_date(folder: Path, as_files: bool) -> None:
 def _files() -> Iterator[tuple[str, str]]:
     """Yield the name and text of every notebook, and of the verdicts stored next to it. In a clone or a
     bundle these are existing files, in which somebody may have begun to work; in an installed package, the
-    notebooks are built.
+    notebooks are built; an installed bundle has none.
     """
     if (HOME / "notebooks").is_dir():
         for kind in ("notebooks/*.ipynb", f"notebooks/{MEMORY}/*.json", "solutions/*.ipynb"):

@@ -13,8 +13,8 @@ NAME = "start.md"
 
 
 def write_start_page(folder: Path) -> bool:
-    """Write the page for the current state of the notebooks in a folder, and return whether any exercise has
-    been begun.
+    """Write the start page for the current state of the notebooks in a folder, and return whether any
+    exercise has been begun.
     """
     parts = parts_of_folder(folder / "notebooks")
     write_whole(folder / NAME, text_of(parts))
@@ -22,7 +22,7 @@ def write_start_page(folder: Path) -> bool:
 
 
 def text_of(parts: list[Part]) -> str:
-    """Return the page in Markdown, with a link to each notebook."""
+    """Return the start page in Markdown, with a link to each notebook."""
     found = next_of(parts)
     comes = f"Next: `{found[1].exercise.name}` in {_link(found[0])}." if found else "Everything is done."
     rows = "\n".join(f"| {_sign(part)} | {_link(part)} | {_points(part)} | {_left(part)} |" for part in parts)

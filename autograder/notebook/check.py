@@ -74,8 +74,9 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
     For a right answer, a tick is shown; for a partly right one, its points and what is missing. With
     `hidden`, there are more cases. (The hidden cases of a graded course are drawn from the course's secret,
     and this function never uses them.) In a notebook, the verdict on the visible cases is remembered for
-    `progress()`. nbgrader's Validate fails if a cell returns more points than its notebook allows; so under
-    Validate a right answer returns None, and a partly right one raises CheckFailed.
+    `progress()`, and a check that is called in another thread only shows a note and returns None. nbgrader's
+    Validate fails if a cell returns more points than its notebook allows; so under Validate a right answer
+    returns None, and a partly right one raises CheckFailed.
 
     Raises CheckFailed, with a few lines, if the answer is wrong, does not run or is not started. Raises its
     subclass NotJudged if the check itself broke, with the error as its cause.
@@ -171,7 +172,7 @@ def _what_comes_next(verdict: Verdict) -> str:
 
 
 def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
-    """Judge an answer, and show what is being checked if that takes long.
+    """Judge an answer and return the verdict. If judging takes long, show what is being checked.
 
     Raises UserError if the answer cannot be called, and OwnFault if an error is the autograder's own.
     """

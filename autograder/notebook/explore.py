@@ -102,7 +102,7 @@ def _start(name: str, choice: Choice) -> Any:
 
 
 class Explorer:
-    """A figure with its sliders and menus, which a notebook can display."""
+    """A figure that a notebook can display together with its sliders and menus."""
 
     def __init__(self, draw: Callable[..., Picture], choices: dict[str, Choice], start: dict[str, Any]):
         self.draw, self.choices = draw, choices

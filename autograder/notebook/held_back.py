@@ -13,8 +13,8 @@ SECONDS = 2.0  # a check that takes longer shows that it is at work
 
 @contextmanager
 def nothing_shown() -> Iterator[None]:
-    """Suppress displays, figures and the output of other programs. (The probe suppresses prints and
-    warnings.)
+    """In a notebook, suppress displays and the output of other programs; everywhere, close the figures that
+    the block opened. (The probe suppresses prints and warnings.)
     """
     with ExitStack() as stack:
         shell = running_notebook()
@@ -52,8 +52,8 @@ def _nowhere(descriptor: int) -> Iterator[None]:
 
 @contextmanager
 def shown_if_it_takes_long() -> Iterator[Callable[[str], None]]:
-    """Yield a function that takes a description of what the check is doing. After SECONDS the latest one is
-    shown; it disappears when the block ends.
+    """Yield a function that takes a description of what the check is doing and, once SECONDS have passed,
+    shows it. The description disappears when the block ends.
     """
     start, shown = time.monotonic(), Shown()
 

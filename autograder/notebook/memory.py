@@ -29,7 +29,7 @@ LARGEST_FILE = 1_000_000  # bytes of a file with all verdicts: a thousand times 
 
 def remember(verdict: Verdict, folder: Path = Path(), answer: Any = None) -> None:
     """Store the verdict in `folder`, by default the folder of the notebook, where its kernel runs. This never
-    fails. The answer that was judged is kept only for this session.
+    fails: a verdict that cannot be written is kept for this session only, as the judged answer always is.
     """
     _JUDGED[verdict.exercise] = answer
     try:
@@ -41,7 +41,9 @@ def remember(verdict: Verdict, folder: Path = Path(), answer: Any = None) -> Non
 
 
 def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
-    """Return (state, points) of every exercise that was checked in `folder`, keyed by exercise id."""
+    """Return (state, points) of every exercise that was checked in `folder`, keyed by exercise id. For the
+    current folder, include the verdicts that could not be written.
+    """
     found = {exercise.id: _read(_path(folder, exercise.id), exercise) for exercise in all_exercises()}
     known = {name: verdict for name, verdict in found.items() if verdict is not None}
     return known | _UNWRITTEN if folder == Path() else known

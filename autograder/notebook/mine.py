@@ -136,7 +136,7 @@ mine = Mine()
 
 def _is_still_right(exercise: Exercise) -> bool:
     """Return whether this notebook's answer, which passed its latest check, still passes as it is defined
-    now. Return True if it is not defined yet.
+    now. Return True if it is not defined yet. If it does not pass, print a sentence that says so.
     """
     shell = running_notebook()
     answer = shell.user_ns.get(exercise.name) if shell is not None else None
@@ -158,7 +158,8 @@ def _is_still_right(exercise: Exercise) -> bool:
 
 def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
     """Wrap the learner's own function so that `otherwise` takes its place while a function that calls it is
-    being checked: the check then gives the same verdict here as in grading.
+    being checked: the check then gives the same verdict here as in grading. If `own` is a class, or
+    `otherwise` cannot be called, return `own` unwrapped.
     """
     if not callable(otherwise) or isinstance(own, type):
         return own
@@ -262,8 +263,8 @@ def needed(name: str, cells: list[str]) -> str:
 
 
 def needed_statements(name: str, statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Return those of `statements` that define `name` or something that it needs, in their order. Return none
-    if no statement defines `name`.
+    """Return those of `statements` that define `name` or something that it needs, in their order. Return an
+    empty list if no statement defines `name`.
     """
     wanted, kept = {name}, set[int]()
     grown = True

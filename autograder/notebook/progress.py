@@ -61,7 +61,9 @@ def parts_of_folder(folder: Path) -> list[Part]:
 
 
 def next_notebook(folder: Path) -> str:
-    """Return the name of the notebook in a folder to go on with, or of its first notebook if all is done."""
+    """Return the name of the notebook to go on with in a folder, or of the folder's first notebook if all is
+    done.
+    """
     parts = parts_of_folder(folder)
     part, _ = next_of(parts) or (parts[0], None)
     return part.notebook
@@ -69,7 +71,7 @@ def next_notebook(folder: Path) -> str:
 
 def next_after(exercise: Exercise, folder: Path = Path()) -> str:
     """Return one line that says what to do now that this exercise is right: another exercise of its lesson,
-    or another lesson.
+    another lesson or, if all is done, nothing more.
     """
     parts = parts_of_folder(folder)
     own = [one.exercise for part in parts for one in part.standings if one.exercise.lesson == exercise.lesson]

@@ -28,13 +28,13 @@ VERBS = {
 
 
 def show_progress(parts: list[Part]) -> None:
-    """Display the card in a notebook; print the text elsewhere."""
+    """Display the learner's progress as a card in a notebook; print it as text elsewhere."""
     show(html_of(parts), text_of(parts))
 
 
 def text_of(parts: list[Part]) -> str:
-    """Return the progress as text: points, what comes next, and the exercises of each lesson that is begun or
-    comes next.
+    """Return the progress as text: the points, what to do next, each open lesson (see `_is_open`) with its
+    exercises (see `_shown`), and the titles of the lessons not begun.
     """
     lines = [_headline(parts), next_in_words(parts)]
     for part in parts:
@@ -67,7 +67,7 @@ def html_of(parts: list[Part]) -> str:
 
 
 def _is_open(part: Part, parts: list[Part]) -> bool:
-    """Return whether a lesson is shown with its exercises: if it is begun, has a note, or comes next."""
+    """Return whether a lesson is shown in detail, which it is if it is begun, has a note, or comes next."""
     found = next_of(parts)
     is_next = found is not None and found[0] is part
     return is_next or bool(part.note) or any(one.state != NOT_STARTED for one in part.standings)
@@ -113,7 +113,7 @@ def _line(standing: Standing) -> str:
 
 def _next(parts: list[Part]) -> tuple[str, str, str]:
     """Return what to do next as three texts: the words before the notebook's name, the name, and the words
-    after it.
+    after it. If there is no notebook to open, the name is empty.
     """
     found = next_of(parts)
     if found is None:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def is_validating() -> bool:
-    """Return whether nbgrader's Validate is running the notebook. Validate shows errors, but neither cards
-    nor points.
+    """Return whether nbgrader's Validate is running the notebook. This matters because Validate shows errors,
+    but neither cards nor points.
     """
     return "NBGRADER_VALIDATING" in os.environ
 

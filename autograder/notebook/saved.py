@@ -32,9 +32,9 @@ class _Cell:
 
 
 def parts_of_files(files: list[str]) -> list[Part]:
-    """Return a Part for each notebook, and for each Python file that `lab --as-files` made, with its
-    remembered verdicts; a folder stands for the lessons in it. Raises UserError if a file does not belong to
-    the course.
+    """Return a Part with the remembered verdicts for each of these files: notebooks, and Python files made by
+    `lab --as-files`. A folder stands for the lessons in it. Raises UserError if a file does not belong to the
+    course.
 
     In a notebook, an answer that is still the stub counts as not started, even if a verdict is remembered,
     because the lesson has then been begun again.

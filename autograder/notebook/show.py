@@ -44,8 +44,8 @@ def show_note(head: str, text: str, more: str) -> None:
 
 
 def show_picture(verdict: Verdict) -> None:
-    """Display the expected result, the actual one and their difference in a notebook; do nothing
-    elsewhere.
+    """Display the verdict's picture in a notebook: the expected result, the actual one and their difference.
+    Do nothing elsewhere, or if the verdict has no picture.
     """
     if verdict.picture is None or running_notebook() is None:
         return

@@ -38,8 +38,8 @@ def meant(wrong: str, known: Iterable[str]) -> str:
 
 
 def explain_names() -> None:
-    """Install the handler for NameError in a notebook. Then, for example, a check that runs before the cell
-    of its answer shows one sentence instead of a traceback.
+    """Install the handler for NameError in a notebook that has no handlers of its own. Then, for example, a
+    check that runs before the cell of its answer shows one sentence instead of a traceback.
     """
     shell = running_notebook()
     if shell is not None and not shell.custom_exceptions:

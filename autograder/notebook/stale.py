@@ -1,7 +1,7 @@
 """Detects that the answer being checked is older than the text in its cell.
 
-If a cell fails, its functions are still those of its last successful run. A notebook keeps the texts of all
-cells that were run, and the text of the cell that defined the answer.
+If a cell fails, its functions are still those of its last successful run. This can be detected, because a
+notebook keeps the texts of all cells that were run, and the text of the cell that defined the answer.
 """
 
 import linecache

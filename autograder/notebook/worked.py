@@ -2,7 +2,7 @@
 
 A try is an answer that was judged and is not right yet, and whose code differs from the code of earlier tries
 in this session. Checking the same code again, adding a comment, or checking an answer not yet begun does not
-count. The students' bundle has no worked answers.
+count. Nothing is offered in the students' bundle, which has no worked answers.
 """
 
 import ast
@@ -21,7 +21,9 @@ _tried: dict[str, set[str]] = {}  # by exercise, the code of every try
 
 
 def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
-    """Count a try in a notebook and, from the third on, show both answers, folded; do nothing elsewhere."""
+    """Count a try in a notebook and, from the third on, show both answers, folded. Do nothing elsewhere, if
+    there is no worked answer, or if the learner's answer is right or not started.
+    """
     if running_notebook() is None or exercise.worked is None or verdict.state in (RIGHT, NOT_STARTED):
         return
     yours = source_of_cell(answer)
@@ -33,7 +35,9 @@ def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
 
 
 def _code(text: str) -> str:
-    """Return the code of a cell in a form that has no comments and no layout."""
+    """Return the code of a cell in a form that has no comments and no layout, or the text as it is if it is
+    not Python.
+    """
     try:
         return ast.dump(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError):  # an IPython command

@@ -70,7 +70,7 @@ def live_init(init: tuple | Mapping, dtype: torch.dtype | None = None) -> tuple 
 
 @trust_boundary
 def built_of(answer: Callable, init: tuple | dict[str, Any]) -> Any:
-    """Return the instance that a class returns when it is called with these arguments."""
+    """Return the instance that a class returns when it is called with the arguments in `init`."""
     return answer(**init) if isinstance(init, dict) else answer(*init)
 
 
@@ -79,8 +79,8 @@ TAKEN = "TakenName"  # the type of an error caused by using a name that is nn.Mo
 
 @trust_boundary
 def taken_name(module: nn.Module) -> str:
-    """Return the name of a method of nn.Module that the module uses for something else, or an empty string if
-    there is none.
+    """Return a name that the module gives to an attribute although a method of nn.Module has it, or an empty
+    string if there is none.
     """
     held = vars(module)
     names = (*held, *held["_modules"], *held["_parameters"], *held["_buffers"])
@@ -155,7 +155,8 @@ def load_weights(
     dtype: torch.dtype | None = None,
     exact: bool = False,
 ) -> None:
-    """Copy `weights` into the module's parameters by name.
+    """Copy `weights` into the module's parameters by name. If `dtype` is given, the module is first converted
+    to it.
 
     Raises WrongParts if a name is missing or its parameter has another shape. Other parameters are left
     alone; with `exact`, WrongParts is also raised if the state dict has names other than those in `weights`.
@@ -179,8 +180,9 @@ def load_weights(
 
 
 def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
-    """Return the parameters of a plain module by name. A part that has hooks or a replaced `forward`
-    contributes none, because it no longer computes as its class does.
+    """Return the parameters of a module by name, or an empty dict if its class is not one of PLAIN_MODULES. A
+    part that has hooks or a replaced `forward` contributes none, because it no longer computes as its class
+    does.
 
     subtle: no method of the module is called, because an answer may have replaced the methods so that they
     report parameters with which the module does not compute.

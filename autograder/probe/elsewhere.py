@@ -189,8 +189,8 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(change: Callable[[Any], Any], value: Any, kinds: Any = torch.Tensor) -> Any:
-    """Return the value with `change` applied to every object in it that is of one of these `kinds` (by
-    default, to every tensor).
+    """Return the value with `change` applied to every instance of `kinds` in it (by default, to every
+    tensor).
     """
     if isinstance(value, kinds):
         return change(value)

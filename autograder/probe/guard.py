@@ -1,7 +1,7 @@
 """Makes one call of a student's code and survives anything that the code does.
 
-The call is limited in time, its prints and warnings are dropped, and every exception, including `sys.exit`
-and endless recursion, comes back as data.
+The call is limited in time, its prints and warnings are dropped, and every exception except KeyboardInterrupt
+comes back as data, including those of `sys.exit` and endless recursion.
 """
 
 import ast
@@ -27,8 +27,8 @@ LONGEST_TEXT = 300
 def guarded(
     call: Callable[[], T], seconds: float, told: float | None = None
 ) -> tuple[T, None] | tuple[None, Encoded]:
-    """Return (value, None) if `call()` returns a value. If it raises an error, return (None, error), with the
-    error as plain data.
+    """Return (value, None) if `call()` returns a value. If it raises an error other than KeyboardInterrupt,
+    return (None, error), with the error as plain data.
 
     If the error is a fault of the autograder, its field `ours` says where it was raised. If the call runs out
     of time, the error's text names `told` seconds if given, else `seconds`.

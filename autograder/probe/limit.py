@@ -92,7 +92,9 @@ class _ByWatching(AbstractContextManager[None]):
         ).start()
 
     def ring_if_late(self, computed: float, waited: float) -> None:
-        """Raise OutOfTime in the block if it has taken too long."""
+        """Raise OutOfTime in the block if the block has taken too long, is not over and is not importing a
+        module.
+        """
         with self._rings:
             is_late = computed >= self._seconds or waited >= self._waiting
             if is_late and not self._over.is_set() and not self._is_importing():

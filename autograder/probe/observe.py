@@ -85,7 +85,7 @@ class Usage:
         self.work = [0] * LARGEST_POWER
 
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
-        """Record the sizes of one operation."""
+        """Record the sizes of one operation, unless MOST_SIZES of them are recorded already."""
         if len(self.sizes) < MOST_SIZES:
             values = (*args, *kwargs.values())
             read = _sizes_of(values)
@@ -312,8 +312,8 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Return whether the frame runs as part of an import: PyTorch loads some of its parts when they are first
-    needed.
+    """Return whether the frame runs as part of an import, which is not recorded: PyTorch loads some of its
+    parts only when they are first needed.
     """
     while frame is not None and not is_students(frame.f_code.co_filename):
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":

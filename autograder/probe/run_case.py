@@ -51,8 +51,8 @@ def _run_script(case: Question, answer: Callable, args: tuple, kwargs: dict[str,
 
 @trust_boundary
 def _masked(case: Question, result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """Return the result with zeros where the case's `result_mask` is False: these entries are not
-    compared.
+    """Return the result with zeros where the case's `result_mask` is False, because these entries are not
+    compared. If there is no mask, or its shape does not fit, return the result unchanged.
     """
     if case.result_mask is None:
         return result

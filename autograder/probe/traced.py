@@ -126,8 +126,8 @@ def _writes(name: str) -> bool:
 
 
 def _larger(value: Any) -> Any:
-    """Return the numbers multiplied by 1.5, to see whether the result depends on them. Zeros stay zero, and
-    Boolean arrays are inverted.
+    """Return the numbers multiplied by 1.5, to see whether the result depends on them. Zeros and single
+    Booleans stay as they are, and Boolean arrays are inverted.
     """
     if isinstance(value, (list, tuple)):
         return [_larger(one) for one in value]

@@ -88,7 +88,7 @@ def as_exact_as_float64(case: Case) -> Case:
 
 def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
     """Return the cases, with up to MOST_CALLS_ELSEWHERE of them marked to be run on another device as well:
-    for each set of arguments that occurs, the first case that passes it.
+    for each set of arguments that occurs, the first suitable case that passes it.
 
     If the cases use float32 but never float64, none is marked: a right answer may then keep constants in
     plain tensors, which stay on the CPU.

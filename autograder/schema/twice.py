@@ -107,8 +107,8 @@ LATER = "third"
 
 
 def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
-    """Add a third call to `joined`, which repeats the first one after the weights of its modules have
-    changed.
+    """Add to `joined` a third call: the first one again, after the weights of the modules among its arguments
+    have changed. Do nothing if there are no such modules, or if the case itself changes one of them.
     """
     modules = tuple(name for name, value in first.kwargs.items() if isinstance(value, Module))
     if modules and not set(modules) & set(first.changes):

@@ -127,8 +127,9 @@ def same_value(a: Encoded | None, b: Encoded | None, scale: float = 1.0) -> bool
 def _random(
     expected: Encoded, actual: Encoded, match: Match, float_type: torch.dtype | None, path: tuple
 ) -> Difference | None:
-    """Return a Difference unless the weights of two modules (dicts by name) look like random numbers: none
-    constant, no two alike, and none much smaller or larger than a layer needs in order to learn.
+    """Return a Difference unless the weights of two modules (dicts by name) have the expected shapes and look
+    like random numbers: none constant, no two alike, and none much smaller or larger than a layer needs in
+    order to learn.
     """
     if difference(_shapes_of(expected), _shapes_of(actual)) is not None:
         return difference(expected, actual, CLOSE, float_type, path)

@@ -38,8 +38,9 @@ class Jupyter:
 
 @contextmanager
 def jupyter(folder: Path, home: Path, start: tuple[str, ...] = (), **more: str):
-    """Run JupyterLab in `folder` as if for a separate user, whose settings and logs are in `home`. `start`,
-    if given, replaces the usual command; `more` is added to the server's environment variables.
+    """Yield a JupyterLab that runs in `folder` as if for a separate user, whose settings and logs are in
+    `home`. `start`, if given, replaces the usual command; `more` is added to the server's environment
+    variables.
     """
     for name in ("runtime", "settings", "overrides"):
         (home / name).mkdir(parents=True)

@@ -240,7 +240,7 @@ def test_the_pages_of_mistakes_hold_no_code_no_id_and_no_name_of_a_mistake(pages
 
 
 def _lines_of_code() -> set[str]:
-    """Return the lines of every mistake's and every answer's code that contain `=`, `(` or `[`."""
+    """Return every line with `=`, `(` or `[` in the code of the mistakes and the answers."""
     sources = [source_of(exercise.worked) for exercise in all_exercises()]
     sources += [
         edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes
@@ -256,8 +256,8 @@ def test_every_exercise_says_how_it_is_judged(pages):
 
 
 def test_no_meaning_goes_on_as_a_list(pages):
-    """Fail if Markdown made a list of part of a glossary entry, as it does where a line of the source begins
-    with a number and a full stop.
+    """Fail if Markdown turned part of a glossary entry into a list, as it does where a line of the source
+    begins with a number and a full stop.
     """
     assert pages["glossary.html"].article.select("dd p") and not pages["glossary.html"].article.select(
         "dd ol"

@@ -61,7 +61,9 @@ IN_COLAB |= {"tokenizers", "torch"}
 
 
 def lacking_in_colab(lesson):
-    """Return the packages that a lesson needs, itself or through modules of `autograder`, but Colab lacks."""
+    """Return the packages that a lesson imports, itself or through modules of `autograder`, and that Colab
+    lacks.
+    """
     names = dependencies.imported(lesson.source.read_bytes())
     modules = dependencies.closure(dependencies.of_package(names))
     names = names.union(*(dependencies._imported(dependencies._text(module)) for module in modules))

@@ -61,8 +61,8 @@ def _plain(statements) -> str:
 
 
 def bodies(text: str, fewest: int = 1) -> set[str]:
-    """Return the function bodies of a program that have at least `fewest` syntax nodes, without docstrings
-    and with normalised names.
+    """Return the bodies of a program's functions, without docstrings and with normalised names. Bodies of
+    fewer than `fewest` syntax nodes are left out.
     """
     found = set()
     for node in ast.walk(ast.parse(text)):

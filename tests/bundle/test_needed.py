@@ -71,8 +71,8 @@ def test_what_a_notebook_imports_decides_what_is_in_it():
 
 
 def test_it_asks_for_the_versions_that_the_course_asks_for():
-    """Also check packages that only other packages import, such as jsonschema, of which nbformat accepts any
-    version.
+    """Check all packages that the bundle asks for, even those that only other packages import, such as
+    jsonschema, of which nbformat accepts any version.
     """
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     asked = {name_in(one): Requirement(one) for one in tomllib.loads(text)["project"]["dependencies"]}
@@ -82,7 +82,7 @@ def test_it_asks_for_the_versions_that_the_course_asks_for():
 
 
 def test_a_package_that_the_course_does_not_ask_for_is_pinned():
-    """Test this with pytest, as if an instructor's own lesson imported that package."""
+    """Test a notebook that imports pytest, as an instructor's own lesson might."""
     notebook = as_text(new_notebook(cells=[new_code_cell("import pytest")]))
     assert f"pytest=={version('pytest')}" in packages_for([notebook], ())
 

@@ -1,4 +1,4 @@
-"""Courses for the tests of grading, and the fork server that they share."""
+"""Courses and a shared fork server for the tests of grading."""
 
 import os
 import shutil
@@ -39,8 +39,8 @@ class LastingForkServer(ForkServer):
 
 @pytest.fixture(scope="session", autouse=True)
 def one_fork_server():
-    """One fork server for every `grade` in this test process: starting one takes as long as grading a small
-    class. Commands run in separate processes and start their own.
+    """A single fork server, shared by every `grade` in this test process, because starting one takes as long
+    as grading a small class. Commands run in separate processes and start their own.
     """
     servers: list[LastingForkServer] = []
 
@@ -64,7 +64,7 @@ def empty_course(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def first_course(tmp_path_factory) -> Path:
-    """A course with only the first lesson, which takes far less time to make."""
+    """A course with only the first lesson; it takes far less time to make than one with all lessons."""
     return make_course(tmp_path_factory.mktemp("courses") / "course", ["01"])
 
 

@@ -1,5 +1,5 @@
 """Tests that nothing is lost if grading is killed at any point where something is written, if workers die, or
-if the disk is full. Grading can go on, and ends with the same gradebook as an undisturbed run.
+if the disk is full. Afterwards grading can go on, and ends with the same gradebook as an undisturbed run.
 """
 
 import errno
@@ -48,7 +48,7 @@ def handed_in(empty_course, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def undisturbed(handed_in, tmp_path_factory):
-    """The same course, graded."""
+    """A copy of the course `handed_in`, graded without disturbance."""
     folder = Path(shutil.copytree(handed_in, tmp_path_factory.mktemp("undisturbed") / "course"))
     grade(folder)
     return folder
@@ -62,7 +62,7 @@ def course(handed_in, tmp_path):
 
 @pytest.fixture
 def ran(course, undisturbed):
-    """A copy of the course whose submissions were run, so that only the recording is left to do."""
+    """A copy of the course, with the results of its submissions, so that only recording them is left to do."""
     shutil.copytree(undisturbed / ".grading" / "results", course / ".grading" / "results")
     return course
 

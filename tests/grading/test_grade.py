@@ -191,7 +191,9 @@ def test_nothing_handed_in(empty_course):
 
 
 def hands_in_late(folder: Path) -> None:
-    """Hand in one submission before the due date and one after it; the late one loses all its points."""
+    """Hand in one submission before the due date and one after it; set the penalty so that the late one loses
+    all its points.
+    """
     with open_course(folder).gradebook as book:
         book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
     for student, day in {"early": 1, "late": 3}.items():

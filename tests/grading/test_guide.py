@@ -35,7 +35,7 @@ def commands(guide: str) -> list[str]:
 
 
 def before(command: str, course: Path) -> None:
-    """Make the files, or give the points, that a teacher would have ready before this command."""
+    """Make the files, or give the points, that a teacher would have to make or give before this command."""
     if "student import" in command:
         (course / "students.csv").write_text(STUDENTS)
     if "collect" in command:

@@ -179,7 +179,7 @@ def test_check_in_a_notebook_blames_nobody(name, monkeypatch, capsys):
 
 
 class Says:
-    """A stand-in for the session of a submission: every probe gets this reply."""
+    """A stand-in for the session of a submission; every probe gets the reply given to the constructor."""
 
     def __init__(self, **reply):
         self.reply = reply

@@ -49,7 +49,7 @@ def total(course: Path, student: str) -> float:
 def open_to_all():
     """A folder that each user of this machine may enter.
 
-    subtle: pytest makes its own folders private whenever a session starts.
+    subtle: it is not one of pytest's folders, because pytest makes those private whenever a session starts.
     """
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)

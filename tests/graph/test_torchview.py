@@ -50,8 +50,8 @@ class DoubledRows(nn.Module):
 
 
 def test_rows_written_into_a_buffer_are_lost_and_loops_are_not_folded():
-    """Prove what lesson 04 says about torchview. The course's own tracer shows the writes into the buffer,
-    and folds the loop.
+    """Prove what lesson 04 says about torchview: unlike the course's own tracer, it neither shows the writes
+    into a buffer nor folds a loop.
     """
     (x,) = tensors((3, 4))
     drawing = seen(DoubledRows(), x)

@@ -1,5 +1,5 @@
 """Tests that debugging costs no points: an operation that a rule forbids is free if the result does not need
-it. The message names the operation's line, if it is known.
+it. The message then says so, and names the operation's line if that is known.
 """
 
 import pytest

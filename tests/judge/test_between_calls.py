@@ -16,7 +16,8 @@ from autograder.schema.twice import TWICE
 
 def kept_by_sizes(answer, give):
     """Wrap an answer so that it caches its first result for each combination of argument sizes. A call in
-    which no argument requires gradients returns `give(cached, result)`.
+    which an argument requires gradients returns its own result; any other call returns `give(cached,
+    result)`.
     """
     kept = {}
 

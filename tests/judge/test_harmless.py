@@ -53,7 +53,7 @@ def _arguments(x: torch.Tensor) -> list[tuple]:
 
 
 def can_multiply(name: str) -> bool:
-    """Return whether the function of this name can multiply two tensors."""
+    """Return whether the function of this name can multiply two tensors; True if it cannot be tried."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         tried = [curved for function in _functions(name) for curved in _curves(function)]
     return any(tried) or not tried

@@ -165,7 +165,9 @@ ZERO_WEIGHTS = "Some of your weights are 0 but should not be."
 
 
 def all_messages(exercise_id, which):
-    """Return the messages about wrong answers and about mistakes."""
+    """Return the messages about known mistakes and, depending on `which`, about all, every eighth or none of
+    the other wrong answers.
+    """
     wrong = []
     if which == PUBLIC:
         wrong = list(wrong_verdicts(exercise_id).values())

@@ -151,7 +151,9 @@ def test_infinity_is_written():
 
 
 def lines_of(picture):
-    """Return the drawn lines of a picture by label; matplotlib numbers lines without a label."""
+    """Return the drawn lines of a picture by label; if a line has no label, matplotlib gives it a numbered
+    one.
+    """
     return {line.get_label(): line for axes in picture.figure.axes for line in axes.get_lines()}
 
 

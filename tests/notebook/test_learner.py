@@ -68,7 +68,9 @@ class Watching(NotebookClient):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """The text that each cell shows; all cells run in one real kernel."""
+    """The text that each cell shows in the end and, under `NAME, on the way`, all that it has shown; all
+    cells run in one real kernel.
+    """
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()]
     )

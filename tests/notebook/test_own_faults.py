@@ -91,7 +91,7 @@ def codes_run(call):
 
 
 def broken(function):
-    """Return a code object that only raises an error; it can replace that of the function."""
+    """Return a code object that only raises an error, and that can replace the function's own."""
     code = function.__code__
     free = ", ".join(code.co_freevars)
     source = f"def outer({free}):\n    def inner(*args, **kwargs):\n        raise KeyError(0, {free})"

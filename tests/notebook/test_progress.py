@@ -1,4 +1,6 @@
-"""Tests progress: what is remembered about checks, where it is kept, and what of it a learner is shown."""
+"""Tests progress: what is remembered about checks, where it is kept, and how much of it is shown to a
+learner.
+"""
 
 import json
 import multiprocessing
@@ -35,7 +37,7 @@ ANSWER = "def softmax(scores):\n    return torch.softmax(scores, -1)"
 
 
 def verdict(exercise_id, state, points=None):
-    """Return a verdict with that state and these points, or with full points if none are given."""
+    """Return a verdict with this state and with these points, or with full points if `points` is not given."""
     most = find(exercise_id).points
     return Verdict(exercise_id, state, (Aspect("values", most if points is None else points, most),))
 
@@ -51,8 +53,8 @@ def as_given_out(lesson):
 
 @pytest.fixture
 def notebook(tmp_path):
-    """A function that copies a lesson's student notebook, replaces the texts of the named cells and returns
-    the path of the copy.
+    """A function that copies a lesson's student notebook, replaces the texts of the named cells, adds code
+    cells with the texts in `more`, and returns the path of the copy.
     """
 
     def copy(lesson=FIRST, *, name=None, more=(), **texts):

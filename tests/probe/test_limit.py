@@ -1,6 +1,6 @@
 """Tests that a time limit is enforced by the system's timers or, if there are none or the code runs in
 another thread, by a watchdog thread. The verdict and its message are the same either way, and nothing of the
-limit remains after the block.
+limit remains afterwards.
 """
 
 import contextlib
@@ -85,7 +85,7 @@ def test_one_that_swallows_the_first_ring_hears_the_next(way):
 @pytest.mark.skipif(not limit.HAS_TIMERS, reason="this system has no timers")
 def test_a_ring_while_the_limit_is_taken_away_does_not_leave_it_half_done():
     """Let both timers fire in quick succession, as on a busy machine: the second fires while the first one's
-    exception leaves the block, or while the first one's handler still runs.
+    exception leaves the block that has the limit, or while the first one's handler still runs.
     """
     leaving = SimpleNamespace(f_code=limit._ByTimers.__exit__.__code__, f_back=None)
     ring = limit._ByTimers(1, 1)._ring

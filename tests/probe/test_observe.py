@@ -1,4 +1,4 @@
-"""Tests that the counts of the largest call are kept, even if a later call raises."""
+"""Tests that what `Usage` has counted for the largest call is kept, even if a later call raises."""
 
 from contextlib import suppress
 

@@ -14,7 +14,8 @@ cells.py     cells and metadata that differ from what was handed out
 pages.py     scripts for the teacher's browser
 watch.py     functions that detect what an attack has done
 
-Every attack is tame: if the sandbox fails, it takes a few hundred megabytes for some seconds, and no more.
+Every attack is tame: even if the sandbox fails, the attack takes a few hundred megabytes for some seconds,
+and no more.
 """
 
 from red_team import cells, files, forge, form, kernel, machine, pages, plain, score, snoop, values

@@ -16,8 +16,8 @@ def raw(name: str, tries: str, content, problem=UNREADABLE, **more) -> Attack:
 
 
 def made(name: str, tries: str, make, **more) -> Attack:
-    """Return an attack that hands in what `make(place, folder, text)` writes. `text` is a notebook with right
-    answers, which `make` may use.
+    """Return an attack that hands in what `make(place, folder, text)` writes. `make` may use `text`, a
+    notebook with right answers.
     """
 
     def write(place, folder):

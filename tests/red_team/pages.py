@@ -1,5 +1,5 @@
-"""Scripts that try to run in a reader's browser, and text that poses as the course's own. The answers are
-right, so their points are deserved; only `script_in_an_error` has wrong ones.
+"""Scripts that try to run in a reader's browser, and text that poses as the course's own. The answers in
+these attacks are right, so their points are deserved; only `script_in_an_error` has wrong ones.
 """
 
 from red_team.attack import FULL, by_answer, by_edit, cell_of, solutions

@@ -77,7 +77,7 @@ class Class:
     devices: tuple = ((), ())
 
     def made_for(self, attack) -> list[Path]:
-        """Return the submission's folders of graded notebooks and of feedback, as far as they exist."""
+        """Return the attack's folders of graded notebooks and of feedback, but only those that exist."""
         places = (self.course / "autograded" / attack.name, self.course / "feedback" / attack.name)
         return [place for place in places if place.exists()]
 
@@ -134,8 +134,8 @@ def graded(cleared, request):
 def cleared():
     """A folder that is removed afterwards.
 
-    subtle: it is not one of pytest's own. Deeply nested folders would crash pytest when it clears them up,
-    even in its next run.
+    subtle: it is not one of pytest's own folders, because pytest would crash, even in its next run, when it
+    clears up deeply nested folders.
     """
     top = Path(tempfile.mkdtemp(prefix="red-"))
     yield top
@@ -188,7 +188,9 @@ def submit_oddities(known: Class, place: Place) -> None:
 
 @contextmanager
 def swapped_when_read(known: Class, student: str):
-    """Replace a student's files, once they have been read, by links to right answers and to a diary."""
+    """Replace a student's notebook, once it has been read, by a link to right answers, and put a link to a
+    diary next to it.
+    """
     look_at = reading.read_submission
 
     def look_and_swap(folder, lesson):

@@ -17,7 +17,9 @@ def steps(name: str) -> list[tuple[str, str]]:
 
 
 def copied(name: str, context: Path, root: Path) -> Path:
-    """Carry out the COPY instructions, and return the folder in which pip runs."""
+    """Carry out the WORKDIR and COPY instructions before the first RUN of pip, and return the folder in which
+    pip runs.
+    """
     place = root
     for word, rest in steps(name):
         if word == "WORKDIR":

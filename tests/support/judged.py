@@ -121,7 +121,9 @@ def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
 
 
 def worked_answer(exercise_id: str):
-    """Return the worked answer of the lesson, or of the exercise if the lesson is not written yet."""
+    """Return the worked answer in the exercise's lesson or, if the lesson is not written yet, the exercise's
+    own worked answer or its reference.
+    """
     exercise = find(exercise_id)
     if exercise_id in worked_sources(exercise.lesson):
         return answer_in(worked_file(exercise), exercise.name)

@@ -1,6 +1,7 @@
 """Makes small changes to a worked answer, each of which is one slip. A good judge notices all of them.
 
-An operator takes a node of the syntax tree and yields the nodes that a slip would put in its place.
+A generator such as `_constants` takes a node of the syntax tree and yields the nodes that a slip would put in
+its place.
 """
 
 import ast

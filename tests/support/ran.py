@@ -26,7 +26,9 @@ SHOWN = ("stream", "execute_result", "display_data", "error")
 
 @dataclass(frozen=True)
 class Ran:
-    """The names that a lesson has defined after its last cell, and its notebook with the outputs of this run."""
+    """The names that a lesson has defined once its last cell has run, and its notebook with the outputs of
+    this run.
+    """
 
     names: dict[str, Any]
     notebook: NotebookNode
@@ -40,7 +42,9 @@ class Ran:
 
 @cache
 def ran(name: str) -> Ran:
-    """Run a lesson from top to bottom. Raise AssertionError, with the code of the cell, if a cell fails."""
+    """Run a lesson from top to bottom; return its names, and its notebook with the outputs. Raise
+    AssertionError, with the code of the cell, if a cell fails.
+    """
     from ipykernel.inprocess import InProcessKernelManager
 
     lesson = Lesson(name)

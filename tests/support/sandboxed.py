@@ -35,7 +35,7 @@ def in_a_fork(work) -> str:
 
 
 def has_ended(pid: int) -> bool:
-    """Return whether a process has ended; it may still be a zombie."""
+    """Return whether a process has ended; a zombie counts as ended."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

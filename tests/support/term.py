@@ -15,8 +15,8 @@ AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 
 
 def run(program: str, *words: str, cwd: Path, fails: bool = False, before=(), env=None) -> str:
-    """Run `python -m PROGRAM WORDS` and return its output. Assert that it succeeds, or that it fails if
-    `fails` is true.
+    """Run `python -m PROGRAM WORDS` and return its output. Assert that the program fails if `fails` is true,
+    and succeeds otherwise.
     """
     command = [*before, sys.executable, "-m", program, *map(str, words)]
     env = {name: value for name, value in (env or os.environ).items() if name != VARIABLE}

@@ -96,7 +96,7 @@ class JudgedAlone:
 
     def __call__(self, exercise_id: str, packed: bytes) -> list:
         """Return, for each of several answers, the verdict, the points, the text and the card that the bundle
-        makes from its records.
+        makes from the answer's records.
         """
         self._process.stdin.write(f"{exercise_id} {len(packed)}\n".encode() + packed)
         self._process.stdin.flush()

@@ -23,8 +23,8 @@ from torch import nn
 
 
 def worked_sources(lesson: str) -> dict[str, str]:
-    """Return the text of the answer cell of every exercise of a lesson, by exercise id; empty if the lesson
-    is not written yet.
+    """Return the text of the answer cell of every exercise of a lesson, by exercise id; {} if the lesson is
+    not written yet.
     """
     return {cell.name: cell.text for cell in cells_of_kind(lesson, "exercise")}
 

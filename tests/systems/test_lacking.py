@@ -36,7 +36,9 @@ def asks_for(source: str, platform: str) -> set[str]:
 
 
 def _asked_first(tree: ast.Module) -> set[ast.Attribute]:
-    """Return the uses of attributes whose existence the same function tests with `hasattr`."""
+    """Return each use of an attribute in a function that also tests, with `hasattr`, whether the attribute
+    exists.
+    """
     found = set()
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):

@@ -44,7 +44,8 @@ progress(load="progress →.json")
 
 def wrong(exercise) -> tuple[str, str] | None:
     """Return (source of a known mistake, text of the verdict on it in this process). Return None if no
-    mistake is recognised before the first one that needs more than a lesson imports.
+    mistake is recognised, or if one fails first with a NameError, because it needs a name that lessons do not
+    import.
     """
     cases = cases_of(exercise)
     for mistake in exercise.mistakes:
@@ -63,7 +64,8 @@ def wrong(exercise) -> tuple[str, str] | None:
 @pytest.fixture(scope="module")
 def cells():
     """({name: code of a cell}, {name: expected message}): the lessons' imports, and for every exercise a
-    right and, if possible, a wrong answer, each followed by its check.
+    right and, if possible, a wrong answer, each followed by its check; at the end an endless loop, a right
+    answer and the learner's tools.
     """
     made, wrongs, told = {"begin": WITHOUT_UNIX if sys.platform == "linux" else ""}, {}, {}
     for lesson in LESSONS:

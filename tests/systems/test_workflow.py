@@ -73,6 +73,6 @@ def test_contributing_says_the_limit():
 
 
 def test_every_folder_of_tests_that_a_part_names_is_there():
-    """Check only folders that a part names: all others belong to the part `lessons`."""
+    """Check only the folders that a part of .ci/run names, because all others belong to the part `lessons`."""
     named = re.findall(r"tests/\w+", " ".join(re.findall(r'^[A-Z]+="(.*)"$', CI, re.MULTILINE)))
     assert named and all((ROOT / folder).is_dir() for folder in named)

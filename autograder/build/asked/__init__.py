@@ -30,7 +30,7 @@ __all__ = ["faults_in_folder", "faults_of_exercise", "faults_of_lesson", "prove"
 def prove(name: str, root: Path = ROOT) -> list[str]:
     """Return a sentence for each fault of an exercise, or of a lesson and all its exercises.
 
-    Raises UserError if no lesson or exercise has that name, or if a source cannot be read.
+    Raises UserError if no lesson or exercise is called `name`, or if a source cannot be read.
     """
     if name in lesson_names(root):
         lesson = LessonSubject(Lesson(name, root))

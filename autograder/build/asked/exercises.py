@@ -62,7 +62,7 @@ def _given(subject: ExerciseSubject) -> Iterator[str]:
 
 
 def given_away(cell: Cell, received: list[str]) -> Iterator[str]:
-    """Yield a sentence for each hidden line of the cell that students can nevertheless read elsewhere."""
+    """Yield a sentence for each of the cell's hidden lines that students can nevertheless read elsewhere."""
     lines = {line.strip() for text in received for line in text.split("\n")}
     text = "\n".join(received)
     for line in sorted({*hidden_lines(cell)} - shown_lines(cell) - EVERYDAY):

@@ -10,7 +10,9 @@ DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
 
 
 def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
-    """Return the links that download the exercise notebook, or open it in Colab or Binder."""
+    """Return the links that download the exercise notebook, open it in Colab and in Binder (only if
+    `repository` is on GitHub), and lead to the page on solving it.
+    """
     links = [f"{{download}}`Download the exercise notebook <../downloads/{lesson.name}.ipynb>`"]
     if github := GITHUB.fullmatch(repository):
         path = f"notebooks/{lesson.name}.ipynb"

@@ -16,7 +16,9 @@ PUNCTUATION = re.compile(r"[.,;:!?)]+")
 
 
 def setup(app) -> dict:
-    """Register the math renderer `mathml`, which conf.py selects with html_math_renderer, and the folds."""
+    """Register the folded cells, and the math renderer `mathml`, which conf.py selects with
+    html_math_renderer.
+    """
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _write_folds)
     app.connect("doctree-resolved", _take_punctuation)

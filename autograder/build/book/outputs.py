@@ -89,7 +89,7 @@ def _settings(output, made, kind: str) -> dict:
 
 
 def _description(png: str) -> str:
-    """Return the description that is stored in a PNG, which is given as base64."""
+    """Return the description stored in a PNG (given as base64), or an empty string if it has none."""
     from PIL import Image
 
     with Image.open(io.BytesIO(b64decode(png))) as image:

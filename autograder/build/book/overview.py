@@ -86,7 +86,9 @@ def _picture(text: str, wanted: str | None) -> list[str]:
 
 
 def _cited(lesson: Lesson) -> str:
-    """Return the sources that the lesson names under "Read more", one item each."""
+    """Return a heading with the lesson's name, and below it a list of the sources that the lesson names under
+    "Read more".
+    """
     text = "\n\n".join(cell.text for cell in read_cells(lesson) if not cell.is_code)
     items = ARTICLE.findall(text.partition(READ_MORE)[2].partition("\n\n**")[0])
     listed = "\n".join(f"- {item.strip()}" for item in items)

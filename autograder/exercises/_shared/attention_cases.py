@@ -43,8 +43,8 @@ def score_by_first_feature(query, key, rows) -> None:
     """Overwrite some weights in place, so that every query gives a token the same score: tens of thousands of
     times the token's first feature.
 
-    query, key: the (weight, bias) of the two projections rows: the rows to overwrite in both, one for each
-    head
+    `query` and `key` are the (weight, bias) of the two projections; `rows` are the rows to overwrite in both,
+    one for each head.
     """
     for row in rows:
         query[0][row], query[1][row] = 0.0, 128.0 * 3**0.5
@@ -195,8 +195,8 @@ def _causal(make, heads):
 
 
 def _scores_of_zero(make, heads):
-    """Return a case with one token whose key is zero. Its scores are zero, but they must not count as
-    blocked.
+    """Return a case in which one token of each sample has a key of zero. The scores of this key are zero, but
+    they must not count as blocked.
     """
     mask = torch.tensor([[True, True, False], [False, True, True], [True, True, True]])
     case = make.case("scores of exactly zero", (2, 3, 3, heads, 4), mask, gradients=False)
@@ -222,8 +222,8 @@ def _through(weights, d_model) -> dict:
 
 
 def _weights_shown(make):
-    """Return a case of one head whose input and values are the identity matrix, so that its output is the
-    matrix of attention weights.
+    """Return a one-head case whose input and values are the identity matrix, so that its output is the matrix
+    of attention weights.
     """
     given = {"v_proj.weight": torch.eye(5), "v_proj.bias": torch.zeros(5)} | _through(make.weights(5, 1, 5), 5)
     inputs = [torch.eye(5)[None].clone() for _ in range(1 + make.context)]

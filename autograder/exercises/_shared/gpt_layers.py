@@ -26,7 +26,7 @@ def layer_weights(draw, n_layers, d_model, d_ff):
 
 
 def linear(draw, name, d_out, d_in):
-    """Return random parameters for the linear layer of this name."""
+    """Return random parameters for the linear layer called `name`."""
     return {f"{name}.weight": draw.normal(d_out, d_in, scale=1 / d_in**0.5),
             f"{name}.bias": draw.normal(d_out, scale=0.5)}
 

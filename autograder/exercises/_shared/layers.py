@@ -62,7 +62,7 @@ class Maker:
         return self.draw.normal(batch, tokens, width, scale=stretch or 1.0) + apart
 
     def needs(self, *adding):
-        """Return the needs of a case in which only these sublayers add something to the stream."""
+        """Return the needs of a case in which only the sublayers in `adding` add something to the stream."""
         beside = (f"beside {name}" for name in self.sublayers if set(adding) - {name})
         together = ("together",) if len(adding) > 1 else ()
         return (*adding, *together, *beside, "sublayers") if adding else ()
@@ -85,8 +85,8 @@ class Maker:
         return weights
 
     def adding(self, family, *adding):
-        """Return a case in which only these sublayers add something to the stream. The last linear layer of
-        every other sublayer returns zeros.
+        """Return a case in which only the sublayers in `adding` add something to the stream. The last linear
+        layer of every other sublayer returns zeros.
         """
         # subtle: there are more tokens than features, so that an answer that fails on long sequences is not
         # mistaken for one that fails at a certain width.
@@ -189,7 +189,9 @@ def words_of_needs(*sublayers):
 
 
 def _norms(forward):
-    """Return an edit that replaces every norm by one that returns the expression `forward` of x."""
+    """Return an edit that replaces every norm with one that returns the value of `forward`, an expression in
+    x.
+    """
     made = f"type('Norm', (nn.LayerNorm,), {{'forward': lambda self, x: {forward}}})(d_model)"
     return {"nn.LayerNorm(d_model)": made}
 

@@ -37,6 +37,6 @@ def tokens_apart(draw, router: torch.Tensor, batch: int, tokens: int) -> torch.T
 
 
 def _gaps(logits):
-    """Return, for each token, the smallest difference between two of its logits, or 1 if that is smaller."""
+    """Return, for each token, the smallest difference between two of its logits, but at most 1."""
     ordered = logits.sort(dim=-1).values
     return torch.cat((ordered.diff(dim=-1), torch.ones_like(ordered[..., :1])), dim=-1).amin(dim=-1)

@@ -198,8 +198,8 @@ EXERCISE = Exercise(
     hints=(
         "Three sublayers: self-attention, cross-attention to the memory, and the feed-forward network. Each one's "
         "output is added to its input, and the sum goes through that sublayer's own norm.",
-        "In the cross-attention the queries come from x, and the keys and values from the memory. So it returns "
-        "one row for each token of x.",
+        "Cross-attention takes its queries from x, and its keys and values from the memory. So its output has one "
+        "row for each token of x.",
         "True in memory_mask means *may be attended to*; in nn.MultiheadAttention's own masks True means "
         "*blocked*. The module's argument key_padding_mask takes a mask of the keys, (B, M).",
         "In outline: causal self-attention, add, norm1; cross-attention with the memory, add, norm2; linear1, "

@@ -320,6 +320,6 @@ EXERCISE = Exercise(
         "the target tokens, and among the source tokens? In PyTorch's layers True means *blocked*.",
         "In outline: embed the source, (B, M) to (B, M, d_model), and run the encoder, which gives the memory; "
         "embed the target and run the decoder with the memory and a causal mask, which gives (B, N, d_model); "
-        "apply the head. Both calls get the source's padding.",
+        "apply the head. The encoder and the decoder both get the source's padding.",
     ),
 )

@@ -232,11 +232,12 @@ EXERCISE = Exercise(
     },
     hints=(
         "Begin with a column of bos, (B, 1), and call the model on it. What does the model return, and which of "
-        "those logits predict the next token?",
+        "its logits predict the next token?",
         "Some sentences end before others. How do you keep track of finished rows, and what do you append to them "
         "afterwards? A Boolean tensor (B,) and `torch.where` help.",
-        "In outline: without recording gradients, repeat at most max_new times: call the model on the "
-        "tokens so far, take the logits at the last position, (B, V), choose the likeliest tokens, (B,), "
-        "put eos into finished rows, append; stop when all rows have ended. Return everything after bos.",
+        "In outline: without recording gradients, repeat at most max_new times: call the model on the tokens so "
+        "far, take the logits at the last position, (B, V), choose each row's likeliest token, (B,), replace it "
+        "by eos in finished rows, and append the chosen tokens; stop when all rows have ended. Return everything "
+        "after bos.",
     ),
 )

@@ -78,8 +78,8 @@ LAST = "return above / below"
 
 
 def on_both(sums, totals):
-    """Return edits that replace the two running sums: the first by `pairs` followed by the code in `sums`,
-    the second by `k` followed by the code in `totals`.
+    """Return edits that replace the two running sums: the first with `pairs` followed by the code in `sums`,
+    the second with `k` followed by the code in `totals`.
     """
     return {SUMS: f"pairs{sums}", TOTALS: f"k{totals}"}
 
@@ -187,8 +187,8 @@ EXERCISE = Exercise(
         "Without an exponential, (q k^T) v equals q (k^T v). The product k^T v does not involve the query, "
         "so it can be accumulated from token to token.",
         "Keep two running sums with `cumsum` over the token axis: one that adds up the D x E matrices phi(k)^T v, "
-        "and one that adds up the vectors phi(k). Give k a new last axis and v a new second-last one: their "
-        "product holds all the matrices.",
+        "and one that adds up the vectors phi(k). Give phi(k) a new last axis and v a new second-to-last axis: "
+        "their product holds all the matrices.",
         "In outline: apply phi to q and k, form the matrices (..., N, D, E), take the running sums of the "
         "matrices and of phi(k) over the tokens, multiply phi(q) of each query by its matrix, and divide by the "
         "dot product of phi(q) with its sum of phi(k).",

@@ -71,7 +71,9 @@ def _inputs(draw, lead, tokens, width):
 
 
 def _empty(draw):
-    """Yield cases in which the first set, the second or both have no keys for some queries."""
+    """Yield cases in which the first set, the second or both have no keys for some queries, then one in which
+    neither set has keys for any query.
+    """
     for family, empty in (
         ("the first set is empty", [(0, 0), (1, 0)]),
         ("the second set is empty", [(0, 1), (3, 1)]),
@@ -215,14 +217,13 @@ EXERCISE = Exercise(
              "What share of the sum of exponentials belongs to each set?"),
     },
     hints=(
-        "A logsumexp is the logarithm of the number that an output was divided by. So exp(lse_a) and "
-        "exp(lse_b) are the weights of the two sets; divided by their sum, they are the shares of the two "
-        "outputs.",
+        "A logsumexp is the logarithm of the number that an output was divided by. So exp(lse_a) and exp(lse_b) "
+        "are the weights of the two sets of keys; divided by their sum, they are the shares of the two outputs.",
         "Only the difference between the two logsumexps matters for the shares, so subtract the larger one, or their "
         "logaddexp, from both before you exponentiate. Where both are -inf, replace them with a finite number first, "
         "so that no NaN ever occurs.",
-        "In outline: mark the queries without any keys and replace their logsumexps by 0, take logaddexp "
-        "of both, exponentiate the differences to get the two shares (0 for the marked queries), weight "
-        "and add the outputs, and set the marked logsumexps to -inf.",
+        "In outline: mark the queries without keys in either set and replace their logsumexps by 0, take "
+        "logaddexp of both logsumexps, subtract the result from each of them and exponentiate to get the two "
+        "shares (0 for the marked queries), weight and add the outputs, and set the marked logsumexps to -inf.",
     ),
 )

@@ -306,16 +306,17 @@ EXERCISE = Exercise(
              "If the weight is 1, what is the output, and what is the gradient of v?"),
     },
     hints=(
-        "Within a block, compute the weights a second time: exp of score minus logsumexp. The gradient of the "
-        "values is then a product of transposed weights and the gradient of the output, as for any matrix product.",
+        "Within a block, compute the weights a second time, as exp(score - logsumexp). The gradient of the values "
+        "is then the product of the transposed weights and the gradient of the output, as for any matrix product.",
         "The gradient of a score is its weight times (the weight's gradient minus the weighted mean of all "
-        "gradients in its row). That mean runs over all blocks, but it equals the dot product of the "
-        "output and its gradient: one number per query, before the loop begins.",
+        "gradients in its row). That mean runs over all blocks, but it equals the dot product of the output and "
+        "its gradient: one number per query, which you can compute before the loop begins.",
         "In outline: compute once, for each query, the dot product of its output and that output's gradient. For "
         "each block, compute the scaled scores (hide keys after i + M - N if causal), the weights, the gradient "
         "with respect to the weights (gradient of the output times transposed values), and G, the gradient with "
         "respect to the unscaled scores: subtract the query's dot product from the gradient with respect to the "
-        "weights, multiply by the weights, then by the scale. Add G times the keys to the gradient of q; G "
-        "transposed, times q, is this block's part of the gradient of k.",
+        "weights, multiply by the weights, then by the scale. Add G times the keys to the gradient of q. This "
+        "block's part of the gradient of k is G transposed, times q; its part of the gradient of v is the "
+        "transposed weights times the gradient of the output.",
     ),
 )

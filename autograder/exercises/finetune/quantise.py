@@ -190,8 +190,8 @@ EXERCISE = Exercise(
         "Give the blocks an axis of their own with `unflatten`. The largest magnitude along the last axis, "
         "divided by 7, is the scale. Where it is 0, divide by 1 instead, so that the codes become 0; do not add a "
         "small constant. If the weight is a parameter, detach it first.",
-        "In outline: raise ValueError if block does not divide I, split the rows to (O, I / block, block), "
-        "compute the scales (O, I / block), divide each block by its scale, round, flatten the blocks "
-        "back into rows, and convert to int8.",
+        "In outline: raise ValueError if block does not divide I, split each row into blocks, which gives (O, I / "
+        "block, block), compute the scales (O, I / block), divide each block by its scale, round, flatten the "
+        "blocks back into rows, and convert to int8.",
     ),
 )

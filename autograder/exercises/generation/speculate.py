@@ -198,8 +198,9 @@ EXERCISE = Exercise(
              "Which ratio do you compare with u?"),
     },
     hints=(
-        "Suppose that the small model writes a token with probability 0.5, and the large one with probability 0.2. If "
-        "you accept it in 0.2 / 0.5 of the cases, it appears with probability 0.2, as the large model asks.",
+        "Suppose that the small model writes a token with probability 0.5, and the large one with probability "
+        "0.2. If you accept it in 0.2 / 0.5 of the cases, it appears with probability 0.2, as the large model "
+        "requires.",
         "Go through the draft until a token is rejected. The next draw must make up for the tokens that "
         "the small model proposes too rarely: those whose p - q is positive.",
         "In outline: loop over the draft. At the first token whose u is not below p / q, return its index "

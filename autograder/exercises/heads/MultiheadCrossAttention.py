@@ -127,7 +127,8 @@ EXERCISE = Exercise(
     hints=(
         "The queries come from the sequence that attends, the keys and values from the one that is "
         "attended to. So one of the three projections reads x, and the other two read the context.",
-        "x has N tokens and the context M, and the two may differ. Which of your reshapes need N, and which M?",
+        "x has N tokens and the context has M tokens; the two numbers may differ. Which of your reshapes need N, "
+        "and which need M?",
         "In outline: split the heads as before, which gives queries (B, H, N, d_head), and keys and values (B, H, "
         "M, d_head); the scores are (B, H, N, M); the rest is as in self-attention.",
     ),

@@ -81,7 +81,8 @@ EXERCISE = Exercise(
         "channel, pixel row and pixel column. With the samples that makes six axes. In an image the rows "
         "of patches and the pixel rows together form the height, so `permute` must put them next to each "
         "other, and the same holds for the width.",
-        "In outline: split to (B, rows, columns, C, patch, patch), permute to (B, C, rows, patch, columns, patch), and "
-        "flatten (rows, patch) into one axis and (columns, patch) into another.",
+        "In outline: split the tokens and the features to get (B, rows, columns, C, patch, patch), permute to (B, "
+        "C, rows, patch, columns, patch), and flatten (rows, patch) into one axis and (columns, patch) into "
+        "another.",
     ),
 )

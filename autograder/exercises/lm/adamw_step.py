@@ -73,7 +73,7 @@ NAMES = ("parameter", "gradient", "mean", "square")
 def _case(draw, family, shape, step=1, size=1.0, slope=1.0, fresh=False, still=False, lr=None, betas=None, eps=None,
           weight_decay=None, **more):
     """Return a case with normal random gradients of standard deviation `slope`, or gradients of zero if
-    `still`. The running averages match that scale, or are zero if `fresh`.
+    `still`. The running averages are drawn to match `slope`, or are zero if `fresh`.
     """
     gradient = torch.zeros(shape) if still else draw.normal(*shape, scale=slope)
     mean = torch.zeros(shape) if fresh else draw.normal(*shape, scale=slope)
@@ -251,8 +251,8 @@ EXERCISE = Exercise(
     hints=(
         "Start with the two running averages, one of the gradients and one of their squares. In each, the "
         "old average has weight beta and the new number weight 1 - beta.",
-        "After the first step an average that started at zero holds only 1 - beta of the gradient; after "
-        "step t the weights of all gradients so far add up to 1 - beta^t. Divide by that.",
+        "After the first step, an average that started at zero is only 1 - beta times the first number; after "
+        "step t, the weights of all numbers so far add up to 1 - beta^t. Divide the average by that sum.",
         "In outline: update both averages; correct each of them in a new variable; shrink the parameter by the "
         "decay; take the root of the corrected average of squares, and add eps; divide the corrected mean by that "
         "sum, multiply by lr, and subtract the result from the parameter. Return the parameter and the two "

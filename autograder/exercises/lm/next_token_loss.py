@@ -163,8 +163,8 @@ EXERCISE = Exercise(
         "Compute the log-probabilities of all words at once, along the last axis. `gather` then picks one "
         "entry per position; give the index a last axis of size 1. An ignored target such as -100 is no "
         "valid index, so replace it before you pick.",
-        "In outline: take log_softmax along the vocabulary axis, mark the positions that count, put a "
-        "valid id at the others, gather the target's entry at each position, and return minus the mean "
-        "over the positions that count.",
+        "In outline: take log_softmax along the vocabulary axis, mark the positions that count, replace the "
+        "targets at the other positions by a valid id, gather the target's entry at each position, and return "
+        "minus the mean over the positions that count.",
     ),
 )

@@ -1,4 +1,4 @@
-"""For each query, the sum of the values, weighted by its row of weights."""
+"""For each query, the sum of the values, weighted by that query's row of weights."""
 
 import torch
 

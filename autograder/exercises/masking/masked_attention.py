@@ -57,7 +57,9 @@ def cases(draw):
 
 
 def _case(draw, family, lead, n, m, width, out, mask=None, **more):
-    """Return a case with random q, k and v. `mask` is a tensor, or the shape of a mask to draw at random."""
+    """Return a case with random q, k and v. `mask` is a tensor, the shape of a mask to draw at random, or
+    None for no mask.
+    """
     mask = some_mask(draw, mask) if isinstance(mask, tuple) else mask
     inputs = draw.normal(*lead, n, width), draw.normal(*lead, m, width), draw.normal(*lead, m, out)
     return Case(family, inputs if mask is None else (*inputs, mask), needs=needs_of_mask(m, mask), **more)
@@ -142,8 +144,8 @@ EXERCISE = Exercise(
     ),
     hints=(
         "A blocked key must get a weight of exactly zero. Which score does softmax turn into a weight of zero?",
-        "The mask acts between two steps that you know: on the scores, before the softmax. `masked_fill` writes a "
-        "number wherever a Boolean tensor is True. When `mask` is None, leave the scores alone.",
+        "Apply the mask to the scores, before the softmax. `masked_fill` writes a number wherever a Boolean "
+        "tensor is True. When `mask` is None, leave the scores alone.",
         "One kind of row needs care: a fully masked query. After the softmax its weights are NaN (0 "
         "/ 0), and they should be zero.",
         "In outline: compute the scaled scores (..., N, M); if there is a mask, fill the blocked scores with minus "

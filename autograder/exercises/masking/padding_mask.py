@@ -87,7 +87,7 @@ EXERCISE = Exercise(
         "By hand, write out the row of True and False for a sentence of 3 tokens when max_len is 5.",
         "A position holds a real token if it is smaller than the length of its row. `torch.arange` makes the "
         "positions 0, 1, 2, ...",
-        "In outline: make the positions (max_len,); give the lengths a second axis, so that they are (B, 1); "
-        "compare the two, and broadcasting fills the table (B, max_len).",
+        "In outline: make a tensor of positions, (max_len,); give the lengths a second axis, (B, 1); test where "
+        "the positions are smaller than the lengths, and broadcasting fills the (B, max_len) table.",
     ),
 )

@@ -129,8 +129,8 @@ def heads_past_and_samples(draw, make):
 
 
 def _weights_shown(draw):
-    """Return a case with one head in which the input and the values are the identity matrix, so that the
-    output is the matrix of attention weights.
+    """Return a one-head case in which the input and the values are the identity matrix, so that the output is
+    the matrix of attention weights.
     """
     make, same = maker(draw, 5), torch.eye(5)
     given = {"kv_down.weight": same, "v_up.weight": same, "out_proj.weight": same}
@@ -151,8 +151,8 @@ def _empty_rows(make):
 
 
 def _far_scores(draw, make):
-    """Yield cases with scores in the hundreds, of both signs, with scores that are all very low, and with
-    blocked scores far above the allowed ones.
+    """Yield cases with positive and negative scores in the hundreds, with scores that are all very low, and
+    with blocked scores far above the allowed ones.
     """
     sizes, width = (2, 4, 4, 4, 4), 16
     far = {"aspect": STABILITY, "gradients": False, "fresh": True}

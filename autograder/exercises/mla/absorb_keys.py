@@ -1,5 +1,5 @@
-"""The query and key projections of each head multiplied into one matrix between tokens and latents
-(DeepSeek-AI 2024).
+"""The query and key projections of each head multiplied into one matrix, which projects a query's token to
+the width of the latents (DeepSeek-AI 2024).
 """
 
 import torch
@@ -103,8 +103,8 @@ EXERCISE = Exercise(
         "The two matrices in the middle can be multiplied in advance.",
         "nn.Linear stores a weight as (out, in), and the heads lie along `out`. Use `unflatten` on that "
         "axis to get (H, d_head, ...) for both weights; then each head has its own two matrices.",
-        "In outline: split the first axis of both weights into heads and features, transpose the last two "
-        "axes of the query's part, and multiply it by the key's part, so that the d_head features are "
-        "summed over.",
+        "In outline: split the first axis of both weights into heads and features, swap the last two axes of the "
+        "query weight, and multiply the result by the key weight, so that the product sums over the d_head "
+        "features.",
     ),
 )

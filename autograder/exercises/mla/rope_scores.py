@@ -153,7 +153,7 @@ EXERCISE = Exercise(
         "must have the shape (B, H, N, M), so that you can add them.",
         "k_rope has no axis for the heads. Use `unsqueeze` to insert one of size 1 at the position where "
         "q_rope has its heads; k_rope then broadcasts, and every head reads the same key.",
-        "In outline: multiply q by the transposed k, multiply q_rope by k_rope with its new axis, also "
-        "transposed, add the two, and divide by the square root of the sum of the two widths.",
+        "In outline: insert the new axis into k_rope; multiply q by the transposed k, and q_rope by the "
+        "transposed k_rope; add the two products, and divide by the square root of the sum of the two widths.",
     ),
 )

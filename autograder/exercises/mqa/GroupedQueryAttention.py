@@ -45,7 +45,8 @@ class GroupedQueryAttention(nn.Module):
 
 
 class Reference(kv_heads.Reference):
-    """A subclass of the shared reference, because loading the exercise gives the class the exercise's name.
+    """The shared reference as a separate class, because loading an exercise renames its reference after the exercise.
+        
     """
 
 
@@ -128,13 +129,13 @@ EXERCISE = Exercise(
                    "With 6 query heads and 3 key heads, which query heads should share key head 0?"),
     } | KEPT_NEEDS | HEADS_NEEDS | MASK_NEEDS,
     hints=(
-        "Draw six query heads and three key heads, and connect each query head with its key head. Neighbours "
-        "share: query heads 0 and 1 use key head 0.",
+        "Draw six query heads and three key heads, and connect each query head with its key head. Neighbouring "
+        "query heads share a key head: query heads 0 and 1 use key head 0.",
         "The keys come out as (B, n_kv_heads, N, d_head), the queries as (B, n_heads, N, d_head), so each key "
         "head serves several query heads. `repeat_interleave` puts the copies of a head next to each other; "
         "`repeat` puts copies of the whole block one after the other.",
-        "In outline: raise a ValueError if the sizes do not divide evenly; project and split into heads; repeat key "
-        "and value heads in the order 0 0 1 1 2 2 (for six query heads over three); then masked attention, merging "
-        "and the output projection as before.",
+        "In outline: raise a ValueError unless n_heads divides d_model and n_kv_heads divides n_heads; project "
+        "and split into heads; repeat key and value heads in the order 0 0 1 1 2 2 (for six query heads over "
+        "three); then apply masked attention, merge the heads, and apply the output projection as before.",
     ),
 )

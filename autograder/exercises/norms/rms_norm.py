@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         "Read the name from right to left: square, mean, root. Work it out by hand for the features of one token.",
         "All features of a token are divided by the same number. Take the mean square along the last axis with "
         "keepdim=True, so that it broadcasts against x. No mean is subtracted.",
-        "In outline: square x; take the mean over the features; add epsilon; divide x by the root of that; "
-        "multiply by the weight.",
+        "In outline: square x; take the mean over the features; add epsilon; divide x by the square root of that "
+        "sum; multiply by the weight.",
     ),
 )

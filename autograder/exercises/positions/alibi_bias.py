@@ -129,6 +129,6 @@ EXERCISE = Exercise(
         "One table of distances serves all heads; only the slope differs. Head h has the slope 2^(-8h/n_heads), "
         "and h starts at 1. For future keys, `masked_fill` can write -inf.",
         "In outline: raise a ValueError unless n_heads is a power of two; multiply slopes of shape (n_heads, 1, "
-        "1) by the (n, n) table of j - i; set the entries above the diagonal to -inf.",
+        "1) by the (n, n) table of j - i, the negative distances; set the entries above the diagonal to -inf.",
     ),
 )

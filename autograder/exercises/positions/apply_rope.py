@@ -65,7 +65,9 @@ def cases(draw):
 
 
 def _case(draw, family, lead, width, positions, *base, needs=(), **more):
-    """Return a case with entries of at most 1, compared with a tolerance of 1e-3, ten times the usual one."""
+    """Return a case whose input has entries of size at most 1; its results are compared with a tolerance of
+    1e-3, ten times the usual one.
+    """
     kwargs = {"base": more.pop("base")} if "base" in more else {}
     x = draw.eighths(*lead, width, limit=8)
     return Case(family, (x, positions, *base), kwargs, scale=10.0, needs=needs, **more)
@@ -176,7 +178,7 @@ EXERCISE = Exercise(
         "The angles form a table of shape (positions, pairs). Which two axes of x does it line up with? The "
         "slices 0::2 and 1::2 of the last axis are the first and second features of the pairs.",
         "In outline: raise a ValueError if D is odd; compute the angles, (N, D/2), and their cosines and sines; "
-        "rotate the first and second features, each (..., N, D/2); interleave the two results again, with `stack` "
-        "on a new last axis and `flatten`.",
+        "rotate the first and second features, each (..., N, D/2); interleave the two results, with `stack` on a "
+        "new last axis and then `flatten`.",
     ),
 )

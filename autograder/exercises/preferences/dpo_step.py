@@ -205,8 +205,8 @@ EXERCISE = Exercise(
     hints=(
         "Each pair needs four log-probabilities, of two answers under two models. Compute them as in "
         "`sequence_log_prob`, and the loss as in `dpo_loss`. Only the policy's two get a gradient.",
-        "Compute the reference's two under torch.no_grad(). Clear the gradients before `backward`; the "
-        "optimiser's step comes after it.",
+        "Compute the reference's two log-probabilities under torch.no_grad(). Clear the gradients before "
+        "`backward`; the optimiser's step comes after it.",
         "In outline: compute the reference's log-probabilities without gradients, the policy's with them, "
         "and the loss; clear the gradients, call `backward`, let the optimiser take its step, and return "
         "the loss as a float.",

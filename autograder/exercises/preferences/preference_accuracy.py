@@ -147,7 +147,7 @@ EXERCISE = Exercise(
         "does: the difference of the two log-probabilities.",
         "A pair is right only if the reward of the chosen answer is strictly greater; a tie does not "
         "count. Comparing two tensors gives True or False for each pair.",
-        "In outline: compute the two differences between policy and reference, compare them, convert the "
-        "Booleans to numbers, take the mean, and turn it into a float.",
+        "In outline: compute the two differences between policy and reference, test for each pair whether the "
+        "chosen answer's is greater, convert the Booleans to numbers, take the mean, and turn it into a float.",
     ),
 )

@@ -1,4 +1,4 @@
-"""The log-probability of an answer under a model: the sum over its tokens."""
+"""The log-probability of an answer under a model: the sum of the log-probabilities of the answer's tokens."""
 
 import torch
 import torch.nn.functional as F
@@ -146,8 +146,8 @@ EXERCISE = Exercise(
         "last row of logits predicts a token that is not in the text.",
         "Cut the three tensors so that their columns line up: the logits lose their last "
         "position, ids and mask their first.",
-        "In outline: take log_softmax of the logits along the vocabulary axis. Drop its last position, and the "
-        "first one of ids and mask, so that each position meets the token that follows it. `gather` that "
-        "token's entry, multiply by the mask, and sum over the tokens.",
+        "In outline: take log_softmax of the logits along the vocabulary axis. Drop the last position of the "
+        "result, and the first position of ids and mask, so that each row of log-probabilities lines up with the "
+        "token that it predicts. `gather` that token's entry, multiply by the mask, and sum over the tokens.",
     ),
 )

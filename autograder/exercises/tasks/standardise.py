@@ -147,7 +147,7 @@ EXERCISE = Exercise(
         "Compute both numbers from the known values, but scale the whole series with them. `std` divides "
         "by n - 1 by default; correction=0 makes it divide by n.",
         "In outline: slice off the first n_train values and compute their mean and their biased standard "
-        "deviation; subtract the mean from the whole series and divide by the standard deviation; return all "
-        "three.",
+        "deviation; subtract the mean from the whole series and divide by the standard deviation; return the "
+        "scaled series, the mean and the standard deviation.",
     ),
 )

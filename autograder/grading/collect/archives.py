@@ -46,14 +46,14 @@ class Entry:
 
     @property
     def outer_parts(self) -> list[str]:
-        """The parts of the path that the system named. The parts inside a nested archive were named by a
-        student.
+        """Those parts of the path that the system named: all except the parts inside a nested archive, which
+        a student named.
         """
         return self.path[: self.outer].split("/")
 
     @property
     def is_nobodys(self) -> bool:
-        """True if a program, not a person, put the file there."""
+        """True if a program, not a person, put the file into the archive."""
         return bool(NOBODYS & set(self.parts)) or self.parts[-1].startswith("._")
 
     def read(self, most: int = MOST_BYTES) -> bytes:

@@ -47,8 +47,8 @@ def kept_aside(course: Path, lesson: str) -> dict[str, list[str]]:
 
 
 def _good_name(name: str) -> str:
-    """Return a safe name for the file. subtle: an ending such as `.py` or `.ipynb.txt` stays, because it says
-    what the file is.
+    """Return a safe name for the file, shortened if it is too long. subtle: the middle is cut out, because an
+    ending such as `.py` or `.ipynb.txt` says what the file is.
     """
     good = re.sub(r"[^\w.@-]", "_", name).lstrip(".-") or "file"
     if len(good.encode()) <= LONGEST_NAME:

@@ -38,7 +38,7 @@ class Memory:
     """One student's attempts that were collected earlier, by lesson."""
 
     def __init__(self, course: Path, student: str):
-        """Read the student's file. Raises UserError if it cannot be read."""
+        """Read the student's file. Raises UserError if it exists but cannot be read."""
         self._path = course / ROOM / student / "attempts.json"
         self._seen: dict[str, list[Seen]] = {}
         try:

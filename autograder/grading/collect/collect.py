@@ -195,7 +195,7 @@ class _Sorter:
     # --- reading --------------------------------------------------------------------------------------------
 
     def read(self, archive: _Archive) -> None:
-        """From an archive, keep a copy of each file that belongs, or may belong, to a student."""
+        """Read an archive, and keep a copy of each file that belongs, or may belong, to a student."""
         others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
@@ -218,8 +218,8 @@ class _Sorter:
             self._tell_others(student, files, beside=student in with_notebook)
 
     def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
-        """Keep a copy of a file that is not a notebook, unless `before`, the student's files so far, has
-        reached a limit.
+        """Keep a copy of a file that is not a notebook, unless it is unreadable or `before`, the student's
+        files of this kind so far, has reached a limit. Return the file as an `_Other`.
         """
         file, size = None, sum(other.size for other in before)
         if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
@@ -394,7 +394,9 @@ class _Sorter:
         return lines
 
     def notes_of_time(self) -> list[str]:
-        """If any times had no time zone, return a note that says in which zone they were read."""
+        """Return a list with a note that says in which zone times without a time zone were read, or an empty
+        list if there were none.
+        """
         if not any(one.origin.time and one.origin.time.tzinfo is None for _, _, one in self._notebooks):
             return []
         more = (

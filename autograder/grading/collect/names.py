@@ -81,9 +81,8 @@ UNCLEAR = Origin("", "")  # of a name that can be read in two ways
 
 @dataclass(frozen=True)
 class Names:
-    """Finds the students in the file names of one archive. `read` parses a name in the form in which the
-    archive's system writes names. `gradescope` maps folders to submissions if the archive is a Gradescope
-    export.
+    """Finds the students in the file names of one archive. `read` parses names of the form that the archive's
+    system writes. `gradescope` maps folders to submissions if the archive is a Gradescope export.
 
     In a path, the outermost part that names a student decides; a part further in was named by a student, who
     could have written someone else's name.
@@ -179,8 +178,9 @@ def _moodle(part: str) -> Origin | None:
 
 
 def _blackboard(part: str) -> Origin | None:
-    """Return the origin in a Blackboard name, or None. subtle: its `user` still begins with the assignment's
-    title. Both the title and the user name may contain underscores, so only `Names` can separate them.
+    """Return the origin in a name, or None if the name does not have Blackboard's form. subtle: the origin's
+    `user` still begins with the assignment's title. Both the title and the user name may contain underscores,
+    so only `Names` can separate them.
     """
     if not (found := BLACKBOARD.fullmatch(part)):
         return None

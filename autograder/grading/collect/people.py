@@ -64,7 +64,9 @@ class People:
         return origin.key in self._sure
 
     def is_new(self, origin: Origin) -> bool:
-        """Return whether this match was made just now, so that nobody has had a chance to check it yet."""
+        """Return whether this number was first matched in this run, and not by the system's own ids: nobody
+        has had a chance to check the match yet.
+        """
         return origin.key not in self._before and origin.key not in self._sure
 
     def is_somebody(self, student: str) -> bool:
@@ -101,8 +103,8 @@ class People:
             self.found.twice[student].add(" ".join(key))
 
     def rows_of(self, student: str) -> dict[Key, str]:
-        """Return the numbers that belong, or may belong, to a student, each with the person's name in that
-        system.
+        """Return the numbers that belong, or may belong, to a student, each with the name that the number's
+        system gives the person.
         """
         rows = self._rows.items()
         return {key: name for key, (name, one) in rows if one.removeprefix(DOUBTFUL) == student}
@@ -120,7 +122,9 @@ class People:
             del self._rows[key]
 
     def save(self) -> None:
-        """Write the file, if there is anything to remember. Raises UserError if it cannot be written."""
+        """Write the file, unless there is nothing to remember and no earlier file to replace. Raises
+        UserError if it cannot be written.
+        """
         if not (self._rows or self._path.exists()):
             return
         text = io.StringIO()
@@ -137,8 +141,8 @@ class People:
         return self._sure[key] if key in self._sure else self._rows[key][1]
 
     def _is_stranger(self, origin: Origin) -> bool:
-        """Return whether this number was matched with nobody in the class in an earlier run. The class may
-        have grown since then.
+        """Return whether this number was matched with nobody in the class in an earlier run. Such a number is
+        matched again, because the class may have grown since then.
         """
         return self._rows[origin.key][1].rstrip("_") == id_of_stranger(origin).rstrip("_")
 

@@ -161,7 +161,8 @@ def _stamp_of(
     submission: Submission, attempt: Attempt, due: datetime | None, notes: Mapping[str, list[str]]
 ) -> datetime | None:
     """Return the time that counts as the time of hand-in, or None if none is known. Canvas marks work as late
-    without saying when it was handed in; in that case, one second after the due date is assumed.
+    without saying when it was handed in; in that case, return one second after the due date, if there is one,
+    and add a note to `notes`.
     """
     if attempt.time or not attempt.origin.late:
         return attempt.time

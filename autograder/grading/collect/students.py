@@ -50,9 +50,10 @@ class Class:
         return set(self._by_id)
 
     def find(self, origin: Origin) -> Match:
-        """Match the student whose id or email address the system states, or otherwise the only student with
-        the name in `origin`. If several fit, they are the candidates of the match. An id within a name serves
-        only to distinguish namesakes, because people write their names themselves.
+        """Return a match with the student whose id or email address the system states, or otherwise with the
+        only student who has the name in `origin`. If neither identifies one student, `may_be` of the match
+        lists the candidates. An id within a name serves only to distinguish namesakes, because people write
+        their names themselves.
         """
         for given in map(_composed, origin.ids):
             if given in self._by_id:

@@ -39,8 +39,8 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
 
 
 def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
-    """Map the position of each cell in the new lesson to the position of the same cell in the old lesson, if
-    it was there. Named cells are matched by name, and other cells by their text or position.
+    """Return a dict from the position of each cell in the new lesson to its position in the old lesson, if it
+    was there. Named cells are matched by name, and other cells by their text or position.
     """
     before, after = _keys(made), _keys(new)
     names = {key: place for place, key in enumerate(before) if isinstance(key, tuple)}

@@ -159,7 +159,9 @@ def _points(notebook: NotebookNode) -> dict[str, float]:
 
 
 def _points_before(api: NbGraderAPI, lesson: str) -> dict[str, float]:
-    """Return the points of the named cells as `_points` does, but read them from the gradebook."""
+    """Return the points of the named cells as `_points` does, but read them from the gradebook. Return an
+    empty dict if the gradebook does not have the lesson.
+    """
     with api.gradebook as gradebook:
         try:
             notebook = gradebook.find_notebook(lesson, lesson)

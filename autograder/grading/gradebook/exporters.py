@@ -103,8 +103,8 @@ class TableExporter(ExportPlugin):
             )
 
     def _warn_of_strangers(self, students: list) -> None:
-        """Warn about students who have neither a name nor an email address in the gradebook. If no student
-        has either, do not warn.
+        """Warn about students who have neither a name nor an email address in the gradebook. Do not warn if
+        this is true of all students, because then no class list was imported.
         """
         strangers = [one.id for one in students if not (one.first_name or one.last_name or one.email)]
         if strangers and len(strangers) < len(students):

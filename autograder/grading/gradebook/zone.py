@@ -15,8 +15,8 @@ SETTING = "c.Course.timezone"
 
 @dataclass(frozen=True)
 class Zone:
-    """A time zone. `source` is text that names the zone and says where it was set. If `rules` is None, it is
-    the time zone of this machine.
+    """A time zone. `source` is text that names the zone and says where it was set. If `rules` is None, the
+    zone is that of this machine.
     """
 
     rules: tzinfo | None

@@ -81,7 +81,7 @@ def _hand_in(handed_in: Path, submission: Submission) -> str:
 
 def _tests(verdict: Verdict) -> list[dict]:
     """Return Gradescope's tests for one exercise, one for each aspect. The first test that lost points shows
-    the judge's message; the others refer to it.
+    the judge's message; the other tests that lost points refer to it.
 
     If the message is about hidden cases, the tests are visible only after the due date.
     """

@@ -162,7 +162,9 @@ class _Run:
                     self._keep_graph(step, verdict, session)
 
     def _outputs_of(self, step: Step, session: Session) -> list[dict]:
-        """Run a cell, and return its outputs as the process sent them. Raises Ended."""
+        """Run a cell, and return its outputs as the process sent them. Raises Ended if the process has ended
+        or must be ended.
+        """
         with self._remembered(step):
             outputs = session.cell(step.text, self.patience.of(step))
         stopped = stopped_cell(outputs)
@@ -173,7 +175,9 @@ class _Run:
     def _asked(
         self, step: Step, questions: Questions, session: Session, isolated: bool
     ) -> Reply | ProcessEnded | None:
-        """Run the cases of a check, and return the reply. Raises Ended."""
+        """Run the cases of a check, and return the reply. Raises Ended if the submission's process has ended
+        or must be ended.
+        """
         with self._remembered(step):
             reply = questions.ask(session, isolated, self.patience.of(step))
         self.patience.answered(questions, reply)
@@ -188,8 +192,8 @@ class _Run:
             raise
 
     def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
-        """Draw the graph of a module on a visible case, and store it as unchecked plain data. If that fails,
-        store the reason.
+        """Draw the graph of the answer, if it is a module, on a visible case, and store it as unchecked plain
+        data. If that fails although the answer itself runs, store the reason.
         """
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)
@@ -302,7 +306,7 @@ def _rerun_of(exercise_id: str, secret: str) -> Rerun:
 
 @cache
 def _questions(exercise_id: str, secret: str | None) -> Questions:
-    """Return the questions of an exercise: hidden ones if there is a `secret`, otherwise visible ones. Each
-    process computes the expected results once, for all submissions.
+    """Return the questions of an exercise: hidden ones if there is a `secret`, otherwise visible ones. The
+    questions are cached, so that each process computes the expected results only once for all submissions.
     """
     return Questions(exercise_id) if secret is None else Questions(exercise_id, secret, hidden=True)

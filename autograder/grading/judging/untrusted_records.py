@@ -53,8 +53,8 @@ class ProcessEnded:
 
 
 def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) -> Reply | ProcessEnded:
-    """Return the checked reply, with texts cut to LONGEST_TEXT. Raises Unreadable if it does not have the
-    expected form.
+    """Return the checked reply, with texts cut to LONGEST_TEXT, or ProcessEnded if the process ended. Raises
+    Unreadable if the reply does not have the expected form.
     """
     if reply.keys() == {"ended"}:
         return ProcessEnded(whole(-64, LARGEST_COUNT)(reply["ended"]))

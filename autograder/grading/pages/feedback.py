@@ -190,7 +190,7 @@ def _graphs(exercise: str, data: str, is_right: bool) -> str:
     do not differ, the picture is folded. If they differ but the answer is right, only the student's graph is
     shown, folded.
 
-    The data come from the student's process. `from_data` checks every item before anything is drawn, and
+    The data come from the student's process, so `from_data` checks every item before anything is drawn, and
     raises UserError if the data are not a graph.
     """
     from autograder.graph import compared, from_data

@@ -1,7 +1,7 @@
 """Packs the feedback pages of a lesson into a zip that Canvas or Moodle accepts.
 
-Each system recognises a student by the name of the file. The name must contain the numbers that the system
-wrote into the names of the downloaded submissions:
+Each system recognises the student by the file name of a page. This name must contain the numbers that the
+system wrote into the names of the downloaded submissions:
 
     Canvas   NAME_USER_FILE_x.html, or anon_USER_FILE_x.html if grading is anonymous; FILE is the number of
              the student's last file
@@ -92,7 +92,8 @@ def _name(seen: Seen, name: str, lesson: str) -> str:
     """Return the name that a page has in the zip.
 
     subtle: both systems split a name at its underscores, so no part of it contains one. Canvas reads the
-    first parts that are numbers, and takes a name whose first part is `anon` for an anonymous submission.
+    first parts that are numbers, and treats a submission as anonymous if the first part of its name is
+    `anon`.
     """
     letters = "".join(filter(str.isalpha, name))[:LONGEST_NAME]
     who = f"{'student' if letters in ('', 'anon') else letters}_{seen.user}"

@@ -25,7 +25,7 @@ def report(picture: str, why: str, trace: str = "") -> None:
 
 
 def taken() -> list[str]:
-    """Return the pictures that were reported so far, and start again with none."""
+    """Return the missing pictures that have been reported so far, and start again with none."""
     pictures = _missing[:]
     _missing.clear()
     return pictures

@@ -2,8 +2,8 @@
 
 `clean` is a filter for nbconvert's templates. It keeps text, tables and embedded pictures. It removes
 scripts, forms, frames and everything that would be fetched, and also ids, most classes, and positioning,
-which could move a student's text to another part of the page. The pages' own style sheet (room.css) keeps
-what remains within its box.
+which could move a student's text to another part of the page. The pages' own style sheet (room.css) confines
+the remaining HTML to its box.
 """
 
 import html
@@ -92,7 +92,9 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
 
 
 def _tag(text: str, begin: int, page: _Page) -> int:
-    """Append the tag that begins at `begin` to `page`, and return the position after it."""
+    """Append the tag that begins at `begin` to `page`, and return the position after it. If no complete,
+    allowed tag begins there, append what was read as text.
+    """
     made, opened = page.made, page.opened
     found = TAG.match(text, begin)
     tag = found[2].lower() if found else ""

@@ -178,7 +178,7 @@ class _Renderer(IPythonRenderer):
         return self._marked(text, text, block=True)
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        """Return code in a text as HTML; only Python is coloured."""
+        """Return a block of code as HTML; only Python is coloured."""
         language = (info or "").strip().partition(" ")[0].lower()
         return highlighted(code) if language in PYTHON else f"<pre><code>{escape(code)}</code></pre>"
 

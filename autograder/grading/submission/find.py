@@ -97,8 +97,9 @@ def _add(total: Any, path: Path) -> None:
 
 
 def _folders(folder: Path) -> list[str]:
-    """Return the names of the folders in a folder. Hidden folders, links, folders that cannot be read, and
-    names that a gradebook cannot store are left out, with a note on the terminal.
+    """Return the names of the folders in a folder. Names in NOT_OF_STUDENTS are left out. Links, other hidden
+    folders, and names that a gradebook cannot store are left out with a note on the terminal. If `folder`
+    cannot be read, the list is empty.
     """
     found = []
     try:

@@ -1,5 +1,5 @@
-"""Calls functions that read or draw parts of a submission in a separate process, with limits on time and
-memory.
+"""Calls, in a separate process with limits on time and memory, functions that read or draw parts of a
+submission.
 
 Parsers are quick with text that people write, but some take hours or gigabytes for a text made to exhaust
 them. Therefore each submission is read, and each of its pictures is drawn, in a fork that is killed if it
@@ -44,8 +44,8 @@ class OverLimit(Exception):
 
 
 class Broke(Exception):
-    """Raised if the function called by `limited` raised another exception. The message says which one and
-    where; `trace` is its traceback.
+    """Raised if the function called by `limited` raised an exception that is neither Refused nor the effect
+    of a limit. The message says which one and where; `trace` is its traceback.
     """
 
     def __init__(self, place: str, trace: str):

@@ -24,8 +24,8 @@ DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # code can take a class out of one 
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
-    """Return the names in a cell that `lists` does not allow. `paths` maps imported names to dotted paths
-    (see `cell_code.paths_in`).
+    """Return which names in a cell are not allowed by `lists`, or a phrase that says that the cell cannot be
+    read. `paths` maps imported names to dotted paths (see `cell_code.paths_in`).
     """
     try:
         tree = parsed(text)[1]
@@ -39,8 +39,9 @@ class _Reader:
         self.paths, self.lists = paths, lists
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """Yield the names that are not allowed. Each node is queued with its parent, whether a class may
-        appear there, the outermost function that contains it, and the values of the loop variables around it.
+        """Yield the names that are not allowed. Each node is queued with its parent, a flag that says whether
+        the node may be a class, the outermost function that contains it, and the values of the loop variables
+        around it.
         """
         waiting: list[tuple] = [(tree, tree, False, None, {})]
         while waiting:

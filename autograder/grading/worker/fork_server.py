@@ -47,8 +47,8 @@ class ForkServer:
     """A separate Python process that has imported everything that a submission may need, and that forks a
     process for each submission. Several threads and processes may use it at the same time.
 
-    The constructor returns quickly, and the imports go on in the background. Construct it before you import
-    anything slow.
+    The constructor returns quickly, and the imports go on in the background, so construct the fork server
+    before you import anything slow.
     """
 
     def __init__(self) -> None:

@@ -24,7 +24,9 @@ def raised(context: CaseContext, error: Encoded) -> Finding:
 
 
 def _taken(error: Encoded) -> tuple[str, str] | None:
-    """Return an observation and a question if the answer overwrites one of nn.Module's own methods."""
+    """Return an observation and a question if the answer overwrites one of nn.Module's own methods, else
+    None.
+    """
     if error["type"] != TAKEN or not is_own_method(error["text"]):
         return None
     return f"`self.{error['text']}` replaces nn.Module's own `{error['text']}`.", (
@@ -43,7 +45,7 @@ def _too_large(error: Encoded) -> tuple[str, str] | None:
 
 def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
     """Return an observation and a question if the answer refuses valid input with `raise` or `assert`, or if
-    the stub's `raise NotImplementedError()` is still in it.
+    the stub's `raise NotImplementedError()` is still in it; else None.
     """
     if not error.get("raised"):
         return None

@@ -14,7 +14,9 @@ NEGLIGIBLE = 1e-12
 
 
 def wrong_gradient(context: CaseContext, expected: Encoded, actual: Encoded) -> Finding | None:
-    """Return the finding for the first input or parameter whose gradient is wrong."""
+    """Return the finding for an error that the answer raises with gradients enabled, or for the first input
+    or parameter whose gradient is wrong; None if there is no such fault.
+    """
     if actual["kind"] == "error":
         return _finding(
             context,

@@ -31,7 +31,7 @@ Shapes = Mapping[str, list[int]]
 
 
 def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
-    """Yield the faults of a record. A fault is searched for only when the caller asks for it."""
+    """Yield the faults of a record, searching for each one only when the caller asks for it."""
     if record["status"] == "skipped":
         observation = "An earlier call ran out of time, so this one was skipped."
         yield context.finding(RUNS, observation, "Which loop never ends?", detail="")

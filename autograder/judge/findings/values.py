@@ -32,8 +32,8 @@ PARTS_SHOWN = 4  # items of a tuple that are shown themselves
 
 
 def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Encoded) -> Finding | None:
-    """Return the finding for the first difference from the expected value. Types, lengths and shapes are
-    compared before numbers.
+    """Return the finding for an error, or for the first difference from the expected value; None if there is
+    neither. Types, lengths and shapes are compared before numbers.
     """
     if actual["kind"] == "error":
         return raised(context, actual)

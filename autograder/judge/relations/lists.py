@@ -17,7 +17,7 @@ Both = tuple[Case, Sequence, Sequence]  # expected and actual
 
 def lists(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Words | None:
     """Return the message of the first relation that holds in all wrong cases, if their results are lists,
-    texts or dicts.
+    texts or dicts; else None.
     """
     both = list(_both(cases, expected, records, wrong))
     if len(both) < len(wrong) or not both:

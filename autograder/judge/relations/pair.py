@@ -48,7 +48,8 @@ NOTHING: Words = ("", "")  # sentinel: ends a group of relations without a messa
 
 def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:
     """Return the pairs of all cases: floating-point tensors of the same shape or, if there are none, masks of
-    the same shape. A case is left out if an integer that is returned with the tensors is wrong.
+    the same shape. The case with two consecutive calls is left out, and so is any case in which an integer
+    that is returned with the tensors is wrong.
     """
     numbers: Pairs = []
     masks: Pairs = []

@@ -60,7 +60,9 @@ PARTS: Parts = (
 
 
 def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
-    """Return the name of the part of the result that contains every wrong entry of every case, or None."""
+    """Return the name of the first of `parts` that contains every wrong entry, or None. Results that are no
+    table or have too few axes are ignored, but at least FEW results, and at least half of them, must remain.
+    """
     for place, outside, fewest in parts:
         large = [p.differs for p in wrong if p.is_table and p.differs.dim() >= fewest]
         if len(large) >= max(FEW, len(wrong) / 2) and not any(bool(outside(far).any()) for far in large):

@@ -14,7 +14,8 @@ def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Pi
     """Draw one bar per kind of attention, labelled with its size, and with that size relative to the first
     one.
 
-    kibibytes: name -> KiB per token; all others are compared with the first one note: a line below the title
+    kibibytes: name -> KiB per token; all others are compared with the first one. `note` is a line below the
+    title
     """
     high = 0.42 * len(kibibytes)
     figure = card(6.0, high + 1.2, title, note)

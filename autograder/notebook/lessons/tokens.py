@@ -142,7 +142,9 @@ def merges_of(tokenizer: Tokenizer) -> list[tuple[int, int]]:
 
 
 def with_merges(merges: Sequence[tuple[int, int]]) -> Tokenizer:
-    """Return a byte-level Hugging Face tokenizer that has these merges and gives the same ids as ours."""
+    """Return a byte-level Hugging Face tokenizer that has these merges and gives the same ids as the course's
+    own tokenizer.
+    """
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     names = [byte_letters()[byte] for byte in range(256)]

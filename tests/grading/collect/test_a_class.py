@@ -40,8 +40,8 @@ class Person:
             self.first, self.last = Person(number - 1).first, Person(number - 1).last
 
     def called(self, week: int) -> str:
-        """Return the name that the person uses in that week; from the second week on, impostors use another
-        student's.
+        """Return the name that the person uses in a week; from the second week on, an impostor uses another
+        student's name.
         """
         victim = Person(self.number - IMPOSTOR + PLAIN)
         return (
@@ -151,7 +151,9 @@ def submission_of(folder: str, person: Person, week: int) -> str:
 
 
 def counted(course: Path) -> dict[str, tuple[str, int]]:
-    """Return, for each folder and lesson, the student and the number that the notebook there states."""
+    """Return, for each folder and lesson, the student and the number that the notebook there states;
+    ("damaged", 0) if it states none.
+    """
     found = {}
     for path in sorted((course / "submitted").glob("*/*/*.ipynb")):
         word = TAG.search(path.read_text(encoding="utf-8"))
@@ -172,9 +174,9 @@ def is_right(folder: str, owner: str, system: str) -> bool:
 
 
 def walk(course: Path, texts: dict[str, str], system: str, size: int, tmp_path: Path, said) -> dict:
-    """Collect the archives of three weeks, and then those of the first two weeks again. Check each time that
-    every file is accounted for and no work is in a wrong folder. Return what `counted` finds in the end;
-    `said()` returns what was printed.
+    """Collect the archives of three weeks, and then those of the first two weeks again, which must put
+    nothing back. Check each time that every file is accounted for and no work is in a wrong folder. Return
+    what `counted` finds in the end; `said()` returns what was printed.
     """
     people, work = [Person(number) for number in range(size)], Work(texts)
     add_students(course, {one.id: (one.first, one.last) for one in people if one.kind != STRANGER})

@@ -172,8 +172,8 @@ def test_the_longest_name_of_a_person_takes_no_time(name):
 
 @pytest.mark.parametrize("name", WORST)
 def test_a_notebook_of_a_megabyte_of_the_worst_is_placed_with_the_others(course, texts, tmp_path, name):
-    """Check that names of exercises are found in linear time. An earlier pattern took quadratic time on
-    spaces, and this search has no time limit.
+    """Check that the search for names of exercises in a notebook takes linear time. The search has no time
+    limit, and an earlier pattern took quadratic time on spaces.
     """
     worst = WORST[name][:999_000]
     text = notebook_of(worst)

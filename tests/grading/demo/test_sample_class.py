@@ -18,7 +18,7 @@ MISTAKES = sorted(
 
 @pytest.mark.parametrize("exercise_id, mistake", MISTAKES)
 def test_wrong_answers_of_the_sample_class_are_the_mistakes_they_claim(empty_course, exercise_id, mistake):
-    """Prove that each wrong answer, as typed into the notebook, is recognised by the judge."""
+    """Prove that the judge recognises the mistake in each wrong answer, as typed into the notebook."""
     exercise = find(exercise_id)
     work = SampleSubmission("somebody", answers={exercise_id: mistake}, lesson=exercise.lesson)
     names = {}

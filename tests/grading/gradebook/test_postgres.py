@@ -94,7 +94,7 @@ def test_the_same_grades_on_a_server(server, empty_course, tmp_path):
 
 
 def test_a_gradebook_that_moves_keeps_what_was_given_by_hand(server, first_course, request, tmp_path):
-    """Run the program that GRADING.md shows, unchanged except for the database's URL."""
+    """Run move_gradebook.py as GRADING.md shows it, unchanged except for the database's URL."""
     guide = (request.config.rootpath / "GRADING.md").read_text(encoding="utf-8")
     program = re.search(r"```python\n# move_gradebook.py\n(.*?)```", guide, re.DOTALL)[1]
     place, url = "postgresql://USER@HOST/DATABASE?sslmode=require", server.replace("/postgres", "/moved")

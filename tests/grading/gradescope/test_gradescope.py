@@ -74,8 +74,8 @@ def archive(course, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def autograder(archive):
-    """A stand-in for the folder /autograder as Gradescope's harness lays it out; `python` in it stands in for
-    the environment that setup.sh makes there.
+    """A stand-in for the folder /autograder as Gradescope's harness lays it out; its folder `python` stands
+    in for the environment that setup.sh makes there.
 
     subtle: it is outside pytest's folders, which other users may not enter.
     """
@@ -101,7 +101,9 @@ def write_python(root: Path, line: str) -> None:
 
 
 def graded(root: Path, status: int = 0) -> tuple[dict, str]:
-    """Run `run_autograder`. Return the results, which the student sees, and the output, which teachers see."""
+    """Run `run_autograder`, which must exit with `status`. Return the results, which the student sees ({} if
+    there are none), and the output, which teachers see.
+    """
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [root / "run_autograder"], cwd=root, env=env, capture_output=True, text=True, timeout=600

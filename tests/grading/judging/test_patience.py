@@ -55,7 +55,7 @@ def asked(monkeypatch) -> dict:
 
 
 def run(course: Path, softmax: str, cells: tuple[str, ...] = ()):
-    """Return the result of a submission with this body of softmax, and with `cells` added at its end."""
+    """Return the result of a submission whose softmax has this body and whose notebook ends with `cells`."""
     answers = {SOFTMAX: softmax}
     work = hand_in(course, SampleSubmission("ada", answers=answers))
     change(work, lambda notebook: notebook.cells.extend(map(new_code_cell, cells)))

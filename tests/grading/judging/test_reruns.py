@@ -1,4 +1,4 @@
-"""Tests reruns: if a rule restricts how answers may compute (such as "no loops"), their steps are recorded as
+"""Tests reruns: if a rule (such as "no loops") restricts how answers may compute, their steps are recorded as
 programs, which are then run again on other numbers.
 """
 

@@ -32,7 +32,9 @@ def right(scores):
 
 @contextlib.contextmanager
 def unharmed():
-    """Assert that the block leaves the process as it was: random numbers, settings, streams and limits."""
+    """Assert that the code in a `with` block leaves the process as it was: random numbers, settings, streams
+    and limits.
+    """
 
     def state():
         return (

@@ -54,7 +54,7 @@ def paths_in(value, path=()):
 
 
 def replaced(value, path, other):
-    """Return a copy of nested data with `other` at that path."""
+    """Return a copy of nested data with `other` at `path`."""
     if not path:
         return other
     copy = dict(value) if isinstance(value, dict) else list(value)
@@ -64,7 +64,9 @@ def replaced(value, path, other):
 
 @pytest.mark.parametrize("exercise_id", [SOFTMAX, "matmul.SelfAttention"])
 def test_a_forged_field_is_unreadable_or_judged(exercise_id):
-    """Replace each field by each of the odd values; the judge must not raise."""
+    """Replace each field by each value in OTHERS: the records must be refused as unreadable, or judged
+    without an error.
+    """
     exercise = find(exercise_id)
     cases = cases_of(exercise)[:2]
     expected = Expected(exercise, cases)

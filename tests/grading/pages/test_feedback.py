@@ -65,7 +65,7 @@ def check_cell(exercise_id: str):
 
 def fitted(folder, result: Result | None, *exercises: str, key: str = KEY) -> nbformat.NotebookNode:
     """Return what the preprocessor makes of a graded notebook with checks of these exercises. The
-    preprocessor finds the result in the current folder by `key`.
+    preprocessor looks for `result`, saved under KEY, in the current folder by `key`.
     """
     if result is not None:
         results.save(folder, KEY, result)

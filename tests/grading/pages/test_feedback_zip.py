@@ -1,5 +1,5 @@
-"""Tests that each page in the zip of a lesson's feedback is named so that the system gives it to the student
-who handed in the work.
+"""Tests that each page in the zip of a lesson's feedback is named so that Canvas or Moodle gives it to the
+student who handed in the work.
 """
 
 import shutil
@@ -37,7 +37,9 @@ MOODLE = {
 
 @pytest.fixture(scope="module")
 def graded(first_course, tmp_path_factory) -> Path:
-    """A course in which the lesson was collected from both systems and graded, and feedback was made."""
+    """A course in which the first lesson was collected from Canvas and from Moodle and graded, and its
+    feedback was made.
+    """
     folder = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("zip") / "course"))
     add_students(folder, CLASS)
     text = notebook_text(folder, SampleSubmission("x", STUB))
@@ -62,7 +64,7 @@ def packed(course: Path, system: str) -> dict[str, bytes]:
 
 
 def students_of(course: Path, files: dict[str, bytes]) -> dict[str, str]:
-    """Return, for each name in the archive, the student whom `collect` would find for it."""
+    """Return, for each path in `files`, the student whom `collect` would find for it."""
     paths = [name.split("/") for name in files]
     names = names_of(paths, {})
     with open_course(course).gradebook as book:

@@ -221,8 +221,8 @@ def test_a_lesson_that_is_not_ours_has_points_only():
 
 @pytest.fixture
 def course(tmp_path):
-    """A course with one lesson of one exercise: ada and bob have submission folders, and cyd has handed in
-    nothing. `grade_ada` grades ada.
+    """A course with three students and one lesson of one exercise; ada and bob have submission folders, and
+    cyd has handed in nothing. `grade_ada` grades ada.
     """
     (tmp_path / "nbgrader_config.py").write_text(CONFIG)
     with open_course(tmp_path).gradebook as book:

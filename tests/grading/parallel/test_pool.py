@@ -46,7 +46,7 @@ def test_no_two_submissions_of_one_student_run_at_the_same_time(monkeypatch, tmp
 
 
 def test_who_stops_early_waits_for_no_half_of_a_result(tmp_path):
-    """Stop while a process is still sending its result: these results take longer to send than to make."""
+    """Stop the grading while a process is still sending its result, which takes longer to send than to make."""
 
     class Work:
         def done(self, submission):

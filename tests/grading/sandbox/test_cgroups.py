@@ -57,7 +57,9 @@ def test_a_group_that_cannot_be_limited_is_not_left_behind():
 
 
 class Recorded:
-    """A replacement for Group that makes no control group, because the folder is an ordinary one."""
+    """A replacement for Group that makes no control group, because these tests use an ordinary folder in
+    place of a real group.
+    """
 
     def __init__(self, parent, limits):
         self.limits = limits

@@ -130,7 +130,9 @@ time.sleep(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
 @pytest.mark.parametrize("when", ["while it imports", "before its first line"])
 def test_the_warm_process_ends_with_the_one_that_started_it(when):
-    """Expect the warm process to be killed: it sleeps, so it cannot end by itself."""
+    """Expect the warm process to be killed when the process that started it ends: the warm process sleeps, so
+    it cannot end by itself.
+    """
     starter = subprocess.Popen(
         [sys.executable, "-c", STARTS, when],
         stdout=subprocess.PIPE,
@@ -173,8 +175,8 @@ for name, names in json.loads(sys.argv[1]).items():
 
 def test_of_what_lessons_import_only_what_shows_something_does_nothing():
     """Check that, of all modules from which lessons import, stubs replace only those in
-    autograder.notebook.lessons. An answer may compute with the others, even with those that import a replaced
-    module.
+    autograder.notebook.lessons, because an answer may compute with any of the others, even with one that
+    imports a replaced module.
     """
     imported = {}
     for file in (ROOT / "solutions").glob("*.py"):

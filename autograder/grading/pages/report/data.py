@@ -44,7 +44,9 @@ class Work:
 
     @property
     def errors(self) -> list[str]:
-        """The errors that stopped cells of the notebook, in the order of the cells."""
+        """The errors that stopped cells of the notebook, except NotImplementedError, in the order of the
+        cells.
+        """
         found = (output for _, outputs in sorted(self.result.outputs.items()) for output in outputs)
         stopped = [output for output in found if output.get("output_type") == "error"]
         return [
@@ -55,7 +57,9 @@ class Work:
 
     @property
     def started(self) -> bool:
-        """True if anything was answered, written questions included."""
+        """True if anything was answered, written questions included, or if the work has an error or a
+        problem.
+        """
         verdicts, points = self.result.verdicts.values(), self.row.points.values()
         answered = None in points or any(points) or any(v.state != NOT_STARTED for v in verdicts)
         return bool(answered or self.errors or self.outcome.problem)
@@ -83,7 +87,7 @@ class Lesson:
 
 def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Lesson]:
     """Return the lessons in which something was graded, or only `lesson` if it is not None. Raises UserError
-    if nothing was graded.
+    if nothing was graded, or if the gradebook lacks grades that were in it.
     """
     submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
     found = {submission: last_outcome(submission) for submission in submissions}

@@ -173,8 +173,8 @@ def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[
 
 
 def times(lesson: Lesson) -> dict:
-    """Return the seconds that the runs took, in total and by part. For a stored result, the time of its
-    original run is counted.
+    """Return how many seconds the runs took (total, median, and by part), and the slowest three runs. For a
+    stored result, the time of its original run is counted.
     """
     runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])
     parts: Counter[str] = Counter()

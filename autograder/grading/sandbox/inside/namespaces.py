@@ -45,8 +45,8 @@ def _limit_mounts(pidfd: int) -> None:
       there what other sandboxes do, for example their timers.
 
     subtle: bubblewrap cannot do this. A device file that it mounts read-only no longer works as a device, and
-    it has no options for the other two restrictions. The mounts can be changed only from the user namespace
-    that owns them. That is not the innermost user namespace, which is entered last.
+    bubblewrap has no options for the other two restrictions. The mounts can be changed only from the user
+    namespace that owns them. That is not the innermost user namespace, which is entered last.
     """
     found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)
     assert found is not None, "the kernel writes it for every pidfd"

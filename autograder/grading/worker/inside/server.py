@@ -2,9 +2,9 @@
 socket.
 
 It imports, once, everything that a submission may need, and then waits for messages on that socket. Each
-message carries file descriptors for one submission: its channel, a pipe that is closed when the process is no
-longer needed, a pidfd of a process in the sandbox, if there is one, and `cgroup.procs` of the control group,
-if there is one.
+message carries file descriptors for one submission: its channel, a pipe that is closed when the submission's
+process is no longer needed, a pidfd of a process in the sandbox, if there is one, and `cgroup.procs` of the
+control group, if there is one.
 """
 
 import contextlib
