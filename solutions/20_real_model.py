@@ -7,7 +7,7 @@ that can talk. There is a language model that other people have trained and give
 30 layers and a vocabulary of 49,152 tokens (Allal et al. 2025, Apache License 2.0). Its weights are numbers in a file.
 What turns these numbers into something that answers is code, and that code will be yours.
 
-By the end of this lesson you will have chatted with it, using your own code nearly all the way from the bytes of the
+By the end of this lesson you will have chatted with it, using your own code most of the way from the bytes of the
 file to the last token. In this lesson you will **build**
 
 1. `dequantise_q4`: weights from four bits each,

@@ -1099,7 +1099,7 @@ which takes about a third more numbers. Which learns faster?
 
 **LoRA afterwards.** Someone trained *all* weights and gives you `before` and `after` of one layer, both (O,
 I). Write `as_update(before, after, r)`, which returns A (r, I) and B (O, r), so that `before + B @ A` is as
-close to `after` as rank r allows. How close it gets shows how small the rank of the change really was.
+close to `after` as rank r allows. How close it gets shows how much of the change fits into rank r.
 """
 
 

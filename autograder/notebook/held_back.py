@@ -13,7 +13,7 @@ SECONDS = 2.0  # a check that takes longer shows that it is at work
 
 @contextmanager
 def nothing_shown() -> Iterator[None]:
-    """In a notebook, suppress displays and the output of other programs; everywhere, close the figures that
+    """Suppress, in a notebook, displays and the output of other programs. Close, everywhere, the figures that
     the block opened. (The probe suppresses prints and warnings.)
     """
     with ExitStack() as stack:

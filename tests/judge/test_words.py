@@ -178,7 +178,7 @@ CASES = [
     (
         "positions.apply_rope",
         "cat for stack",
-        "all first features of the pairs come before",
+        "the first features of all pairs come first",
         "def apply_rope(x, positions, base=10000.0):\n"
         "    d = x.shape[-1]\n    if d % 2:\n        raise ValueError('odd')\n"
         "    angles = positions[:, None] * base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)\n"

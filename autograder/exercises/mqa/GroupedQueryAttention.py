@@ -45,8 +45,8 @@ class GroupedQueryAttention(nn.Module):
 
 
 class Reference(kv_heads.Reference):
-    """The shared reference as a separate class, because loading an exercise renames its reference after the exercise.
-        
+    """The shared reference as a separate class, because loading an exercise renames its reference after the
+    exercise.
     """
 
 
