@@ -59,8 +59,8 @@ def fill(folder: Path, size: int, works: list[SampleSubmission] = HONEST) -> Non
 
 
 def seconds(command: list[str], folder: Path) -> tuple[float, float, float]:
-    """Run a command and return (wall time, CPU time of all its processes, memory of its largest process in
-    MB), the times in seconds. Exit if the command fails.
+    """Run a command and return (wall time, CPU time of all its processes, memory of the largest process
+    that this program has run so far), in seconds and MB. Exit if the command fails.
     """
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -72,8 +72,8 @@ def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
 
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
-    """Return the sketch of an answer's gradients, without those that the reference lacks, because they are
-    never compared.
+    """Return the sketch of an answer's gradients. If the reference has gradients, those that it lacks are left
+    out: they are never compared.
     """
     if "gradients" not in right:
         return sketch(steps.get("gradients"))

@@ -135,7 +135,8 @@ EXERCISE = Exercise(
         "head serves several query heads. `repeat_interleave` puts the copies of a head next to each other; "
         "`repeat` puts copies of the whole block one after the other.",
         "In outline: raise a ValueError unless n_heads divides d_model and n_kv_heads divides n_heads; project "
-        "and split into heads; repeat key and value heads in the order 0 0 1 1 2 2 (for six query heads over "
-        "three); then apply masked attention, merge the heads, and apply the output projection as before.",
+        "and split into heads; repeat key and value heads in the order 0 0 1 1 2 2 (for six query heads "
+        "and three key heads); then apply masked attention, merge the heads, and apply the output projection as "
+        "before.",
     ),
 )

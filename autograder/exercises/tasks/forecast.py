@@ -155,8 +155,8 @@ EXERCISE = Exercise(
     hints=(
         "After the first step you have a forecast. Treat it as if it had been observed: append it to the "
         "series before you ask for the next one.",
-        "The model always reads a window as long as the history. When a new value comes in at the end, "
-        "the oldest one has to go at the beginning.",
+        "The model always reads a window as long as the history. When you append a new value at the end, "
+        "the oldest one drops out at the beginning.",
         "In outline: switch gradients off, and repeat `steps` times: call the model on the last N values, keep its "
         "forecast, and append it. Return the forecasts as (B, steps).",
     ),

@@ -215,7 +215,7 @@ EXERCISE = Exercise(
         "Take the text abc with the merges (b, c), then (a, b). First bc is merged, and no ab is left. In the other "
         "order the result would be different.",
         "You have built `merge_pair`, which applies one merge to a whole list of ids. Call it once for each "
-        "merge, in the order of the list. Which new id does the first merge get?",
+        "merge, in the order of `merges`. Which new id does the first merge get?",
         "In outline: turn the text into a list of its UTF-8 bytes; loop over the merges with `enumerate`; let "
         "merge number k replace its pair by 256 + k in the list; return the list.",
     ),

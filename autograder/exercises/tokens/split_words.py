@@ -120,7 +120,8 @@ EXERCISE = Exercise(
         'Mark every word boundary of "Hi, you": before H, after i, before y and after u. The pieces are '
         "what lies between the marks.",
         "In Python's `re`, the pattern \\b matches a word boundary, and `re.split` cuts there. It also cuts at "
-        "both ends of a text that begins or ends with a word, which leaves empty strings.",
+        "the start of a text that begins with a word, and at the end of one that ends with a word. Such a cut "
+        "leaves an empty string.",
         "In outline: split the text at every word boundary, and keep the pieces that are not empty.",
     ),
 )

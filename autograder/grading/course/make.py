@@ -112,7 +112,8 @@ def make_course(
 def _checked_id(course_id: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", course_id, re.ASCII):
         raise UserError(
-            f"{course_id!r} cannot be the id of a course: letters, digits, and . _ - between them."
+            f"{course_id!r} cannot be the id of a course. An id holds letters, digits and . _ -, and begins with a "
+            "letter or a digit."
         )
     return course_id
 

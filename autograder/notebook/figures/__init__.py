@@ -10,7 +10,9 @@ tensors or lists, which are only read.
     bars     one chart for each row of numbers: `bars`, `one_query`
     curves   what an experiment measured: `curves`, `panels`
     verdict  a wrong result beside the expected one, for `check`: `expected_and_yours`
-    style    cards, axes, and the Picture; palette has the colours, words formats numbers
+    style    cards, axes, and the Picture
+    palette  the colours
+    words    numbers as text
 
 A figure that only one lesson needs is in autograder/notebook/lessons/TOPIC.py; pictures that appear only in a
 lesson's text are made by images/TOPIC.py, which is not part of this package.

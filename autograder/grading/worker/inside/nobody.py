@@ -3,6 +3,7 @@
 The process can then read only what every user may read.
 """
 
+import contextlib
 import os
 import sys
 
@@ -11,22 +12,24 @@ LIBRARIES = (os.__file__, sys.prefix)
 
 
 def become_nobody() -> bool:
-    """Change the user of this process to `nobody`, and return whether that worked. Nothing changes if the
-    process does not run as root, or if the user `nobody` has no permission to read Python's libraries.
+    """Change the user of this process to `nobody`, and return whether that worked. Everything stays as
+    it was if the process does not run as root, or if `nobody` has no permission to read Python's libraries.
     """
     if sys.platform != "linux" or os.geteuid() != 0:
         return False
-    try:
+    group, groups = os.getgid(), os.getgroups()
+    with contextlib.suppress(OSError):
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, 0)  # for now: the saved user id is still root's
-    except OSError:
-        return False
-    if not all(os.access(place, os.R_OK, effective_ids=True) for place in LIBRARIES):
+        if all(os.access(place, os.R_OK, effective_ids=True) for place in LIBRARIES):
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+            return True
+    with contextlib.suppress(OSError):
         os.setresuid(0, 0, 0)
-        return False
-    os.setresuid(NOBODY, NOBODY, NOBODY)
-    return True
+        os.setresgid(group, group, group)
+        os.setgroups(groups)
+    return False
 
 
 def can_become_nobody() -> bool:

@@ -1,0 +1,47 @@
+"""Tests that a grader that is root gives up its rights, or stays as it was."""
+
+import os
+
+import pytest
+
+from autograder.grading.worker.inside import nobody
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+def rights() -> tuple:
+    return os.getresuid(), os.getresgid(), sorted(os.getgroups())
+
+
+def in_a_child(work) -> bool:
+    """Return whether `work()` returns True in a child process."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            os.setgroups([0, 4])
+            status = 0 if work() else 1
+        finally:
+            os._exit(status)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def test_it_becomes_nobody_in_every_respect(monkeypatch):
+    monkeypatch.setattr(nobody, "LIBRARIES", ("/",))  # Python itself may lie in a folder of root's own
+
+    def work():
+        return nobody.become_nobody() and rights() == ((nobody.NOBODY,) * 3, (nobody.NOBODY,) * 3, [])
+
+    assert in_a_child(work)
+
+
+def test_it_stays_as_it_was_where_nobody_cannot_read_the_libraries(tmp_path, monkeypatch):
+    tmp_path.chmod(0o700)
+    (tmp_path / "lib").mkdir()
+    monkeypatch.setattr(nobody, "LIBRARIES", (str(tmp_path / "lib"),))
+
+    def work():
+        before = rights()
+        return not nobody.become_nobody() and rights() == before
+
+    assert in_a_child(work)
