@@ -201,7 +201,7 @@ layer decides for itself how large it is. Could the network decide how *much* of
 let a second layer say what the feature is?
 
 ![x goes two ways: through gate and SiLU, and through up. The two are multiplied entry by entry, and down brings
-the product back to the width D](../images/open_gate.svg)
+the product back to the width D. Beside it the curve of SiLU, with that of ReLU dotted](../images/open_gate.svg)
 
 By hand, with one feature: a gate of 2 gives $\text{SiLU}(2) = 2 \cdot \sigma(2) = 1.76$, and an `up` of 3 makes it
 5.28. With a gate of -4 the same `up` becomes $-4 \cdot \sigma(-4) \cdot 3 = -0.22$: almost shut.
@@ -426,8 +426,8 @@ r"""
 The model adds an embedding table, used at both ends, a list of layers, and a norm after the last one.
 
 ![One layer: the stream runs straight through. One branch goes through norm1 and the attention, another through
-norm2 and SwiGLU; each is added back. The model: table, 30 layers, norm, and the same table
-again](../images/llama_flow.svg)
+norm2 and SwiGLU; each is added back. The attention takes the old cache and gives the new one. The model:
+table, 30 layers, norm, and the same table again](../images/llama_flow.svg)
 
 By hand: with $d = 576$ and $d_{\text{ff}} = 1536$ a layer has $2 \cdot 576^2 + 2 \cdot 576 \cdot 192$ weights
 in its attention, $3 \cdot 576 \cdot 1536$ in its network and $2 \cdot 576$ in its norms, 3.5 million in all.

@@ -493,7 +493,7 @@ Only over the tokens of the answer. All others are *read*, as before, and have n
 instead, the id that `F.cross_entropy` leaves out.
 
 ![Tokens of a question and an answer, and below them the targets: ignored under the question but for its last token,
-which has the answer's first token as its target](../images/answer_targets.svg)
+which has the answer's first token as its target, and under the last token of all](../images/answer_targets.svg)
 
 By hand, for the tokens q1 q2 a1 a2, of which the last two are the answer. The target at each position is the
 token that comes *next*, if that belongs to the answer: none, a1, a2, none. The last token of the question
