@@ -57,12 +57,12 @@ their latest check. Run the cell again whenever you have built another one.
 
 # %%
 def top_k(logits, k):
-    """Ready-made: all but the k largest become -inf."""
+    """Ready-made: all below the k-th largest become -inf."""
     return logits.masked_fill(logits < logits.topk(k).values[..., -1:], -torch.inf)
 
 
 def top_p(logits, p):
-    """Ready-made: all but the most probable ones, which together have p, become -inf."""
+    """Ready-made: all but the most probable ones, which together have at least p, become -inf."""
     sorted_probs, order = logits.softmax(-1).sort(descending=True)
     dropped = sorted_probs.cumsum(-1) - sorted_probs >= p
     return logits.masked_fill(dropped.gather(-1, order.argsort(-1)), -torch.inf)
@@ -694,7 +694,7 @@ r"""
 
 # %%
 def ids_of_text(text):
-    """The careless way: one text, in which whatever looks like a special token becomes one."""
+    """The careless way: one text, in which each of the two marks becomes a special id."""
     special = {"<|im_start|>": file.tokenizer.start, "<|im_end|>": file.tokenizer.end}
     pieces = text.replace("<|", "\0<|").replace("|>", "|>\0").split("\0")
     parts = [[special[piece]] if piece in special else encode(piece) for piece in pieces]

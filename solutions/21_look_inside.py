@@ -525,7 +525,7 @@ def without(model, heads, n_heads):
 
 
 def loss_without(model, heads, ids, period, n_heads):
-    """The mean loss of the tokens that can be known."""
+    """The mean loss of the tokens after position `period`."""
     with torch.no_grad(), without(model, heads, n_heads):
         return losses_of(model(ids), ids)[:, period:].mean().item()
 
@@ -1168,7 +1168,7 @@ if real is not None:
         {f"{mine}, with one state of {theirs}": tables[mine, theirs].clamp(0, 1)},
         ["The", "capital", "of", mine, "is"],
         "Where the answer passes",
-        note="0: the answer stays; 1: it is the other country's",
+        note="0: the logit difference stays; 1: it is that of the other text",
         ylabel="token",
     )
 else:
@@ -1389,7 +1389,7 @@ if real is not None:
     picture = heat(
         {"right capital minus the other, mean of eight texts": mean.T},
         [*map(str, range(9)), "network"],
-        "What each part writes into the answer",
+        "What each head and network writes into the answer",
         note="blue for, red against; darkest at 2",
         high=2.0,
     )

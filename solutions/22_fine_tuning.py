@@ -176,7 +176,7 @@ for size in sizes:
         f"blocks of {size:4d}: {4 + 16 / size:.2f} bits a weight, error of the ordinary weights:",
         ", ".join(f"{error[-1]:.1%} with {name}" for name, error in errors.items()),
     )
-title = "Small blocks cost bits, large ones lose weights to outliers"
+title = "The error grows with the block, most with outliers"
 figures.curves(errors, sizes, title=title, xlabel="entries in a block", ylabel="error", log_x=True)
 
 # %% [markdown]
