@@ -1390,7 +1390,7 @@ if real is not None:
         {"right capital minus the other, mean of eight texts": mean.T},
         [*map(str, range(9)), "network"],
         "What each head and network writes into the answer",
-        note="blue for, red against; darkest at 2",
+        note="blue for, orange against; darkest at 2",
         high=2.0,
     )
 else:
