@@ -9,19 +9,19 @@ it?
 Looking is not enough. An attention map may show a head that looks at just the right token, and the model may do as well
 without it. In this lesson you look, and then you **intervene**. You take a head away, or put another hidden state in
 its place, and measure what changes. Most claims about a cut or an exchange are tested against the same intervention
-somewhere else. The field is called **mechanistic interpretability**.
+somewhere else. This is part of **mechanistic interpretability**.
 
 In this lesson you will **build**
 
-1. the tool that reads what any part of a model returned, a **forward hook**,
-2. the score that finds **induction heads**, the heads that copy,
+1. the tool that reads what any part of a model returned, with a **forward hook**,
+2. the score that finds **induction heads**, which look for what comes next in a repeated text,
 3. what every single head adds, and a layer without some of its heads,
 4. the **logit lens**: what the model would say after each layer,
 5. **activation patching**: one hidden state of another run, put into this one,
 6. **logit attribution**: how much of an answer each of 301 parts has written.
 
-First you grow heads that work together in your own small model and watch them form; then you find the same heads in
-SmolLM2, and trace *Paris* through its layers.
+First you grow heads that work together in your own small model and watch them form; then you find heads of the same
+kinds in SmolLM2, and trace an answer through its layers.
 
 **You need** lesson 04 (heads), lesson 11 (a language model and its loss) and, for the real model, what `make model`
 has fetched for lesson 20. Without it the lesson works on the small model, and says what it leaves out.
@@ -306,7 +306,7 @@ r"""
 - *Key $i - P$.* That is the *same* letter. You want the one that comes after it.
 - *The whole diagonal.* `weights.diagonal(1 - period, -2, -1)` begins with query $P - 1$, which is still in the first
   block. That is one entry too many.
-- *The score proves a habit, not a use.* Section 3 takes the head away.
+- *The score taken for a proof of use.* It shows where a head looks. Section 3 takes the head away.
 
 **See it run.** Train the copier on blocks of 5 to 14 random letters that repeat until the text has 32. The
 block's length changes from sample to sample, so that counting positions gets a head only part of the way. Watch the
@@ -525,7 +525,7 @@ def without(model, heads, n_heads):
 
 
 def loss_without(model, heads, ids, period, n_heads):
-    """The mean loss of the tokens that can be known."""
+    """The mean loss of the tokens after position `period`."""
     with torch.no_grad(), without(model, heads, n_heads):
         return losses_of(model(ids), ids)[:, period:].mean().item()
 
@@ -951,8 +951,8 @@ def logit_lens(hiddens, norm, unembedding):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *No norm.* The early states are small and the late ones large, so without the norm the logits of
-two layers cannot be compared; and the norm's own weights are missing.
+**What goes wrong.** *No norm.* In SmolLM2 the early states are small and the late ones large, so without the norm the
+sizes of the logits of two layers cannot be compared; and the norm's own weights are missing.
 
 **See it run.** What the model would say after each layer, at the last token of *The capital of France is*, and the
 rank of the right word (1 is the first) among all 49,152:
@@ -1168,7 +1168,7 @@ if real is not None:
         {f"{mine}, with one state of {theirs}": tables[mine, theirs].clamp(0, 1)},
         ["The", "capital", "of", mine, "is"],
         "Where the answer passes",
-        note="0: the answer stays; 1: it is the other country's",
+        note="0: the logit difference stays; 1: it is that of the other text",
         ylabel="token",
     )
 else:
@@ -1389,8 +1389,8 @@ if real is not None:
     picture = heat(
         {"right capital minus the other, mean of eight texts": mean.T},
         [*map(str, range(9)), "network"],
-        "What each part writes into the answer",
-        note="blue for, red against; darkest at 2",
+        "What each head and network writes into the answer",
+        note="blue for, orange against; darkest at 2",
         high=2.0,
     )
 else:
@@ -1443,8 +1443,8 @@ texts these networks write a part of the word as well.
 
 ## Explore
 
-Look at any head of any layer, on a text that repeats. Can you find the induction head at once? Can you find a
-head that you would not dare to name?
+Look at any head of any layer, on a text that repeats. How do you recognise an induction head? Can you find a head
+that you would not dare to name?
 """
 
 # %% explore
@@ -1481,15 +1481,15 @@ explorer
 r"""
 <details><summary>An answer</summary>
 
-In head 6 of layer 18, most words in the second half look at the word *after* their first occurrence. Head 0 of layer 16
-and head 1 of layer 11 mostly look at the word before. Many others look at the first token, with some colour here and
-there that no short sentence describes. In this lesson a few heads have got a name, and most have none.
+In SmolLM2, most words in the second half look, in head 6 of layer 18, at the word *after* their first occurrence.
+Head 0 of layer 16 and head 1 of layer 11 mostly look at the word before. Many others look at the first token, with some
+colour here and there that no short sentence describes. In this lesson a few heads have got a name, and most have none.
 
 </details>
 
 ## See the whole computation
 
-What each head adds, and that the sum is what the layer adds:
+What each head adds, and the sum over the heads:
 """
 
 # %%
@@ -1543,7 +1543,8 @@ texts the model does not depend on this head alone.
 compare logit diff (Maria vs. other name) to ablating random heads in layer 5. No, there could be backup heads."
 
 *One and a half points.* "It only shows one example. I would remove the head and look whether the loss goes up. No,
-because maybe it is needed for other sentences." (Half: no rival. Half for the first: nothing on use.)
+because maybe it is needed for other sentences." (Nothing: not a word on what the head adds or whether that is
+used. Half: no rival. One.)
 
 *0 points.* "If the map shows it, the head does it; maps are computed from the weights."
 ### END MARK SCHEME
@@ -1555,8 +1556,8 @@ r"""
 
 Not graded, and harder than they look.
 
-**Capitals, or countries?** Section 7 found a head that writes much of the capital. Does it also write *French* after
-*The language of France is*? Try the same heads on languages, and then on a question in which no country occurs.
+**Capitals, or countries?** Section 7 found a head with a large share in the answer. Does it also help with *French*
+after *The language of France is*? Try the same heads on languages, and then on a question in which no country occurs.
 
 <details><summary>An answer</summary>
 
@@ -1575,11 +1576,13 @@ def differences(heads=()):
     return torch.cat(found)
 
 
+print("whole", differences().mean().item())
 for head in writers:
     print(head, (differences() - differences([head])).mean().item())
 ```
 
-A head that costs a lot in one question and nothing in another has told you something about the question.
+On these four texts, too, the difference loses more than half of its mean without head 4 of layer 23, and far less
+without any one of the other three. So that head is not for capitals only.
 
 </details>
 
@@ -1622,19 +1625,19 @@ With your two tools it needs two runs of the model; one hook would do it in one.
 important only because zeros are something the model has never seen?
 
 **Path patching.** Patch only what the previous-token head adds to the *keys* of layer 1, not to its queries and
-values (Goldowsky-Dill et al. 2023). Which of the three does the induction head read?
+values (Goldowsky-Dill et al. 2023). Through which of the three does it matter most to the induction heads?
 
 ## In practice
 
-- **Circuits.** Wang et al. (2023) traced 26 heads of GPT-2 that together find the indirect object of a sentence, with
-  ablations and patches like yours.
-- **Features instead of heads.** A single neuron often means several things at once. **Sparse autoencoders** ([Bricken
-  et al. 2023](https://transformer-circuits.pub/2023/monosemantic-features)) split a layer's activations into thousands
-  of directions, and people who rated some of them found one meaning in most.
+- **Circuits.** Wang et al. (2023) traced 26 heads of GPT-2 small that together find the indirect object of a
+  sentence, with ablations and patches of paths.
+- **Features instead of heads.** A single neuron often responds to several unrelated things. **Sparse autoencoders**
+  ([Bricken et al. 2023](https://transformer-circuits.pub/2023/monosemantic-features)) split a layer's activations into
+  thousands of directions. In a model of one layer, most of those that were rated were easier to interpret than neurons.
 - **Editing.** Meng et al. (2022) found by patching where a fact passes, and rewrote it there. What follows from an
   edited fact often does not change with it (Cohen et al. 2023, [arXiv:2307.12976](https://arxiv.org/abs/2307.12976)).
-- **Libraries.** TransformerLens has hooks under fixed names, for many models; nnsight reads and changes the parts of
-  any PyTorch model under their own names. What your hooks do by hand, they do for you.
+- **Libraries.** TransformerLens has hooks under fixed names, for many models; nnsight reads and changes what
+  the parts of a PyTorch model return, under the parts' own names. What your hooks do by hand, they do for you.
 
 ## Read more
 

@@ -2,14 +2,14 @@
 r"""
 # 22 Teach a real model something new: what does it take, and what is lost?
 
-SmolLM2 answers questions in whole sentences. You want it to answer in your own form, every time, without showing it
+In lesson 20 SmolLM2 answered in sentences. You want it to answer in your own form, every time, without showing it
 examples in every prompt. Training all of its 135 million numbers with Adam would take the memory of at least four such
 models (the weights, their gradients, and Adam's two running means, all in the same precision), and might ruin what it
 knows.
 
-**LoRA** leaves every weight as it is, and learns a small update next to it, here with less than one per cent as many
-numbers. Together with four-bit weights (**QLoRA**) it fits the fine-tuning of a large model on a single GPU (Dettmers
-et al. 2023).
+**LoRA** leaves every weight as it is, and learns small updates next to some of the matrices, in SmolLM2 here with less
+than one per cent as many numbers as the model has. Together with four-bit weights (**QLoRA**) it fits the fine-tuning
+of a large model on a single GPU (Dettmers et al. 2023).
 
 In this lesson you will **build**
 
@@ -176,7 +176,7 @@ for size in sizes:
         f"blocks of {size:4d}: {4 + 16 / size:.2f} bits a weight, error of the ordinary weights:",
         ", ".join(f"{error[-1]:.1%} with {name}" for name, error in errors.items()),
     )
-title = "Small blocks cost bits, large ones lose weights to outliers"
+title = "The error grows with the block, most with outliers"
 figures.curves(errors, sizes, title=title, xlabel="entries in a block", ylabel="error", log_x=True)
 
 # %% [markdown]
@@ -493,7 +493,7 @@ Only over the tokens of the answer. All others are *read*, as before, and have n
 instead, the id that `F.cross_entropy` leaves out.
 
 ![Tokens of a question and an answer, and below them the targets: ignored under the question but for its last token,
-which has the answer's first token as its target](../images/answer_targets.svg)
+which has the answer's first token as its target, and under the last token of all](../images/answer_targets.svg)
 
 By hand, for the tokens q1 q2 a1 a2, of which the last two are the answer. The target at each position is the
 token that comes *next*, if that belongs to the answer: none, a1, a2, none. The last token of the question
@@ -532,7 +532,7 @@ def answer_targets(ids, answer, ignore=-100):
 # %% [markdown]
 r"""
 **What goes wrong.** *The mask does not move.* Then the first token of the answer is never learned, and the
-token after the answer is. The model learns to continue answers that someone else has begun.
+token after the answer, if there is one, is. The model learns to continue answers that someone else has begun.
 
 **See it run.** A question and an answer of numbers, and what is learned from them:
 """
@@ -985,7 +985,7 @@ old answers. See *On your own*.
 ## Explore
 
 How much error do four bits cost, and for which block size, if a few weights are far larger than the rest? Take the
-outliers away (set them to 1): the error still grows with the block, but is far smaller.
+outliers away (set them to 1): the error still grows with the block, but is smaller for every block size.
 """
 
 
@@ -1049,14 +1049,16 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** Four numbers of 4 bytes for each parameter, 112 GB: weights, gradients, and two means, 28
-GB each. With LoRA, gradients and means exist only for the small matrices, less than one per cent, so that 28
-GB of weights remain, and these can be quantised because they no longer change (four bits: an eighth of it).
+GB each. With LoRA, gradients and means exist only for the small matrices, at a small rank less than one per
+cent as many, so that 28 GB of weights remain, and these can be quantised because they no longer change (four bits: an
+eighth of it, and the scales).
 
 With `up` at zero the update is zero, so that training starts from the model as it is. If both were zero, the
 gradient of each, a product with the other, would be zero as well, and nothing would ever move.
 
-Not much. The forward pass is at least as long as before, and the gradient of the activations must pass through all
-layers; only the gradients of the weights are saved, about a third of the products of a step.
+Not many times as fast. The forward pass is at least as long as before, and the gradient of the activations must pass
+through all layers. Only the gradients of the frozen weights are saved, about a third of the products of a step, and
+Adam's step on these weights.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1065,7 +1067,8 @@ without the count.
 
 **1 point** for: the update starts at zero; if both were zero there would be no gradient. Half for one of the two.
 
-**1 point** for: no, forward and the gradient of the activations remain; only weight gradients are saved.
+**1 point** for: no, forward and the gradient of the activations remain; only weight gradients (and Adam's step) are
+saved. Half for what is saved without what remains.
 
 **Sample answers.**
 
@@ -1074,7 +1077,8 @@ is unchanged at the start; if A=0 too both gradients vanish. Step time is only s
 through all layers."
 
 *One and a half points.* "It saves the optimizer states. One is zero so it starts from the original. Yes it's faster
-because fewer parameters." (Half, half, and half a point for naming that fewer gradients are computed.)
+because fewer gradients are computed." (Half: no count. Half: not why only one. Half: nothing on
+what remains.)
 
 *0 points.* "LoRA compresses the model to a low rank."
 ### END MARK SCHEME
@@ -1147,19 +1151,19 @@ does the change begin?
 
 - **Where, and how fast.** Schulman et al. (2025) advise updates in *all* layers, those of the feed-forward networks
   above all, and found the best learning rate to be about ten times as high as in full training.
-- **QLoRA** (Dettmers et al. 2023): four bits whose 16 values lie where a normal distribution has its weights,
-  scales that are quantised again, and LoRA in 16 bits on top. It fitted the largest LLaMA of its day on one
+- **QLoRA** (Dettmers et al. 2023): four bits whose 16 values follow the quantiles of a normal distribution, scales
+  that are quantised again, and LoRA in 16 bits on top. The largest LLaMA of its day was fine-tuned like this on one
   GPU with 48 GB.
 - **Many adapters, one model.** A server can keep one base and many updates, and apply the right one to each request.
 - **Questions as targets.** That only answers are learned is usual, and not settled: Shi et al. (2024) found that
   learning the questions as well can be better where questions are long, answers short, or examples few.
-- **Forgetting.** On code and mathematics, Biderman et al. (2024) measured that LoRA learns less than full
-  fine-tuning, and forgets less.
+- **Forgetting.** On code and mathematics, Biderman et al. (2024) measured that LoRA of the usual small ranks learns
+  less than full fine-tuning, and that LoRA forgets less.
 
 ## Read more
 
-- Hu et al.: *LoRA*, 2021, [arXiv:2106.09685](https://arxiv.org/abs/2106.09685). Sections 4 and 7: the idea, and when
-  a small rank is enough.
+- Hu et al.: *LoRA*, 2021, [arXiv:2106.09685](https://arxiv.org/abs/2106.09685). Sections 4 and 7: the idea, and how
+  small a rank was enough.
 - Dettmers et al.: *LLM.int8()*, 2022, [arXiv:2208.07339](https://arxiv.org/abs/2208.07339). A scale for each row or
   column, and what outliers do.
 - Dettmers et al.: *QLoRA*, 2023, [arXiv:2305.14314](https://arxiv.org/abs/2305.14314). Blocks, and training on
@@ -1177,18 +1181,17 @@ does the change begin?
 
 # %% [markdown]
 r"""
-**You have opened a real model, and taught it.** Look at what of yours ran in it.
-
-**What of it ran.** In a language model that other people trained:
+**You have opened a real model, and taught it.** These parts ran in it or around it, in lessons 20 to 22 (for
+those of lessons 07 to 12 that you do not have, ready-made ones):
 
 | in SmolLM2 | your part | lesson |
 |---|---|---|
 | text becomes ids, and ids text | `bpe_encode`, `bpe_decode` | 10 |
 | a conversation becomes ids | `chat_ids` | 20 |
 | four bits become a weight | `dequantise_q4` | 20 |
-| a token knows where it stands | `apply_rope` | 07 |
+| positions enter queries and keys | `apply_rope` | 07 |
 | what is read from the stream is normalised | `rms_norm` | 08 |
-| tokens look at each other, layer by layer | `LlamaAttention`, `LlamaLayer`, `Llama` | 20 |
+| tokens look at earlier ones, layer by layer | `LlamaAttention`, `LlamaLayer`, `Llama` | 20 |
 | a word is chosen | `top_k_logits`, `top_p_logits`, `sample` | 12 |
 | an answer is written | `generate_cached` | 20 |
 | it is measured | `next_token_loss` | 11 |
