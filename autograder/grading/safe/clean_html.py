@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pygments.token import STANDARD_TYPES
 
-from autograder.grading.safe.pictures import is_showable
+from autograder.grading.safe.pictures import Room
 
 LISTED_TAGS = (
     "a abbr b blockquote br caption code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img li "
@@ -61,6 +61,7 @@ class _Page:
     """
 
     pictures: tuple[str, ...]
+    room: Room
     made: list[str] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
     spans: int = MOST_SPANNED
@@ -73,7 +74,7 @@ def clean_again(source: str | bytes) -> str:
     return clean(source, (*PICTURES, OWN))
 
 
-def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
+def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES, room: Room | None = None) -> str:
     """Return the HTML with only the allowed tags and attributes; other tags are shown as text.
 
     subtle: the source is not parsed as a browser would parse it, because that takes hours for some short
@@ -81,7 +82,7 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
     value and text.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
-    page = _Page(pictures)
+    page = _Page(pictures, room or Room())
     position = 0
     while (begin := text.find("<", position)) >= 0:
         page.made.append(as_text(text[position:begin]))
@@ -169,7 +170,7 @@ def as_text(text: str) -> str:
 def _allowed(tag: str, name: str, value: str, page: _Page) -> bool:
     if tag == "img" and name == "src":
         is_own = value.startswith(OWN) and OWN in page.pictures
-        return is_own or (value.startswith(page.pictures) and is_showable(value.partition(",")[2]))
+        return is_own or (value.startswith(page.pictures) and page.room.holds(value.partition(",")[2]))
     if tag == "a" and name == "href":
         return value.lower().startswith(("http://", "https://", "mailto:", "#"))
     if name in ("colspan", "rowspan"):

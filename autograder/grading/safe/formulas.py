@@ -42,6 +42,7 @@ DEEPEST = 40  # nested elements; the lessons have at most 11, and readers of the
 LONGEST = 2000
 LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
 ATTACHMENT = "attachment:"
+MOST_EMBEDDED = 10_000_000  # characters of pictures in one text, which may show the same one again and again
 FORMULA = re.compile(r"\\[(\[]|\\begin")
 SIGN = re.compile("[-−+]")
 BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
@@ -166,6 +167,7 @@ class _Renderer(IPythonRenderer):
         super().__init__(**options)
         self._mark = f"formula{secrets.token_hex(8)}n"  # cannot be guessed by the author of the text
         self._formulas: list[tuple[str, str]] = []
+        self._room = MOST_EMBEDDED
 
     def inline_math(self, body: str) -> str:
         return self._marked(body, f"${body}$", block=False)
@@ -200,7 +202,11 @@ class _Renderer(IPythonRenderer):
             return super()._embed_image_or_attachment(src)
         names = {_plain_name(name): name for name in self.attachments}
         name = names.get(_plain_name(src.removeprefix(ATTACHMENT)))
-        return src if name is None else super()._embed_image_or_attachment(ATTACHMENT + name)
+        if name is None or self._room <= 0:
+            return src
+        embedded = super()._embed_image_or_attachment(ATTACHMENT + name)
+        self._room -= len(embedded)
+        return embedded
 
     def _marked(self, latex: str, source: str, block: bool) -> str:
         source = escape(source)

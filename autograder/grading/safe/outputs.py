@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.grading.safe.clean_html import clean
-from autograder.grading.safe.pictures import is_showable
+from autograder.grading.safe.pictures import Room
 from autograder.untrusted import as_text
 
 # subtle: nbconvert's time for a terminal's escape sequence grows with the square of its length; colours are short.
@@ -30,13 +30,14 @@ class Shown:
 
     def __init__(self) -> None:
         self._left = MOST_SHOWN
+        self._room = Room()
 
     def plain_outputs(self, outputs: list) -> list[dict]:
         """Return the outputs of one cell in nbformat's form, with only the fields that are known and safe.
         When the total size is used up, the remaining outputs are replaced by a note.
         """
         made: list[dict] = []
-        for plain in filter(None, map(_plain, outputs[:MOST_OUTPUTS])):
+        for plain in filter(None, (_plain(output, self._room) for output in outputs[:MOST_OUTPUTS])):
             size = len(json.dumps(plain))
             if size > self._left:
                 return [*made, new_output("stream", name="stderr", text=NO_ROOM)]
@@ -45,7 +46,7 @@ class Shown:
         return made
 
 
-def _plain(output: Any) -> NotebookNode | None:
+def _plain(output: Any, room: Room) -> NotebookNode | None:
     kind = output.get("output_type") if isinstance(output, dict) else None
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
@@ -58,22 +59,22 @@ def _plain(output: Any) -> NotebookNode | None:
         )
     if kind in ("display_data", "execute_result") and isinstance(output.get("data"), dict):
         more = {"execution_count": None} if kind == "execute_result" else {}
-        return new_output(kind, data=_plain_data(output["data"]), **more)
+        return new_output(kind, data=_plain_data(output["data"], room), **more)
     return None
 
 
-def _plain_data(data: dict) -> dict:
+def _plain_data(data: dict, room: Room) -> dict:
     kept = {"text/plain": _text(data.get("text/plain", ""))}
     for mime in ("image/png", "image/jpeg"):
         picture = data.get(mime)
         if not isinstance(picture, str) or not BASE64.fullmatch(picture):
             continue
-        if len(picture) <= LARGEST_PICTURE and is_showable(picture):
+        if len(picture) <= LARGEST_PICTURE and room.holds(picture):
             kept[mime] = picture
         else:
             kept["text/plain"] += TOO_LARGE
     if isinstance(data.get("text/html"), str) and len(data["text/html"]) <= LONGEST_HTML:
-        kept["text/html"] = clean(_text(data["text/html"], LONGEST_HTML))
+        kept["text/html"] = clean(_text(data["text/html"], LONGEST_HTML), room=room)
     return kept
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from nbformat import NotebookNode, from_dict
 
+from autograder.grading.safe.pictures import Room
 from autograder.grading.submission.files import NOTEBOOKS, Refused, read_file, why_refused
 from autograder.untrusted import without_surrogates
 
@@ -111,7 +112,7 @@ def _plain_cells(cells: list[dict]) -> list[dict]:
     pictures. Raises Refused if they contain too much.
     """
     plain_cells: list[dict] = []
-    pictures = MOST_PICTURES
+    pictures, room = MOST_PICTURES, Room()
     if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:
         raise Refused(f"the notebook holds more than {MOST_TEXT:,} characters of text")
     # subtle: Python's parser is far slower with many short statements than with as much text in long ones.
@@ -120,7 +121,7 @@ def _plain_cells(cells: list[dict]) -> list[dict]:
         raise Refused(f"the notebook holds more than {MOST_LINES:,} lines of code")
     for cell in cells:
         plain = _plain_cell(cell, f"cell-{len(plain_cells)}")
-        if plain["cell_type"] == "markdown" and (pasted := _pasted(cell.get("attachments"), pictures)):
+        if plain["cell_type"] == "markdown" and (pasted := _pasted(cell.get("attachments"), pictures, room)):
             plain["attachments"] = pasted
             pictures -= _size(pasted)
         if cell["source"] or "nbgrader" in plain["metadata"]:
@@ -156,14 +157,14 @@ def _joined(source: str | list) -> str:
     return "".join(source).replace("\r\n", "\n")
 
 
-def _pasted(attachments: Any, most: int) -> dict | None:
+def _pasted(attachments: Any, most: int, room: Room) -> dict | None:
     """Return the pictures in an answer as {name: {kind: base64}}, or None if there are none or they are too
     large.
     """
     try:
         kept = {
             without_surrogates(name): {
-                kind: data for kind, data in files.items() if kind in PICTURES and data.isascii()
+                kind: data for kind, data in files.items() if kind in PICTURES and room.holds(data)
             }
             for name, files in attachments.items()
         }

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
+from pasted import png
 from sandboxed import in_a_fork, needs_sandbox
 
 from autograder.grading.demo.hand_in import hand_in
@@ -91,7 +92,7 @@ def test_only_what_grading_needs_is_read(tmp_path):
     code = new_code_cell("x = 1\n", metadata={"tags": ["a"], "nbgrader": {"grade_id": "g", "points": 99}})
     code.outputs = [{"output_type": "stream", "more": {}}] * 3
     text = new_markdown_cell(
-        "![a](attachment:a.png)", attachments={"a.png": {"image/png": "AA==", "text/html": "<b>"}}
+        "![a](attachment:a.png)", attachments={"a.png": {"image/png": png(), "text/html": "<b>"}}
     )
     text.source = ["![a](attach", "ment:a.png)"]
     book = read(tmp_path, kept([code, text, new_code_cell("")], metadata={"kernelspec": {"name": "bash"}}))
@@ -99,7 +100,7 @@ def test_only_what_grading_needs_is_read(tmp_path):
     assert book.metadata == {}
     assert [cell.source for cell in book.cells] == ["x = 1\n", "![a](attachment:a.png)"]
     assert book.cells[0].metadata == {"nbgrader": {"grade_id": "g"}} and book.cells[0].outputs == []
-    assert book.cells[1].attachments == {"a.png": {"image/png": "AA=="}}
+    assert book.cells[1].attachments == {"a.png": {"image/png": png()}}
 
 
 def test_an_old_notebook_is_read_as_nbformat_reads_it(tmp_path):
@@ -118,7 +119,7 @@ OLD = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "heading", "level"
 NEW = kept(
     [
         {"cell_type": "code", "id": "a", "metadata": {"nbgrader": {"grade_id": "x"}}, "source": ["a", "b"]},
-        {"cell_type": "markdown", "metadata": {}, "source": "", "attachments": {"x": {"image/png": "AA=="}}},
+        {"cell_type": "markdown", "metadata": {}, "source": "", "attachments": {"x": {"image/png": png()}}},
     ]
 )
 ODD = (
