@@ -100,7 +100,7 @@ def _torch() -> Finding:
 
 def _packages() -> Finding:
     """Check that the course's requirements are installed, except those in TRIED, which have checks of their
-    own. Lessons import no packages beyond the requirements.
+    own. Nothing else is checked, because lessons import no packages beyond the requirements.
     """
     name = "packages that lessons and commands import"
     try:

@@ -61,7 +61,8 @@ def keep_trace(trace: str) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the type of an exception and where it was raised: "KeyError in judge/rules.py, line 12".
+    """Return the type of an exception and the last line of this package in its traceback, if there is one:
+    "KeyError in judge/rules.py, line 12". For an OwnFault, return its text.
 
     subtle: the exception's message is left out, because it may contain anything, including a student's text.
     """

@@ -138,8 +138,8 @@ def _required(signature: inspect.Signature) -> list[str]:
 def _misfit(signature: inspect.Signature, args: tuple, kwargs: dict[str, object]) -> str:
     """Return why a call does not fit a signature, or an empty string if it does.
 
-    Types are checked only for parameters that take a string. If the wrong object is passed where a
-    function or a tensor is expected, the callee reports it better.
+    Types are checked only for parameters that take a string, because the callee gives a better report if the
+    wrong object is passed where a function or a tensor is expected.
     """
     try:
         bound = signature.bind(*args, **kwargs).arguments

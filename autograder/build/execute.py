@@ -86,8 +86,8 @@ def _client(notebook, folder: str):
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return environment variables that make runs the same on every machine: fixed hashes, no user profile,
-    and inline figures.
+    """Return environment variables that make runs the same on every machine: fixed hashes, one thread, no
+    user profile, and inline figures.
     """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     new = {
@@ -102,8 +102,8 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def stored_outputs(lesson: Lesson, cell: Cell, outputs: list) -> list:
-    """Return what is stored as a cell's output: the committed picture of a `timing` cell, or part of the
-    `outputs` of any other cell.
+    """Return what is stored as a cell's output: the committed picture of a `timing` cell, or the `outputs` of
+    any other cell, without stderr, live widgets and progress bars that have disappeared.
     """
     if cell.kind == "timing":
         return timing_output(lesson, cell)
@@ -125,8 +125,8 @@ def timing_output(lesson: Lesson, cell: Cell) -> list:
 
 
 def _picture(path: Path):
-    """Return a picture of the course as the output of a cell. Its alternative text is the description stored
-    in its file.
+    """Return one of the course's pictures as the output of a cell. Its alternative text is the description
+    stored in its file.
     """
     from PIL import Image
 

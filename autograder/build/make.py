@@ -74,8 +74,8 @@ def _build_lesson(lesson: Lesson) -> list[str]:
 
 
 def _build_executed(lesson: Lesson) -> list[str]:
-    """Write the executed notebook if it would change, and return the names of the files that were written.
-    Run the lesson only if its outputs could have changed.
+    """Write the executed notebook if it would change, update its entry in built.json, and return the names of
+    the notebooks that were written. Run the lesson only if its outputs could have changed.
     """
     from autograder.build.notebooks import as_text
     from autograder.build.stale import is_run, record, with_stored_outputs

@@ -39,8 +39,8 @@ def minutes_of(cells: "list[Cell]") -> int:
 
 
 def with_exercises(text: str, cells: "list[Cell]") -> str:
-    """Return a lesson's first cell with the lesson's minutes in place of N, followed by the table of its
-    exercises.
+    """Return a lesson's first cell with the lesson's minutes in place of N and, below the paragraph that
+    gives them, the table of the lesson's exercises.
     """
     rows = [HEAD, "|---|---|---|"]
     rows += [f"| {_title(cell)} | {cell.points} | {cell.minutes} |" for cell in cells if cell.minutes]

@@ -1,8 +1,9 @@
 """Decides whether two runs of a lesson gave the same output, as far as a reader can see.
 
 Words and whole numbers must be the same. Other numbers may differ by one unit of the last printed digit plus
-CLOSE times the number, or by NOISE, because they are rounded, and code for different instruction sets adds in
-different orders. The pixels of pictures are not compared, because a picture's description says what it shows.
+CLOSE times the number, or by NOISE, because printed numbers are rounded, and code for different instruction
+sets adds in different orders. The pixels of pictures are not compared, because a picture's description says
+what it shows.
 
 Training amplifies rounding differences: on another processor every digit may be different, and a trained
 model may write a different text. So in the output of a cell that shows something trained, only the words that
@@ -63,8 +64,8 @@ def difference(stored: NotebookNode, fresh: NotebookNode) -> str:
 
 
 def trained(cells: Iterable[Cell]) -> set[str]:
-    """Return the ids of the cells that train a model, and of the cells that use a name bound by such a cell.
-    Checks are left out.
+    """Return the ids of the cells that train a model, and of the cells that use a name bound by any cell
+    found before. Checks are left out.
     """
     found, names = set(), set[str]()
     for cell in cells:
@@ -89,8 +90,8 @@ def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
-    """Return a phrase about the words in the strings of a cell's code that occur in only one of the cell's
-    two outputs (stored and new), or an empty string if there are none.
+    """Return a phrase that lists the words that are in the strings of a cell's code but in only one of the
+    cell's two outputs (stored and new); empty if there are none.
     """
     constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
     own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}

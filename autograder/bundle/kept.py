@@ -1,9 +1,9 @@
 """Keeps recorded files of earlier bundles in the user's cache folder.
 
-The name of a cached file is a digest of everything that it depends on: the source of every module of this
-package that is imported to record its exercise (autograder.dependencies), the machine type, and the versions
-of Python and of all packages. So a file that would come out differently gets a different name. Files that
-have not been used for a month are deleted.
+The name of a cached file is a digest of everything that the file depends on: the source of every module of
+this package that is imported to record the exercise (found by autograder.dependencies), the machine type, and
+the versions of Python and of all packages. So a file that would come out differently gets a different name.
+Files that have not been used for a month are deleted.
 """
 
 import hashlib

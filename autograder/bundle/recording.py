@@ -1,5 +1,5 @@
 """Records the visible checks of exercises as data, several exercises at a time. What an earlier bundle has
-recorded is not recorded again.
+recorded is not recorded again if it is still valid.
 """
 
 import os
@@ -86,7 +86,7 @@ def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _T
 
 @contextmanager
 def _delayed(*numbers: signal.Signals) -> Iterator[None]:
-    """Delay these signals until the block ends.
+    """Delay the signals `numbers` until the block ends, and then raise only the first one that was received.
 
     A signal mask is not enough, because another thread of the process may receive the signal, and Python then
     runs the handler in the main thread.

@@ -1,8 +1,9 @@
 """The command line: `python -m autograder COMMAND`.
 
 Every command exits with 0 if all is well, with 1 if it finds something wrong (such as a wrong answer or a
-stale notebook), and with 2 for bad input, after one line on stderr. The commands are in the modules learn,
-teach and write; a student bundle contains only learn.
+stale notebook), and with 2 for bad input or an error of the autograder itself, after one line on stderr; if
+it is stopped with Ctrl-C, it exits with 130. The commands are in the modules learn, teach and write; a
+student bundle contains only learn.
 """
 
 import argparse

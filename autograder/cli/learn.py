@@ -88,8 +88,8 @@ def _exercises(arguments: Namespace) -> None:
 
 
 def _mistakes(exercise: Any) -> dict[str, dict[str, str]]:
-    """Return the titles of an exercise's known mistakes, keyed by the ids that `check --json` prints. In the
-    students' bundle the titles are empty.
+    """Return a dict whose only key, "mistakes", holds the titles of an exercise's known mistakes, keyed by
+    the ids that `check --json` prints. In the students' bundle the titles are empty.
     """
     return {"mistakes": {mistake.id: mistake.title for mistake in exercise.mistakes}}
 

@@ -149,7 +149,7 @@ def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
 
 def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[str]) -> Verdict:
     """Return the verdict. If the exercise has rules of form (such as "no loops") and the answer earned
-    points, append to its message a line about any suspicious names in the code.
+    points, append to the verdict's message a line about any suspicious names in the code.
     """
     if exercise.rules == Rules() or not verdict.points:
         return verdict

@@ -1,7 +1,7 @@
 """Builds the reading edition. `write_sources` is the entry point; read the modules in this order:
 
 lessons.py    a lesson as a notebook for readers: answers folded, hints step by step, stored outputs
-card.py       the boxes around an exercise and a written question
+card.py       the boxes around exercises and written questions
 outputs.py    the stored outputs of a cell, as the book shows them
 downloads.py  the wheel, and the exercise notebooks, which install it
 overview.py   the grid of lesson cards, the contents, the sources

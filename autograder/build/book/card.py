@@ -1,4 +1,4 @@
-"""The boxes around an exercise and a written question, in MyST markdown."""
+"""The boxes around exercises and written questions, in MyST markdown."""
 
 from autograder.build.book.symbols import as_markdown, linked_shape
 from autograder.build.lesson import Cell, Lesson
@@ -47,7 +47,9 @@ def hints(exercise: Exercise) -> str:
 
 
 def written_question(cell: Cell) -> str:
-    """Return the question, followed by its model answer and its marking scheme, both folded."""
+    """Return the question, followed by its points, its model answer and its marking scheme; the last two are
+    folded.
+    """
     question = without_regions(without_regions(cell.text, SOLUTION), MARK_SCHEME).rstrip()
     found = {region.kind: "\n".join(region.lines).strip() for region in find_regions(cell.text)}
     return "\n\n".join(

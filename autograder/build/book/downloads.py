@@ -1,4 +1,6 @@
-"""The downloads of the book: the course as a wheel, and each exercise notebook, which installs it."""
+"""The downloads of the book: the course as a wheel, and the exercise notebooks, each with a cell that
+installs the course.
+"""
 
 import shutil
 import subprocess

@@ -26,8 +26,8 @@ def setup(app) -> dict:
 
 
 def _write_folds(app) -> None:
-    """Register our folds. subtle: this happens after all extensions are set up, so that our folds replace
-    those of MyST-NB, whichever extension comes first.
+    """Register how folded cells are written. subtle: this happens after all extensions are set up, so that it
+    replaces MyST-NB's way of writing them, whichever extension comes first.
     """
     app.add_node(HideCodeCellNode, override=True, html=(_open_fold, _close_fold))
 

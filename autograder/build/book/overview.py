@@ -74,8 +74,8 @@ def _card(lesson: Lesson) -> str:
 
 
 def _picture(text: str, wanted: str | None) -> list[str]:
-    """Return the options with which a card shows a picture from a text: the picture `wanted` or, if the text
-    does not have it, the first one. The list is empty if the text has no picture.
+    """Return the options with which a card shows a picture from a text, or an empty list if the text has
+    none. The picture is the one called `wanted` or, if the text does not have it, the first one.
     """
     found = {match["path"].removeprefix(FOLDER): match for match in reversed(list(PICTURE.finditer(text)))}
     if not found:

@@ -22,7 +22,7 @@ def explained() -> frozenset[str]:
 
 
 def letters_of(axes: str) -> list[str]:
-    """Return the letters of the axes of one tensor: "B n_heads*d_head 1" has B, n_heads and d_head."""
+    """Return the letters and names in the axes of one tensor: "B n_heads*d_head 1" has B, n_heads and d_head."""
     return LETTER.findall(axes)
 
 

@@ -215,7 +215,9 @@ def _values_all_one(make, heads):
 
 
 def _through(weights, d_model) -> dict:
-    """Return the weights of an identity output projection, or an empty dict if the class has none."""
+    """Return the weights of an identity output projection, or an empty dict if the class has no output
+    projection.
+    """
     if "out_proj.weight" not in weights:
         return {}
     return {"out_proj.weight": torch.eye(d_model), "out_proj.bias": torch.zeros(d_model)}

@@ -81,7 +81,7 @@ def _cases(draw, grouped):
 
 
 def _maker(draw, kv_heads, grouped):
-    """Return a maker of cases in which n query heads have `kv_heads(n)` key/value heads."""
+    """Return a maker of cases in which n query heads come with `kv_heads(n)` key/value heads."""
 
     def rows(d_model, heads, d_head):
         kv_width = kv_heads(heads) * d_head

@@ -161,7 +161,7 @@ class Maker:
 
 def words_of_needs(*sublayers):
     """Return a dict from each need to the message for answers that are wrong only in cases with this need.
-    Most needs say which of these sublayers add something.
+    Most needs say which of the `sublayers` add something to the stream.
     """
     one = {
         name: (f"Your layer is right except for {name}.",

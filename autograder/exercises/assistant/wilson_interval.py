@@ -225,8 +225,8 @@ EXERCISE = Exercise(
              "What are the centre and the margin for p = 1/2?"),
     },
     hints=(
-        "Compute the interval by hand for n = 4, two of them right, and z = 2: then p = 1/2 and z^2/n = 1, "
-        "and only halves and a root are left.",
+        "Compute the interval by hand for n = 4 answers, two of them right, and z = 2: then p = 1/2 and z^2/n = "
+        "1, and only halves and a root are left.",
         "z^2/n occurs in every part of the formula: give it a name. Use `math.sqrt`, whose result is a "
         "Python float. The bounds 0 and 1 must be exact, but a difference of two rounded floats can miss "
         "them.",

@@ -218,8 +218,8 @@ EXERCISE = Exercise(
         "its value, multiply the difference by beta, add the result to the state under the key, and only "
         "then read with the query.",
         "In outline: start with a state of zeros. For each token, read what the state holds, key times state "
-        "(..., E); compute the change, beta times the value minus what is held; add the outer product of key "
-        "(..., D, 1) and change (..., 1, E) to the state; append query times state to the outputs. Stack the "
+        "(..., E); subtract that from the value, and multiply by beta to get the change; add the outer product of "
+        "key (..., D, 1) and change (..., 1, E) to the state; append query times state to the outputs. Stack the "
         "outputs along the token axis.",
     ),
 )

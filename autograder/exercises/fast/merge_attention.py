@@ -91,8 +91,8 @@ def _empty(draw):
 
 
 def _far(draw):
-    """Yield cases with log-sum-exps too large or too small for exp, and with sets that are far apart. Their
-    tolerance is larger, because float32 rounds numbers near 1000 to multiples of 6e-5.
+    """Yield cases with log-sum-exps too large or too small for exp, and with sets that are far apart. The
+    tolerance of these cases is larger, because float32 rounds numbers near 1000 to multiples of 6e-5.
     """
     for family, first, second in (
         ("large scores", 1000.0, 1000.0),
@@ -222,8 +222,9 @@ EXERCISE = Exercise(
         "Only the difference between the two logsumexps matters for the shares, so subtract the larger one, or their "
         "logaddexp, from both before you exponentiate. Where both are -inf, replace them with a finite number first, "
         "so that no NaN ever occurs.",
-        "In outline: mark the queries without keys in either set and replace their logsumexps by 0, take "
-        "logaddexp of both logsumexps, subtract the result from each of them and exponentiate to get the two "
-        "shares (0 for the marked queries), weight and add the outputs, and set the marked logsumexps to -inf.",
+        "In outline: mark the queries that have keys in neither set, and replace their logsumexps by 0; take "
+        "logaddexp of both logsumexps; subtract the result from each of them and exponentiate to get the two "
+        "shares (0 for the marked queries); multiply each output by its share, and add the products; set the "
+        "marked logsumexps to -inf.",
     ),
 )

@@ -176,8 +176,8 @@ EXERCISE = Exercise(
              "Which product of the two small weights is the update?"),
     },
     hints=(
-        "Write linear(x) + scale * up(down(x)) with the three weights: W x + b + scale * U (D x). Both "
-        "terms with x can be written as one matrix times x.",
+        "Write linear(x) + scale * up(down(x)) with the three weights: W x + b + scale * U (D x). The two terms "
+        "with x can be combined into one matrix times x.",
         "The input goes through `down` first, so its weight is on the right of the product. With "
         "nn.Linear's (out, in) weights, up's (d_out, rank) times down's (rank, d_in) has the same shape "
         "as the weight of `linear`.",

@@ -60,7 +60,7 @@ def cases(draw):
 
 
 def _far(draw):
-    """Yield cases with logits too large for exp, and cases with a very low limit."""
+    """Yield cases with logits too large for exp, and cases with a p close to 0."""
     stable = {"aspect": STABILITY, "needs": ("samples", "several", "far")}
     high = torch.tensor([[200.0, -100.0, 199.0, 198.0], [-300.0, -299.0, -301.5, -400.0]])
     yield _case(high, 0.3, "very large and very low logits", **stable)
@@ -84,7 +84,9 @@ def _row(*probs):
 
 
 def _apart(logits, p):
-    """Return the logits with those near the limit moved down, so that rounding never decides what stays."""
+    """Return the logits, with those near the limit that `p` sets moved down, so that rounding never decides
+    which logits stay.
+    """
     limit = logits.amax(dim=-1, keepdim=True) + math.log(p)
     return torch.where((logits - limit).abs() < 0.02, logits - 0.05, logits)
 
@@ -184,9 +186,9 @@ EXERCISE = Exercise(
     hints=(
         "Take the probabilities 0.5, 0.25, 0.15, 0.1 and p = 0.4. The likeliest token has 0.5, so the limit is "
         "0.4 times 0.5 = 0.2: two tokens stay.",
-        "Each row has a limit of its own: find the row's largest entry along the last axis, and keep that axis "
-        "so that it broadcasts. You may compare probabilities or logits: multiplying a probability by p "
-        "adds log(p) to its logit.",
+        "Each row has a limit of its own: find the row's largest entry along the last axis, and keep that axis so "
+        "that the result broadcasts against the row. You may compare probabilities or logits: multiplying a "
+        "probability by p adds log(p) to its logit.",
         "In outline: take the largest logit of each row, add the logarithm of p to get the limit, mark the logits "
         "that are below it, and fill those with -inf. A logit that equals the limit stays.",
     ),

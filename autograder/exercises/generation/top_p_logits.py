@@ -181,6 +181,6 @@ EXERCISE = Exercise(
         "that token. `scatter` with those indices writes a mask back to the original order.",
         "In outline: return the logits unchanged if p is 1 or more; sort stably in decreasing order; take the "
         "softmax and the sum before each token; mark every token whose sum has reached p, but never the first "
-        "token; move the mask back to the original order, and fill with -inf.",
+        "token; bring the marks back to the original order, and fill the marked logits with -inf.",
     ),
 )

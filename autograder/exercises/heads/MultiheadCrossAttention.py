@@ -54,8 +54,8 @@ def cases(draw):
 
 
 def multihead_cases(draw, context):
-    """Yield the cases that both multi-head classes of this lesson share; `context` says which class is
-    tested.
+    """Yield the cases that both multi-head classes of this lesson share; `context` says whether the tested
+    class takes a context.
     """
     parts = ("q_proj", "k_proj", "v_proj", "out_proj")
     make = Maker(draw, rows=lambda d_model, heads, d_head: dict.fromkeys(parts, d_model),

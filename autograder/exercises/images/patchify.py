@@ -95,8 +95,8 @@ EXERCISE = Exercise(
         "Use `unflatten` to split H into (rows of patches, pixel row) and W into (columns of patches, "
         "pixel column); that makes six axes. A patch consists of channel, pixel row and pixel column, so "
         "`permute` must move these three to the end.",
-        "In outline: raise ValueError if patch does not divide H and W, split both axes, permute to (B, "
-        "rows, columns, C, patch, patch), and flatten the last three axes into one and the rows and "
-        "columns into one.",
+        "In outline: raise ValueError if patch does not divide H and W, split both axes, permute to (B, rows, "
+        "columns, C, patch, patch), flatten the last three axes into one, and flatten the rows and columns into "
+        "another.",
     ),
 )

@@ -137,8 +137,8 @@ EXERCISE = Exercise(
              "What should the features of an ablated head become?"),
     },
     hints=(
-        "With 3 heads of 2 features each, the list [2] names features 4 and 5. All other features "
-        "stay as they are.",
+        "With 3 heads of 2 features each, the list [2] stands for head 2, which is features 4 and 5. All other "
+        "features stay as they are.",
         "Make a Boolean for each head, then use `repeat_interleave` to repeat each Boolean d_head times, so that "
         "there is one for each feature. torch.where chooses between two tensors and changes neither of them.",
         "In outline: raise ValueError for any index outside 0 to n_heads - 1, make the mask of the features to "

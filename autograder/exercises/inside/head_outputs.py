@@ -114,8 +114,9 @@ EXERCISE = Exercise(
              "What should the only head's output be equal to?"),
     },
     hints=(
-        "out_proj(mixed) is a sum over the features of `mixed`. Each head owns d_head neighbouring "
-        "features and the columns of the weight at the same positions. Its part of the sum is its output.",
+        "out_proj(mixed) is a sum over the features of `mixed`. Each head owns d_head neighbouring features and "
+        "the columns of the weight at the same positions. The part of the sum that comes from these is the head's "
+        "output.",
         "Use `unflatten` to give the heads their own axis in both factors: the last axis of `mixed`, and "
         "the input axis of the weight, which is its second. The product then sums over d_head, and the "
         "head axis stays.",

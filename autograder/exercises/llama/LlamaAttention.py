@@ -344,14 +344,15 @@ EXERCISE = Exercise(
              "Which layers does this token go through, and by which angle is it rotated at position 0?"),
     },
     hints=(
-        "This is the cached attention of lesson 12 with rotary positions and shared key heads. With five "
-        "tokens in the cache, two new tokens have positions 5 and 6.",
-        "The order matters: project, split into heads, rotate queries and new keys, append to the cache, "
-        "and only then share the key heads. If you rotated after appending, old keys would be rotated "
-        "again; if you shared before appending, the cache would be too large.",
-        "In outline: get queries (B, H, N, d_head) and keys and values (B, n_kv_heads, N, d_head), rotate with "
-        "`rope` from position M on, append to the cache with torch.cat, repeat each key head for its group of "
-        "query heads, apply attention with a causal mask shifted by M, merge the heads, project, and return the "
-        "output with the unrepeated keys and values.",
+        "This is the cached attention of lesson 12 with rotary positions and shared key and value heads. With "
+        "five tokens in the cache, two new tokens have positions 5 and 6.",
+        "The order matters: project, split into heads, rotate queries and new keys, append keys and values to the "
+        "cache, and only then repeat the key and value heads for the query heads that share them. If you rotated "
+        "after appending, old keys would be rotated again; if you repeated before appending, the cache would be "
+        "too large.",
+        "In outline: get queries (B, H, N, d_head) and keys and values (B, n_kv_heads, N, d_head), rotate the "
+        "queries and keys with `rope` from position M on, append keys and values to the cache with torch.cat, "
+        "repeat each key and value head for its group of query heads, apply attention with a causal mask shifted "
+        "by M, merge the heads, project, and return the output with the unrepeated keys and values.",
     ),
 )

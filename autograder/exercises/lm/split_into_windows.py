@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         "Write the ids 0 to 7 in a row, and below each id its target, the id that follows. Which id has "
         "no target?",
         "Cut both rows at the same positions. The last token can only be a target, so how many windows of "
-        "this length fit?",
+        "`length` tokens fit?",
         "In outline: compute the number of windows n from T - 1, take the first n * length ids as inputs "
         "and the same number starting one token later as targets, and reshape both to (n, length).",
     ),

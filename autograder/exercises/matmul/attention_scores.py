@@ -76,7 +76,7 @@ EXERCISE = Exercise(
         "Write the shapes of q and k one below the other. A dot product sums over D. In a matrix product, which axis "
         "of each factor is summed over?",
         "k has D as its last axis, so two of its axes must be swapped before the product. Count them from the "
-        "end: `transpose` takes negative numbers, and there may be any number of axes in front.",
+        "end: `transpose` takes negative numbers, and any number of axes may come before these two.",
         "In outline: swap the last two axes of k, multiply q by the result with `@`, and divide by the square "
         "root of the width, which you read off q.",
     ),

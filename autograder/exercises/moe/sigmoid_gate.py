@@ -56,8 +56,8 @@ def cases(draw):
 
 def _case(draw, family, *shape, k, bias=0.3, shift=0.0, size=1.0, shift_logits=0.0, scale=None, by_name=False, **more):
     """Return a case whose biases are the tensor `bias`, or, if `bias` is a number, normal random numbers with
-    mean `shift` and that standard deviation. For each token, no two experts have nearly the same sum of score
-    and bias.
+    mean `shift` and standard deviation `bias`. For each token, no two experts have nearly the same sum of
+    score and bias.
     """
     biases = bias.clone() if isinstance(bias, torch.Tensor) else draw.normal(shape[-1], scale=bias) + shift
     logits = scores_apart(draw, biases, *shape[:-1], scale=size, shift=shift_logits)

@@ -119,8 +119,8 @@ EXERCISE = Exercise(
     hints=(
         "For each token, count how many tokens up to and including it go to the same expert. The token stays "
         "if that number is at most `capacity`.",
-        "F.one_hot makes, for each token, a row of zeros with a single 1. `cumsum` down the rows then "
-        "counts, for every expert, the tokens that have come so far.",
+        "F.one_hot makes, for each token, a row of zeros with a single 1. `cumsum` down the rows then counts, for "
+        "every expert, the tokens that it has received so far.",
         "In outline: make the one-hot matrix (T, E), take the running sums along the token axis, use "
         "`gather` to pick the count of each token's own expert, and compare it with the capacity.",
     ),

@@ -112,10 +112,10 @@ EXERCISE = Exercise(
     needs=NEEDS,
     invariants=invariants(FACTORS),
     hints=(
-        "Start with one token in one layer. It adds a key and a value for each key/value head to the "
+        "Start with one token in one layer. For each key/value head, the token adds a key and a value to the "
         "cache, so that later tokens can attend to it.",
-        "Count numbers first: for one head, one layer, one token, one sample. Then multiply by the number of "
-        "heads, layers, tokens and samples. Multiply by the bytes per element last.",
+        "First count the numbers that are stored for one head, one layer, one token, one sample. Then multiply by "
+        "the number of heads, layers, tokens and samples. Multiply by the bytes per element last.",
         "In outline: multiply samples, tokens, layers, key/value heads and the width of a head; double the "
         "product, for keys and values; multiply by the bytes per element. All factors are integers.",
     ),

@@ -175,6 +175,6 @@ EXERCISE = Exercise(
         "bias.",
         "In outline: make a new nn.Linear of the same sizes; multiply each column of the old weight by the norm's "
         "weight for the same feature; multiply the old weight by the norm's bias, and add the product to the old "
-        "bias; write both into the new layer under torch.no_grad().",
+        "bias; write the new weight and the new bias into the new layer under torch.no_grad().",
     ),
 )

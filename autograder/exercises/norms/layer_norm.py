@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         "Each token has its own mean and variance. Take them along the last axis with keepdim=True, so that "
         "they broadcast against x. The variance is the mean of the squared distances; `var` divides by D - 1 "
         "by default.",
-        "In outline: subtract the mean; add epsilon to the variance, and divide by the square root of that sum; "
-        "multiply by the weight; add the bias.",
+        "In outline: subtract the mean; add epsilon to the variance, and divide the difference by the square root "
+        "of that sum; multiply by the weight; add the bias.",
     ),
 )

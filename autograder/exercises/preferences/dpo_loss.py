@@ -142,10 +142,11 @@ EXERCISE = Exercise(
     hints=(
         "For each of the two answers, subtract the reference's log-probability from the policy's. This says how "
         "much more likely the policy finds the answer than the reference does.",
-        "The difference of the two, times beta, is the margin, and its sigmoid is the probability that "
-        "the chosen answer is the better one. The loss is minus its logarithm. Use F.logsigmoid, because "
-        "a sigmoid as small as exp(-1000) is rounded to 0.",
-        "In outline: compute the two differences between policy and reference, subtract the rejected one "
-        "from the chosen one, multiply by beta, apply F.logsigmoid, and return minus the mean.",
+        "Subtract the rejected answer's result from the chosen answer's, and multiply by beta: this is the "
+        "margin, and its sigmoid is the probability that the chosen answer is the better one. The loss is minus "
+        "the logarithm of that probability. Use F.logsigmoid, because a sigmoid as small as exp(-1000) is rounded "
+        "to 0.",
+        "In outline: compute the two differences between policy and reference, subtract the rejected answer's "
+        "from the chosen answer's, multiply by beta, apply F.logsigmoid, and return minus the mean.",
     ),
 )

@@ -65,8 +65,8 @@ def from_the_left(text, merges):
 
 
 def by_rank(text, merges, best):
-    """Return the ids of a text. Each step joins the pair with the largest `best(rank, count)`, until no pair
-    has a merge.
+    """Return the ids of a text. Each step joins every occurrence of the pair with the largest `best(rank,
+    count)`, until no pair has a merge.
     """
     ids, ranks = list(text.encode("utf-8")), {pair: n for n, pair in enumerate(merges)}
     while found := [pair for pair in pairwise(ids) if pair in ranks]:

@@ -98,8 +98,8 @@ class _Budget:
 
 def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry]:
     """Yield the files of a zip archive, or of a folder into which a zip archive was unpacked. The files of a
-    nested archive take the place of that archive. Read each file before asking for the next. `whose` returns
-    a key for the person to whose budget an entry is charged.
+    nested archive take the place of that archive. The caller must read each file before asking for the next.
+    `whose` returns a key for the person to whose budget an entry is charged.
 
     Raises UserError if `path` is neither a folder nor a zip archive.
     """
@@ -141,8 +141,8 @@ def _of_zip(archive: zipfile.ZipFile, before: str) -> Iterator[Entry]:
 
 
 def _entry(path: str, chunks: Callable[[], Iterator[bytes]]) -> Entry:
-    """Return the entry for a path. If the path is longer than any that a system writes, reading the entry
-    raises Refused.
+    """Return the entry for a path. If the path, or a name in it, is longer than any that a system writes, the
+    entry gets a shortened path, and reading the entry raises Refused.
     """
     parts = path.split("/", LONGEST_PATH)
     if len(path) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME:

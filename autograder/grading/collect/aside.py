@@ -14,8 +14,8 @@ LONGEST_NAME = 100  # bytes
 
 
 def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: Path) -> None:
-    """Copy a file, under this name, to the student's folder of unplaced files, unless an identical file is
-    already there. Raises UserError if the copy cannot be written.
+    """Copy a file to the student's folder of unplaced files, under this name (made safe, and numbered if it
+    is taken), unless an identical file is already there. Raises UserError if the copy cannot be written.
     """
     folder = course / ROOM / student / (lesson or NO_LESSON)
     try:

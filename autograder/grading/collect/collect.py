@@ -309,7 +309,9 @@ class _Sorter:
     # --- placing --------------------------------------------------------------------------------------------
 
     def place(self, due: dict[str, datetime | None]) -> None:
-        """Place every notebook that was kept, and set aside the files that cannot be placed."""
+        """Place the notebooks that were kept. Set aside those of unknown or other lessons, and the files that
+        are not notebooks.
+        """
         by_student: dict[str, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
         main = self._only or self._only_lesson()
         for student, lesson, attempt in self._notebooks:
@@ -408,6 +410,6 @@ class _Sorter:
 
 
 def few(names: list[str], most: int = 8) -> str:
-    """Return at most `most` of the names as text, followed by the number of those left out."""
+    """Return at most `most` of the names as text, followed by the number of those left out, if any."""
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])

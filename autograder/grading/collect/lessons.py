@@ -41,8 +41,8 @@ class Lessons:
 
     def read(self, file: Path, called: str) -> Content:
         """Return the lesson of the notebook in `file`, and whether the notebook is as released. If the
-        contents do not show the lesson, its name is looked for in `called`, the original path of the file.
-        Raises UserError if the machine is too busy to read it.
+        contents do not show the lesson, look for the name of a lesson in `called`, the original path of the
+        file. Raises UserError if the machine is too busy to read the file.
         """
         try:
             lesson, as_released = read_limited(self._read, file)

@@ -56,7 +56,7 @@ class People:
         return self._student(origin.key).removeprefix(DOUBTFUL)
 
     def is_doubtful(self, origin: Origin) -> bool:
-        """Return whether an instructor must first confirm which student this number belongs to."""
+        """Return whether an instructor must first confirm which student the origin's number belongs to."""
         return self._student(origin.key).startswith(DOUBTFUL)
 
     def is_sure(self, origin: Origin) -> bool:
@@ -64,8 +64,8 @@ class People:
         return origin.key in self._sure
 
     def is_new(self, origin: Origin) -> bool:
-        """Return whether this number was first matched in this run, and not by the system's own ids: nobody
-        has had a chance to check the match yet.
+        """Return whether the origin's number was matched for the first time in this run, and not by the
+        system's own ids. If so, nobody has had a chance to check the match yet.
         """
         return origin.key not in self._before and origin.key not in self._sure
 
@@ -141,7 +141,7 @@ class People:
         return self._sure[key] if key in self._sure else self._rows[key][1]
 
     def _is_stranger(self, origin: Origin) -> bool:
-        """Return whether this number was matched with nobody in the class in an earlier run. Such a number is
+        """Return whether an earlier run found nobody in the class for the origin's number. Such a number is
         matched again, because the class may have grown since then.
         """
         return self._rows[origin.key][1].rstrip("_") == id_of_stranger(origin).rstrip("_")
@@ -168,7 +168,9 @@ class People:
                 self._match(origin)
 
     def _free(self, stranger: str) -> str:
-        """Return the id, followed by as many underscores as it takes to differ from every other id."""
+        """Return the id `stranger`, followed by as many underscores as it takes to differ from every other
+        id.
+        """
         rows = {student.removeprefix(DOUBTFUL) for _, student in self._rows.values()}
         taken = {folded(one) for one in self._class.ids | rows}
         while folded(stranger) in taken:

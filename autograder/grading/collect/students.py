@@ -101,8 +101,8 @@ def id_of_stranger(origin: Origin) -> str:
 
 
 def folded(name: str) -> str:
-    """Return a name with case and character width folded: some file systems ignore these differences, and
-    readers may overlook them.
+    """Return a name with case and character width folded, because some file systems ignore differences in
+    case and width, and readers may overlook them.
     """
     return unicodedata.normalize("NFKC", name).casefold()
 

@@ -64,7 +64,8 @@ def add_lesson(
     """Put a lesson into the course: its source, and the release that nbgrader makes from it. `made` is the
     source without the instructor's changes.
 
-    Raises UserError, and leaves the course as it is, if nbgrader refuses the source.
+    Raises UserError if nbgrader refuses the source; if the course already had the lesson, its earlier version
+    is then restored.
     """
     path = source_of(folder, lesson)
     before = path.read_text(encoding="utf-8") if path.exists() else None

@@ -125,7 +125,9 @@ def _new_id(name: str) -> str:
 
 
 def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
-    """Copy the instructor's changes to the lessons of the course `like` into the new course in `folder`."""
+    """Copy into the new course in `folder` the changes that the instructor made to the lessons of the course
+    `like`.
+    """
     api = open_course(folder)
     with quiet(folder / "grading.log"):
         for lesson in find_lessons(None) + own_lessons(folder):

@@ -10,9 +10,9 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
     changed.
 
     `made` is the old lesson as it was made, `mine` the instructor's version of it, and `new` the corrected
-    lesson. Where both sides changed a text or points, the instructor's version wins. A cell that the
-    instructor added stays below the cell that it followed. So does a cell that the instructor changed and
-    that the corrected lesson no longer has. Cells that the instructor removed are left out.
+    lesson. Where both sides changed a cell's text, pictures or points, the instructor's version wins. A cell
+    that the instructor added stays below the cell that it followed. So does a cell that the instructor
+    changed and that the corrected lesson no longer has. Cells that the instructor removed are left out.
     """
     partner = _partners(made, new)
     old, kept = {cell.id: cell for cell in made.cells}, {cell.id: cell for cell in mine.cells}

@@ -28,8 +28,8 @@ LOGS = ("grading.log", ".nbgrader.log")
 
 
 def show(folder: Path, student: str) -> None:
-    """Print what the gradebook contains about a student, and list the student's files. Raises UserError if
-    there is nothing.
+    """Print what the gradebook and people.csv contain about a student, and list the student's files and other
+    files that mention the student. Raises UserError if there is nothing.
     """
     folder = folder.absolute()
     api = open_course(folder)
@@ -56,9 +56,9 @@ def show(folder: Path, student: str) -> None:
 
 
 def forget(folder: Path, student: str) -> list[Path]:
-    """Remove a student from the gradebook, folders, tables and logs of a course. Print and return the
-    instructor's own files that still name the student, and anything that was collected under another id
-    before the student was identified.
+    """Remove a student from the gradebook, folders, tables and logs of a course, and delete the files about
+    the whole class, which can be written again. Print and return the instructor's own files that still name
+    the student, and anything that was collected under another id before the student was identified.
 
     Raises UserError if the course keeps nothing about the student.
     """
@@ -123,8 +123,8 @@ def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
 def _kept_under_another_id(
     folder: Path, ids: set[str], lessons: list[str], gradebook: Gradebook
 ) -> dict[str, list[Path]]:
-    """Return the paths of everything that is kept under each of `ids`. An id under which nothing is kept is
-    left out. If only the gradebook knows an id, its path is that of the gradebook.
+    """Return a dict from each of `ids` to the paths of everything that is kept under it. An id under which
+    nothing is kept is left out. If only the gradebook knows an id, its path is that of the gradebook.
     """
     rows = {row.id for row in gradebook.students}
     found = {one: _places(folder, one, lessons) for one in sorted(ids)}
@@ -156,8 +156,8 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
 
 
 def _key_in(outcome: Path) -> str:
-    """Return the key of the result to which an outcome's file refers, or an empty string if it refers to
-    none.
+    """Return the key of the result to which an outcome's file refers, or an empty string if the file refers
+    to none or cannot be read.
     """
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))

@@ -52,7 +52,9 @@ class TableExporter(ExportPlugin):
     only_handed_in = False  # leave out lessons that nobody handed in, unless --assignment names one
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write the file that --to names. An existing file is replaced only when the new one is complete."""
+        """Write the file that --to names (by default, `default_name`). An existing file is replaced only when
+        the new one is complete.
+        """
         path = Path(self.to or self.default_name)
         chosen, wanted = set(map(str, self.assignment)), set(map(str, self.student))
         lessons = [
@@ -197,7 +199,9 @@ def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
 
 
 def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | None]:
-    """Return, for each lesson, the student's score less the late penalty, or None if nothing was handed in."""
+    """Return, for each lesson, the student's score less the late penalty, but at least 0, or None if nothing
+    was handed in.
+    """
     works = [_work(gradebook, lesson, student) for lesson in lessons]
     return [
         None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0))

@@ -93,8 +93,9 @@ def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
 
 
 def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
-    """Return the points that a test's outputs state: `most` if the test shows nothing, as a test made of
-    assertions does; 0 if it stops with an error; None if its output is not a valid number of points.
+    """Return the points that a test's outputs state, or the fewest if they state several: `most` if the test
+    shows nothing, as a test made of assertions does; 0 if it stops with an error; None if its output is not a
+    valid number of points.
     """
     if any(output.output_type == "error" for output in outputs):
         return 0.0
@@ -146,7 +147,7 @@ def put_points_into_table(nb: NotebookNode) -> None:
 
 
 def _content(cell: NotebookNode) -> tuple:
-    """Return everything that a cell shows, including its pictures, which a student could replace."""
+    """Return everything that a cell shows, including its pictures, because a student could replace them."""
     return cell.cell_type, cell.source, cell.get("attachments", {})
 
 

@@ -30,7 +30,9 @@ LOUD = (
 
 
 def open_course(folder: Path | str) -> NbGraderAPI:
-    """Return nbgrader's API for the course in `folder`. Raises UserError if there is no course."""
+    """Return nbgrader's API for the course in `folder`. Raises UserError if there is no course there, or if
+    its settings cannot be loaded.
+    """
     folder = Path(folder).absolute()
     if not (folder / SETTINGS).is_file():
         raise UserError(f"{folder} is not a course; `python -m autograder course {folder}` makes one.")

@@ -43,7 +43,9 @@ def last_outcome(submission: Submission) -> Outcome | None:
 
 
 def is_done(submission: Submission) -> bool:
-    """Return whether an earlier run graded the submission in its present version."""
+    """Return whether an earlier run graded the submission in its present version, and the graded notebook, if
+    there was a result, still exists.
+    """
     outcome = last_outcome(submission)
     if outcome is None or outcome.again or outcome.digest != digest(submission):
         return False

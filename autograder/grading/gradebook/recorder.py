@@ -109,8 +109,8 @@ class Recorder:
             write_whole(submission.autograded / SUBMISSION_SECRET, secret.decode(errors="replace"))
 
     def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
-        """Give 0 points to a submission that cannot be run, and store the reason, which its feedback page
-        also shows.
+        """Give 0 points to a submission that was refused, and store the reason, which its feedback page also
+        shows.
         """
         self._begin(submission)
         for grade in self._row(submission).grades:

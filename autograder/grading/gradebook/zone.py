@@ -28,9 +28,7 @@ class Zone:
         return here.astimezone(UTC)
 
     def show(self, time: datetime) -> str:
-        """Return a time from the gradebook, which is in UTC, as text in this zone, such as
-        `2026-11-20 23:59 CET`.
-        """
+        """Return a UTC time from the gradebook as text in this zone, such as `2026-11-20 23:59 CET`."""
         return f"{time.replace(tzinfo=UTC).astimezone(self.rules):%Y-%m-%d %H:%M %Z}"
 
 

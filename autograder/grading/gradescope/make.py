@@ -24,7 +24,8 @@ def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None 
     the secret from which its hidden cases are drawn, but nothing about students. `torch_index` is an
     additional package index, from which pip takes PyTorch without the libraries for GPUs.
 
-    Raises UserError if there is no such course or lesson, or if `file` exists or cannot be written.
+    Raises UserError if there is no such course or lesson, if `torch_index` is not an address, or if `file`
+    exists or cannot be written.
     """
     course, file = course.absolute(), file.absolute()
     lessons_of(open_course(course), lesson)

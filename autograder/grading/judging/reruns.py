@@ -47,7 +47,7 @@ class Rerun:
 
     def request(self, reply: Reply | ProcessEnded | None) -> dict | None:
         """Build the request to rerun the programs in a reply. Return None if this exercise has no case to
-        rerun, or if the reply has no programs.
+        rerun, or if there is no reply from a callable answer.
         """
         if not self._numbers or not isinstance(reply, Reply) or not reply.callable:
             return None

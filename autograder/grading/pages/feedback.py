@@ -150,8 +150,8 @@ def _pictures(exercise: str, result: results.Result, whose: str) -> list[Noteboo
 
 
 def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
-    """Return the HTML from `draw(*args)`, or a sentence that says that the picture is left out. A picture
-    that fails must not cost the student the whole page.
+    """Return the HTML from `draw(*args)`, or, if that fails, a sentence that says that the picture is left
+    out, because one failed picture must not cost the student the whole page.
     """
     try:
         return _drawn(draw, *args)

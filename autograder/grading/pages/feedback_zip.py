@@ -34,10 +34,11 @@ LONGEST_NAME = 50  # characters
 
 
 def pack_feedback(folder: Path | str, lesson: str, system: str) -> bool:
-    """Write DIR/feedback-LESSON-SYSTEM.zip with the page of every student who handed in. Print the students
-    whose page is left out, and why. Return True if no page is left out.
+    """Write DIR/feedback-LESSON-SYSTEM.zip with the feedback pages of the students who handed in. Print the
+    students whose page is left out, and why. Return True if no page is left out.
 
-    Raises UserError if `folder` is not a course, if it has no such `lesson`, or if there is nothing to pack.
+    Raises UserError if `folder` is not a course, if it has no such `lesson`, if there is nothing to pack, or
+    if the zip cannot be written.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)

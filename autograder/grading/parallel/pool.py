@@ -45,7 +45,9 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class Done:
-    """A submission and its result. `read` is the submission as it was read, or None if reading failed."""
+    """A submission and its result. `read` is the submission as it was read, or None if reading failed or the
+    process ended.
+    """
 
     submission: Submission
     result: Result | Refused | Failed
@@ -129,7 +131,7 @@ def grade_in_parallel(
 ) -> Generator[Done, None, None]:
     """Yield each submission as soon as it is done. At most `at_once` submissions are in progress at a time.
 
-    If the machine fails, the affected submissions are retried one at a time, until each has been tried TRIES
+    If the machine fails, the affected submissions are retried one at a time; each is tried at most TRIES
     times. Failures of a student's code and errors of the autograder are never retried.
     """
     failed: list[Done] = []

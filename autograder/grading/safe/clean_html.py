@@ -94,7 +94,7 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES, room: Room 
 
 def _tag(text: str, begin: int, page: _Page) -> int:
     """Append the tag that begins at `begin` to `page`, and return the position after it. If no complete,
-    allowed tag begins there, append what was read as text.
+    allowed tag begins there, append the characters that were read, escaped as text.
     """
     made, opened = page.made, page.opened
     found = TAG.match(text, begin)
@@ -161,8 +161,8 @@ def exceeds(value: str, largest: dict[str, int]) -> bool:
 
 
 def as_text(text: str) -> str:
-    """Escape text so that a page shows its tags as text. Character references such as `&lt;` stay as they
-    are.
+    """Escape text, so that a page shows any tags in it and does not interpret them. Character references such
+    as `&lt;` stay as they are.
     """
     return BARE_AND.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 

@@ -66,8 +66,8 @@ ROWS = (
 def markdown(context: Context, source: str) -> str:
     """Render Markdown as clean HTML with its formulas as MathML. This is a filter for nbconvert's templates.
 
-    subtle: the renderer's time grows with the square of the length, so an absurdly long text is shown
-    unrendered.
+    subtle: the renderer's time grows with the square of the length, so a text that is absurdly long, or
+    contains very many formulas, is shown unrendered.
     """
     if len(source) > LONGEST_TEXT or len(FORMULA.findall(source)) > MOST_FORMULAS:
         return f"<pre>{as_text(source)}</pre>"
@@ -78,7 +78,7 @@ def markdown(context: Context, source: str) -> str:
 
 @lru_cache(4096)
 def mathml(latex: str, block: bool = False) -> str | None:
-    """Return the formula as MathML, or None if it cannot be written safely."""
+    """Return the formula as MathML, or None if it is too long or cannot be converted safely."""
     from latex2mathml.converter import convert
 
     if len(latex) > LONGEST:
@@ -145,8 +145,8 @@ def _is_sign(element: ET.Element) -> bool:
 
 
 def _bind_signs(element: ET.Element) -> None:
-    """Mark a sign as a prefix if it belongs to the number after it, such as the minus in (2, -1). Otherwise a
-    browser leaves a gap between the two, unless the sign comes first in its row.
+    """Mark a sign as a prefix if it belongs to the number after it, such as the minus in (2, -1). Without
+    this mark, a browser leaves a gap between the sign and the number, unless the sign comes first in its row.
     """
     for before, sign in itertools.pairwise(element):
         if SIGN.fullmatch(sign.text or "") and BEFORE_A_SIGN.fullmatch(before.text or ""):

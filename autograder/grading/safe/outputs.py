@@ -33,8 +33,8 @@ class Shown:
         self._room = Room()
 
     def plain_outputs(self, outputs: list) -> list[dict]:
-        """Return the outputs of one cell in nbformat's form, with only the fields that are known and safe.
-        When the total size is used up, the remaining outputs are replaced by a note.
+        """Return the outputs of one cell in nbformat's form, with only the fields that are known and safe. If
+        an output would exceed what is left of the submission's total size, a note replaces it and the rest.
         """
         made: list[dict] = []
         for plain in filter(None, (_plain(output, self._room) for output in outputs[:MOST_OUTPUTS])):

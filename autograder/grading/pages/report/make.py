@@ -29,9 +29,11 @@ SUMMARY = (
 
 
 def report(folder: Path | str, lesson: str | None = None) -> Path:
-    """Write DIR/report.html, or DIR/report-LESSON.html for one lesson, print its path and return it.
+    """Write DIR/report.html, or, for one lesson, DIR/report-LESSON.html. Print and return the path of the
+    page.
 
-    Raises UserError if `folder` is not a course, if it has no such `lesson`, or if nothing is graded yet.
+    Raises UserError if `folder` is not a course, if it has no such `lesson`, if nothing is graded yet, if the
+    gradebook lacks grades that were in it, or if the page cannot be written.
     """
     folder = Path(os.path.abspath(folder))
     lessons = read_lessons(open_course(folder), folder, lesson)

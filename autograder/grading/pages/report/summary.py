@@ -1,4 +1,6 @@
-"""Computes what a report shows about a lesson from its students' work: counts, names, and known mistakes."""
+"""Computes, from the students' work in a lesson, what a report shows about it: counts, names, and known
+mistakes.
+"""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -46,7 +48,9 @@ def totals(lesson: Lesson) -> list[float]:
 
 
 def scores(lesson: Lesson) -> dict:
-    """Return the numbers that describe the distribution of points."""
+    """Return numbers that describe the distribution of points, and how many submissions still have an answer
+    to be graded by hand.
+    """
     graded = totals(lesson)
     some = graded or [0.0]
     waiting = sum(work.row.waits for work in lesson.works)
@@ -94,8 +98,8 @@ def _question(lesson: Lesson, name: str, exercise_id: str | None) -> Question:
 
 
 def misconceptions(lesson: Lesson) -> list[Misconception]:
-    """Return the known mistakes that were found, the most frequent first. A student is counted once for each
-    mistake.
+    """Return the known mistakes that were found, the most frequent first. For each mistake, a student is
+    counted only once.
     """
     works: dict[str, dict] = defaultdict(dict)
     exercises: dict[str, dict] = defaultdict(dict)
