@@ -28,7 +28,7 @@ def no_full_collection() -> Iterator[None]:
 @contextmanager
 def quick_imports() -> Iterator[None]:
     """Skip full garbage collections during a grader's imports and then call gc.freeze(), so that neither this
-    process nor its forks traverse what was imported. This makes `grade` start and end a second faster.
+    process nor its forks traverse what was imported. This saves `grade` a second at its start and end.
 
     subtle: nbformat imports jsonschema, which on import builds a grammar of international web addresses. That
     takes longer than the rest of nbformat's import, and nothing here uses it, so the module with the grammar

@@ -58,8 +58,9 @@ class _Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Discard what the block prints and its warnings, and make `input` raise an error. Outside the main
-    thread, do nothing, because all threads share one standard output.
+    """Discard what the block prints and its warnings, make `input` raise an error, and keep `exit()` from
+    ending a notebook's kernel. Outside the main thread, do nothing, because all threads share one standard
+    output.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -60,7 +60,7 @@ def find_regions(text: str) -> list[Region]:
 
 
 def without_regions(text: str, kind: str) -> str:
-    """Return the text without its regions of this kind and their marks."""
+    """Return the text without its regions of this kind, their marks, and any line breaks at its end."""
     lines = text.split("\n")
     for region in reversed([region for region in find_regions(text) if region.kind == kind]):
         del lines[region.first : region.last + 1]

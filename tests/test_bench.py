@@ -1,5 +1,5 @@
-"""Tests that the comparison with stock nbgrader runs to its end, and that both programs give the same scores.
-Speed is not tested.
+"""Tests that the comparison of `grade` with stock nbgrader runs to its end, and that both give the same
+scores. Speed is not tested.
 """
 
 import bench_grading

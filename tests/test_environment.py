@@ -317,7 +317,9 @@ def test_every_import_is_of_a_direct_dependency(folder, declared):
 
 
 def _is_of(folder: str, file: Path) -> bool:
-    """Return whether a file counts as part of a folder; `autograder` leaves out grading, which may import more."""
+    """Return whether a file counts as part of a folder; the folder `autograder` does not include grading,
+    which may import more.
+    """
     return folder != "autograder" or not file.is_relative_to(ROOT / "autograder/grading")
 
 

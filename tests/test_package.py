@@ -154,5 +154,5 @@ def test_a_bundle_is_made(site, tmp_path):
 def test_lessons_are_made_in_a_clone_only(site, tmp_path):
     done = autograder(site, tmp_path, "build")
     assert done.returncode == 2 and done.stderr == (
-        "autograder: lessons are made in a clone of the course, and this is an installed package.\n"
+        "autograder: lessons can be made only in a clone of the course, but this is an installed package.\n"
     )

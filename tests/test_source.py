@@ -63,7 +63,7 @@ def broad_excepts_without_a_reason(source: str) -> list[str]:
 
 
 def replacements_of_nothing(source: str) -> list[int]:
-    """Return the numbers of the lines that replace a text by itself."""
+    """Return the numbers of the lines that replace a text with itself."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     replaces = [call for call in calls if getattr(call.func, "attr", "") == "replace" and len(call.args) == 2]
     return [call.lineno for call in replaces if ast.dump(call.args[0]) == ast.dump(call.args[1])]

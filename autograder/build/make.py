@@ -26,7 +26,9 @@ def build(
     from tqdm import tqdm
 
     if root == INSTALLED:
-        raise UserError("lessons are made in a clone of the course, and this is an installed package.")
+        raise UserError(
+            "lessons can be made only in a clone of the course, but this is an installed package."
+        )
     lessons = find_lessons(names, root)
     changed = []
     with tqdm(lessons, unit="lesson", disable=not progress or check, leave=False) as bar:

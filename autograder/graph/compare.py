@@ -89,7 +89,9 @@ def _marked(side: Drawing, steps: set[int], depth: int | None) -> Drawing:
 
 
 def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
-    """Return `theirs` with its inputs named as in `mine`; both take the same inputs in the same order."""
+    """Return `theirs` with its inputs named as in `mine`, because both take the same inputs in the same
+    order. If the numbers of inputs differ, the names stay as they are.
+    """
     nodes, edges = theirs.whole
     names = [node.label for node in mine.whole[0] if node.kind == "input"]
     inputs = [node.id for node in nodes if node.kind == "input"]
@@ -100,7 +102,8 @@ def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
 
 def _as_taken(target: Callable, count: int) -> Callable:
     """Wrap `nn.MultiheadAttention` so that it takes x, or x and a context, and returns only its output, like
-    the modules of the course. Return any other target unchanged.
+    the modules of the course. Return the target unchanged if it is anything else, or if `count`, the number
+    of inputs, is not 1 or 2.
     """
     own = getattr(type(target), "forward", None) is nn.MultiheadAttention.forward
     if not own or count not in (1, 2):

@@ -65,8 +65,8 @@ class Drawing(Shown):
 
     `nodes` and `edges` are the graph as shown, as plain data (see autograder.graph.model); `whole` is the
     same graph with every part opened. `dot` is the graph in DOT, `svg()` returns the picture, and `str()`
-    returns the text. `stopped` is a sentence that says where the computation failed, or empty if it did not
-    fail.
+    returns the text. `stopped` is a sentence that says where the computation failed or why steps are missing;
+    otherwise it is empty.
     """
 
     def __init__(self, title: str, nodes: Nodes, edges: Edges, stopped: str = "", depth: int | None = None):
@@ -151,7 +151,7 @@ def draw(
     if engine == "torchview":
         return Drawing(*drawn_by_torchview(module_or_function, inputs, named, depth or 0))
     if engine != "trace":
-        raise UserError(f'draw: engine is "trace" or "torchview"; this is {engine!r:.40}.')
+        raise UserError(f'draw: engine must be "trace" or "torchview", not {engine!r:.40}.')
     done = trace(module_or_function, inputs, named)
     return Drawing(done.title, *assembled(done), done.stopped, depth)
 
@@ -163,7 +163,7 @@ def must_be_callable(name: str, target: object, inputs: tuple, named: dict, dept
         raise UserError(f"{takes}; this is {depth!r:.40}.")
     if inspect.isclass(target):
         made = f"{name}({target.__name__}(...), x)"
-        raise UserError(f"{name}: {target.__name__} is a class; make one first, for instance {made}.")
+        raise UserError(f"{name}: {target.__name__} is a class; make an instance of it first, as in {made}.")
     if not callable(target):
         takes = f"{name} takes a function or a module and its inputs, for instance {name}(attention, q, k, v)"
         raise UserError(f"{takes}; this is of type {type(target).__name__}.")

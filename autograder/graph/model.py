@@ -1,7 +1,7 @@
 """A computation as plain data: nodes and edges that can be drawn, printed, stored and compared.
 
-Nothing here holds a tensor or a function, so a graph may come from another process; plain.py checks a graph
-that does.
+Nothing here holds a tensor or a function, so a graph may come from another process; if so, plain.py checks
+it.
 """
 
 from collections.abc import Iterable

@@ -3,7 +3,7 @@
 `F.scaled_dot_product_attention` and `nn.MultiheadAttention` run as one operation. Here each is computed a
 second time, step by step, only to show the steps; the traced code still gets PyTorch's own results.
 
-The steps are written as tables, because students get this file and no function in it may answer an exercise.
+The steps are written as tables: students get this file, so no function in it may answer an exercise.
 """
 
 import inspect
@@ -122,7 +122,9 @@ def _multi_head(a: dict[str, Any], name_parameter: NameParameter) -> tuple[torch
 
 
 def _turned(x: torch.Tensor) -> torch.Tensor:
-    """Swap the axes of tokens and batch: (N, B, d_model) -> (B, N, d_model), and back."""
+    """Swap the axes of tokens and batch: (N, B, d_model) -> (B, N, d_model), and back. Return `x` unchanged
+    if it has no batch axis.
+    """
     return x.transpose(0, 1) if x.dim() == 3 else x
 
 

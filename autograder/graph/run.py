@@ -40,7 +40,9 @@ class Trace:
 
     @property
     def stopped(self) -> str:
-        """A sentence that says where and why the recording ended early; empty if every step was recorded."""
+        """A sentence that says where and why the recording ended early, or why steps are missing; empty if
+        every step was recorded.
+        """
         error, step = self.error, self.failed
         if isinstance(error, TooLong):
             return "This takes more steps than can be drawn: try a shorter input."

@@ -77,7 +77,7 @@ class Tracer(TorchFunctionMode):
             self.broken = self.broken or error
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
-        """Record a tensor that comes from outside the computation as a step of its own, and return the step."""
+        """Record a step of its own for a tensor that comes from outside the computation, and return the step."""
         step = self._new(kind, "", tensor, name=name, constant=kind == "constant")
         _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))
@@ -202,8 +202,8 @@ class Tracer(TorchFunctionMode):
             self._known.settle(tensor, (owner,))
 
     def _box(self) -> tuple[str, str]:
-        """Return the name and the class name of the module that is running, or two empty strings. They are
-        read from the call stack, so that nothing in PyTorch has to be replaced.
+        """Return the name and the class name of the module that is running, or two empty strings. Both names
+        are read from the call stack, so that nothing in PyTorch has to be replaced.
         """
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
@@ -215,8 +215,8 @@ class Tracer(TorchFunctionMode):
 
 
 def _look_at_values(step: Step, tensor: torch.Tensor) -> None:
-    """Record in `step` the tensor's value, if it is a constant with one element, and whether the tensor is a
-    mask of large negative numbers.
+    """Record in `step` the tensor's value, if it is a constant with one element, and whether the tensor holds
+    large negative numbers, as a mask does.
     """
     if (
         is_vmap_wrapper(tensor)

@@ -11,7 +11,7 @@ _MORE_THAN_ARITHMETIC = {"product", "softmax", "norm", "activation", ""}  # role
 
 class Walk:
     """A graph with look-up by node id: `into` and `out` hold the edges into and out of each node, and `above`
-    holds the ids of all nodes that the node is computed from.
+    holds, for each node, the ids of all nodes that it is computed from.
     """
 
     def __init__(self, nodes: Nodes, edges: Edges):
@@ -27,7 +27,9 @@ class Walk:
             self.above[node.id] = found.union(*(self.above.get(source, set()) for source in found))
 
     def data_inputs(self, number: int) -> list[int]:
-        """Return the node's inputs that are not masks, parameters or constants, in order."""
+        """Return the node's inputs that are not masks, parameters or constants, in the order of the node's
+        arguments.
+        """
         edges = [edge for edge in self.into[number] if not edge.is_auxiliary]
         return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
 

@@ -72,8 +72,8 @@ def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
 
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
-    """Return the sketch of an answer's gradients. If the reference has gradients, those that it lacks are left
-    out: they are never compared.
+    """Return the sketch of an answer's gradients. If the reference has any gradients, keep only the gradients
+    that it has too; the others are never compared.
     """
     if "gradients" not in right:
         return sketch(steps.get("gradients"))

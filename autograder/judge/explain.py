@@ -151,7 +151,8 @@ def _of_numbers(
     describe: Callable[[WrongAnswer], Words | Named | None],
 ) -> Callable[[WrongAnswer], Explanation | None]:
     """Return an explainer that calls `describe` for answers with wrong or non-finite numbers, and returns
-    None for all others.
+    None for all others. If the numbers are not finite, the explanation asks the question of the reported
+    finding.
     """
 
     def explainer(answer: WrongAnswer) -> Explanation | None:

@@ -52,8 +52,8 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
 
 
 def _made_of(value: Any) -> str:
-    """Return a constructor's argument as text: a module by its class, a list item by item, anything else as
-    it is.
+    """Return a constructor's argument as text: a module by its class, a list or tuple one item at a time,
+    anything else as `str` gives it.
     """
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_made_of, value))}]"
@@ -62,7 +62,7 @@ def _made_of(value: Any) -> str:
 
 def format_value(value: Any) -> str:
     """Return a value as text: a tensor by its shape, with a remark if it is not contiguous; a tiny tensor of
-    integers by its entries; a module by its class; a number or a string by its value.
+    integers or Booleans by its entries; a module by its class; a number or a string by its value.
     """
     if isinstance(value, torch.Tensor):
         if value.numel() <= 4 and not value.is_floating_point():

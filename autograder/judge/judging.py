@@ -128,8 +128,9 @@ def _left_behind(records: list[Record], hidden: bool) -> str:
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
     """Return the finding to report: ordinary cases come before special ones, then low levels before high
-    ones, then early cases before late ones. A fault in the case with two consecutive calls, or in one where a
-    given function or model raises, comes last within its group.
+    ones, then values before side effects, then early cases before late ones. A fault in the case with two
+    consecutive calls, or in one where a given function or model raises, comes last among the ordinary or the
+    special cases.
     """
 
     def rank(one: Finding) -> tuple:
@@ -164,7 +165,7 @@ def not_started(exercise: Exercise, why: str = "") -> Verdict:
 
 
 def unable_to_run(exercise: Exercise, message: str) -> Verdict:
-    """Return the verdict on an answer that ended or crashed the process, or whose file does not run."""
+    """Return the verdict on an answer that could not be run or judged; `message` says why."""
     return Verdict(exercise.id, DOES_NOT_RUN, _aspects(exercise, {VALUES}), message)
 
 

@@ -48,8 +48,8 @@ def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
 
 
 def unused_input(exercise: Exercise, expected: list[Record], records: list[Record]) -> tuple[str, str] | None:
-    """Return an observation and a question if the result never depends on an input or parameter that it
-    should depend on, else None.
+    """Return an observation and a question if the result depends on some of the inputs and parameters that it
+    should depend on, but never on the others; else None.
     """
     needed: dict[str, bool] = {}  # whether the answer ever uses it
     for right, record in zip(expected, records, strict=True):

@@ -76,7 +76,7 @@ class Unnamed:
 
 def name_mistake(answer: Unnamed, trail: list[str]) -> Explanation | None:
     """Return the explanation that a known mistake gives, or None. `trail` gets a line for each entry of RANKS
-    that finds none.
+    that finds no explanation.
     """
     for name, rank in RANKS.items():
         if explanation := rank(answer):

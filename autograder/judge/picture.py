@@ -12,7 +12,7 @@ LARGEST_SIDE = 12
 
 def picture_of(expected: Expected, records: list[Record], reported: Finding) -> Picture | None:
     """Return the expected and the actual matrix that hold the worst entry of the reported finding; None if
-    there is nothing to show.
+    there are no such matrices, or if they are too large to show.
     """
     if reported.step != "output" or reported.level not in (NUMBERS, FINITE) or not reported.index:
         return None

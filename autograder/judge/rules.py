@@ -174,8 +174,8 @@ TABLE = (
 
 
 def _refuse_unknown(exercise: Exercise) -> None:
-    """Raise UserError if the rules of an exercise forbid an unknown group, or have an unknown value for
-    loops.
+    """Raise UserError if the rules of an exercise forbid an unknown group, or have an unknown value of
+    `loops`.
     """
     rules, groups = exercise.rules, (MATRIX_PRODUCT, *GROUPS)
     if rules.loops not in (None, "required", "forbidden"):

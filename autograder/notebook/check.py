@@ -188,7 +188,7 @@ def verdict_on(answer, exercise: Exercise, hidden: bool = False) -> Verdict:
 
 
 def _overwritten(name: str, value: object) -> str:
-    """Return a message about a name that held an answer and now holds a value."""
+    """Return a message about a name that held an answer and now holds `value`."""
     return (
         f"`{name}` is {_in_words(value)} now, not your answer: a later line assigned it.\n"
         f"Give that value another name, run the cell with your {name} again, and then this one."

@@ -43,15 +43,15 @@ STYLE = f"""<style>
 def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """Return a displayable explorer of `draw(**values)`.
 
-    Raises UserError if `draw` is not a function that takes these names and returns a figure, or if a choice
-    is neither a list nor a valid tuple (lowest, highest, step, start).
+    Raises UserError if there are no choices, if a choice is neither a list nor a valid tuple (lowest,
+    highest, step, start), or if `draw` is not a function that takes these names and returns a figure.
     """
     if not callable(draw):
         raise UserError(
             f"explore takes a function first, as in {EXAMPLE}; this is of type {type(draw).__name__}."
         )
     if not choices:
-        raise UserError(f"explore needs something to choose, as in {EXAMPLE}.")
+        raise UserError(f"explore needs at least one choice, as in {EXAMPLE}.")
     start = {name: _start(name, choice) for name, choice in choices.items()}
     try:
         inspect.signature(draw).bind(**start)

@@ -13,8 +13,8 @@ SECONDS = 2.0  # a check that takes longer shows that it is at work
 
 @contextmanager
 def nothing_shown() -> Iterator[None]:
-    """Suppress, in a notebook, displays and the output of other programs. Close, everywhere, the figures that
-    the block opened. (The probe suppresses prints and warnings.)
+    """Close the figures that the block opened and, in a notebook, also suppress displays and the output of
+    other programs. (The probe suppresses prints and warnings.)
     """
     with ExitStack() as stack:
         shell = running_notebook()

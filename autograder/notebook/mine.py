@@ -252,7 +252,7 @@ def _run(source: str, name: str, file: Path) -> Any:
 
 
 def needed(name: str, cells: list[str]) -> str:
-    """Return the source of the imports, functions, classes and values in `cells` (texts) that `name` needs,
+    """Return the source of those statements in `cells` (texts) that define `name` or something that it needs,
     in their order.
 
     Cells that are not Python, such as those with IPython's commands, are left out. If a name is defined

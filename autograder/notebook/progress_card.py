@@ -67,7 +67,9 @@ def html_of(parts: list[Part]) -> str:
 
 
 def _is_open(part: Part, parts: list[Part]) -> bool:
-    """Return whether a lesson is shown in detail, which it is if it is begun, has a note, or comes next."""
+    """Return whether to show a lesson in detail, that is, whether it has been begun, has a note, or comes
+    next.
+    """
     found = next_of(parts)
     is_next = found is not None and found[0] is part
     return is_next or bool(part.note) or any(one.state != NOT_STARTED for one in part.standings)

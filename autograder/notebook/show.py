@@ -9,7 +9,7 @@ NOTE_COLOUR = "#0072B2"
 
 
 def show_verdict(verdict: Verdict) -> None:
-    """Display a card in a notebook; print the text elsewhere."""
+    """Show the verdict as a card in a notebook, and as plain text elsewhere."""
     show(html_of(verdict), text_of(verdict))
 
 

@@ -22,10 +22,10 @@ OUR_CALL = re.compile(r"\s*(?:check|hint|draw|compare)\(")
 
 
 def meant(wrong: str, known: Iterable[str]) -> str:
-    """Return a sentence that suggests the exercise whose name is closest to `wrong`.
-
-    If none is close, the sentence names the exercises of the lesson that most of the `known` names belong to
-    or, if none of them belongs to a lesson, says where to find an exercise's name.
+    """Return a sentence that suggests the exercise whose name is closest to `wrong`, trying first the
+    exercises of the lesson that most of the `known` names belong to. If none is close, the sentence names the
+    exercises of that lesson or, if no `known` name belongs to a lesson, says where to find an exercise's
+    name.
     """
     here = _exercises_here(known)
     for names in (here, [one.name for one in all_exercises()]):

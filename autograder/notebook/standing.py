@@ -47,7 +47,7 @@ def standing_of(
 
 
 def next_of(parts: list[Part]) -> tuple[Part, Standing] | None:
-    """Return the first exercise that is not done, with the part that it belongs to; None if all are done."""
+    """Return the part and the standing of the first exercise that is not done; None if all are done."""
     return next(
         ((part, standing) for part in parts for standing in part.standings if standing.state != RIGHT), None
     )

@@ -21,8 +21,8 @@ _tried: dict[str, set[str]] = {}  # by exercise, the code of every try
 
 
 def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
-    """Count a try in a notebook and, from the third on, show both answers, folded. Do nothing elsewhere, if
-    there is no worked answer, or if the learner's answer is right or not started.
+    """Count a try in a notebook and, from the third on, show both answers, folded. Do nothing in any of these
+    cases: this is not a notebook, there is no worked answer, or the learner's answer is right or not started.
     """
     if running_notebook() is None or exercise.worked is None or verdict.state in (RIGHT, NOT_STARTED):
         return

@@ -1,10 +1,10 @@
 """Distinguishes the operations that a result needs from asides such as a print, a plot or an assert.
 
 The graded call is repeated twice. The first repetition traces every operation (autograder.probe.traced). If a
-number that leaves PyTorch depends on a suspected operation, it is multiplied by 1.5: a result that depends on
-this number then changes, but if the number is only printed, the result stays the same. Where loops are
-forbidden, every number that leaves PyTorch is multiplied, so that a loop counts only if its numbers flow back
-into the result.
+number that leaves PyTorch depends on a suspected operation, the number is multiplied by 1.5: a result that
+depends on this number then changes, but if the number is only printed, the result stays the same. Where loops
+are forbidden, every number that leaves PyTorch is multiplied, so that a loop counts only if its numbers flow
+back into the result.
 
 The second repetition skips the operations that the result does not need, and returns their results from the
 first repetition instead. If both repetitions give the result of the graded call, the result needs only the

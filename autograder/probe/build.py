@@ -24,7 +24,7 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 
 
 class WrongParts(Exception):
-    """Raised if a module lacks a required part, has one of the wrong shape, or has parts that it may not
+    """Raised if a module lacks a required part, has a part of the wrong shape, or has parts that it may not
     have.
     """
 
@@ -140,8 +140,8 @@ def _compiled(code: str) -> CodeType:
 
 
 def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
-    """Return the optimiser, with its parameters in two groups, so that code that reads only the first group
-    misses some parameters.
+    """Return the optimiser that `spec` describes, with its parameters in two groups, so that code that reads
+    only the first group misses some parameters.
     """
     first, *others = made[spec.of].parameters()
     groups = [{"params": params} for params in ([first], others) if params]

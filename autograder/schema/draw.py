@@ -34,7 +34,7 @@ class Draw:
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Return standard normal numbers times `scale`, as float32 by default. They are drawn in float32 even
-        for float64, so that both represent the same numbers.
+        for float64, so that both types represent the same numbers.
         """
         drawn = self._random.standard_normal(shape).astype(np.float32)
         return (torch.from_numpy(np.asarray(drawn)) * scale).to(dtype)

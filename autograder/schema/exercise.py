@@ -107,9 +107,9 @@ class Exercise:
 
     def drawn(self, draw: Draw) -> list[Case]:
         """Return the cases with the inputs that `draw` yields: the exercise's own, the standard ones, the
-        case of two successive calls, and those in which a function or model passed to the answer raises.
-        Raises UserError if the cases contradict the rest of the exercise, for instance its `needs` or
-        `aspects`.
+        case of two successive calls, and those in which a function or model that the answer receives raises
+        an error. Raises UserError if the cases contradict the rest of the exercise, for instance its `needs`
+        or `aspects`.
         """
         own_cases = list(self.cases(draw))
         kinds = kinds_of(own_cases, self.standard)

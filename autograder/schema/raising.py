@@ -50,8 +50,8 @@ class Raising{name}({name}):
 
 
 def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Collection[str]) -> Iterator[Case]:
-    """Yield the cases in which a function or model passed to the answer raises. Each is made from the first
-    ordinary case that passes this function or model.
+    """Yield the cases in which a function or model that the answer receives raises an error. Each is made
+    from the first ordinary case that passes this function or model.
     """
     aspect = next((one for one in (SIDE_EFFECTS, REFUSALS) if one in aspects), VALUES)
     for name in parameters:
@@ -85,7 +85,7 @@ def _with_raising(case: Case, key: str, call: int) -> Case:
 
 
 def is_raising(case: Case) -> bool:
-    """Return whether the case expects an error that a function or model passed to the answer raises."""
+    """Return whether the case expects an error from a function or model that the answer receives."""
     return case.raises == ANY_ERROR
 
 

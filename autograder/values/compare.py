@@ -295,5 +295,5 @@ def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> 
 
 
 def is_close(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> bool:
-    """Return whether two tensors have the same shape and agree everywhere."""
+    """Return whether two tensors have the same shape and agree everywhere within the tolerance."""
     return expected.shape == actual.shape and bool((excess(expected, actual, scale) <= 0).all())

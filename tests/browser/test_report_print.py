@@ -1,4 +1,4 @@
-"""Tests the class report and the feedback as they are printed: nothing is folded away or cut off."""
+"""Tests how the class report and the feedback are printed: nothing is folded away or cut off."""
 
 from nbformat.v4 import new_code_cell
 from pages_of import feedback_page, handed_in

@@ -138,8 +138,8 @@ def answering_one(exercise_id: str) -> list[str]:
 
 
 def takes(function, exercise, case) -> bool:
-    """Return whether a function can be called as an answer, judging by its parameters (most cannot be).
-    Return True if the case has a script.
+    """Return whether a function can be called as an answer, judging by its parameters; most functions cannot.
+    Also return True if the case has a script.
     """
     args, kwargs = ((), case.init) if isinstance(case.init, Mapping) else (case.init, {})
     if exercise.procedure != "class":

@@ -124,7 +124,9 @@ def test_an_answer_that_makes_its_tensors_where_its_inputs_are_is_told_nothing()
 
 
 def test_reading_numbers_is_no_matter_of_devices():
-    """Allow what a GPU also allows: numbers read one by one, rows chosen by a mask, indices from a list."""
+    """Test that an answer may do what a GPU allows: read numbers one by one, choose rows by a mask, take
+    indices from a list.
+    """
 
     def padding_mask(lengths, max_len):
         mask = torch.zeros(len(lengths), max_len, dtype=torch.bool, device=lengths.device)

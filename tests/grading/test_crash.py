@@ -231,7 +231,7 @@ def test_a_full_disk_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
 
 def test_a_full_disk_under_the_gradebook_is_told_and_loses_no_grade(ran, undisturbed, monkeypatch):
     """Make each commit in turn fail as on a full disk. The message must say that the disk is full, although
-    nbgrader replaces SQLite's error by one of its own.
+    nbgrader replaces SQLite's error with one of its own.
     """
     full = sqlalchemy.exc.OperationalError("insert", {}, sqlite3.OperationalError("database or disk is full"))
     point = 0

@@ -1,4 +1,4 @@
-"""Tests that an effect of one call on the next is found in every exercise, and has its own message."""
+"""Tests, for every exercise, that an effect of one call on the next is detected and has its own message."""
 
 import copy
 from itertools import pairwise

@@ -1,5 +1,5 @@
-"""Tests, for every exercise whose answer receives a function or a model, that if that function or model
-raises an error, the error reaches the answer's caller.
+"""Tests, for every exercise whose answer receives a function or a model, that an error raised by that
+function or model reaches the answer's caller.
 """
 
 import functools

@@ -135,7 +135,7 @@ SLIPS = {
     # explore
     "explore()": "missing a required argument: 'draw'. Write it like this: explore(lambda scale",
     "explore(3, scale=(0.0, 1.0, 0.1, 0.5))": "explore takes a function first",
-    "explore(softmax)": "explore needs something to choose",
+    "explore(softmax)": "explore needs at least one choice",
     "explore(lambda scale: scale, scale=1)": "scale should be four numbers",
     "explore(lambda scale: scale, scale=(0, 1))": "scale should be four numbers",
     "explore(lambda scale: scale, scale=(0.0, float('inf'), 1.0, 1.0))": "scale should be four numbers",

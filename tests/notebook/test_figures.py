@@ -253,7 +253,7 @@ def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
             {"scale": (0.0, 2.0, 0.5, 0.5)},
             "which the function does not accept: missing a required argument: 'word'",
         ),
-        (_draw, {}, "needs something to choose"),
+        (_draw, {}, "needs at least one choice"),
         ("no function", CHOICES, "takes a function first"),
         (lambda **values: 3, CHOICES, "should return a figure, .* returned int"),
     ],

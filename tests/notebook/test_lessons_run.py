@@ -24,7 +24,9 @@ pytestmark = pytest.mark.trial
 
 @cache
 def solved(lesson):
-    """Return the names that the lesson defines, with the folded answers to its last section executed as well."""
+    """Return the names that the lesson defines, with the folded answers to the exercises of its last section
+    executed as well.
+    """
     names = dict(ran(lesson).names)
     for answer in re.findall(r"^```python\n((?:def |guess = ).*?)^```", prose(lesson), re.S | re.M):
         exec(answer, names)
@@ -274,7 +276,9 @@ FOUND_AGAIN = {
 
 
 def plain(names, module):
-    """Return the module's output after all its weights have been set to the identity matrix."""
+    """Return the module's output for the example sentence, after all its weights have been set to the
+    identity matrix.
+    """
     names["put_in"](module, torch.eye(4))
     return module(embed()[None])
 

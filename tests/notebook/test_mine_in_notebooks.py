@@ -43,8 +43,8 @@ def fill(path, edits):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """The text that lesson 20 prints up to the cell that loads its model, in COMPARE if the real model is
-    there, and in the cell with the table of answers.
+    """The text that is printed by lesson 20 up to the cell that loads its model, by COMPARE if the real model
+    is there, and by the cell with the table of answers.
     """
     folder = made(tmp_path_factory.mktemp("learner")) / "notebooks"
     for lesson, edits in WRITTEN.items():

@@ -21,8 +21,9 @@ LOOK = "look at its code"
 
 
 def by_cells(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Return an attack that puts the code in `answers`, each headed by imports of PyTorch, into the cells with
-    these numbers; all other answers are wrong. `before` is the code of a cell that runs before them.
+    """Return an attack that puts each piece of code in `answers`, headed by imports of PyTorch, into the
+    answer cell with its number; all other answers are wrong. `before` is the code of a cell that runs before
+    the answer cells.
     """
     return by_code(
         name, tries, {number: HEAD + code for number, code in answers.items()}, before, form=True, **more

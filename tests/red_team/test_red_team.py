@@ -188,7 +188,7 @@ def submit_oddities(known: Class, place: Place) -> None:
 
 @contextmanager
 def swapped_when_read(known: Class, student: str):
-    """Replace a student's notebook, once it has been read, by a link to right answers, and put a link to a
+    """Replace a student's notebook, once it has been read, with a link to right answers, and put a link to a
     diary next to it.
     """
     look_at = reading.read_submission

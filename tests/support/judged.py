@@ -112,7 +112,7 @@ def wrong_records(exercise_id: str) -> list[list[dict]]:
 
 @functools.cache
 def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
-    """Return the verdicts on those wrong answers that are not known mistakes, by name."""
+    """Return, by name, the verdicts on those wrong answers that are not known mistakes."""
     _, wrong = answers(find(exercise_id))
     return {
         name: verdict_on(exercise_id, records)

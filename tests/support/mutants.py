@@ -33,7 +33,7 @@ MODULES = ("torch", "math", "F", "nn", "self")
 
 
 def mutants(source: str) -> Iterator[tuple[str, str]]:
-    """Yield (what was changed, the changed source) for every slip in `source`, one at a time."""
+    """Yield (what was changed, the changed source) for every possible slip in `source`, one at a time."""
     tree = ast.parse(source)
     _drop_docstrings(tree)
     seen = {ast.unparse(tree)}

@@ -1,9 +1,9 @@
 """A second, independent implementation of the real model: functions that take its weights and follow the
 papers' formulas.
 
-It shares no code with the lessons: the package gguf unpacks the weights, and in `logits_of` pairs are rotated
-as complex numbers and there is no cache, so that every call reads the whole text. Only `Fast` has caches: it
-is what a PyTorch user would write for speed.
+It shares no code with the lessons: the package gguf unpacks the weights, and in `logits_of`, pairs of
+features are rotated as complex numbers and there is no cache, so that every call reads the whole text. Only
+`Fast` has caches: it is what a PyTorch user would write for speed.
 """
 
 import torch

@@ -1,5 +1,5 @@
-"""Finds the mutants that the visible cases do not distinguish from the worked answers, and lists those that
-are known to be equivalent to them.
+"""Finds the mutants that the visible cases do not distinguish from the worked answers, and lists the mutants
+that are known to be equivalent to a worked answer.
 """
 
 import functools

@@ -221,8 +221,8 @@ class People:
                 continue
             if len(cells) != len(HEAD) or not _is_folder(cells[3].removeprefix(DOUBTFUL)):
                 raise UserError(
-                    f"{self._path}, line {number}: it needs {', '.join(HEAD)}, with the "
-                    "student's id as in the gradebook."
+                    f"{self._path}, line {number}: it needs the columns {', '.join(HEAD)}; the last one "
+                    "is the student's id in the gradebook."
                 )
             self._rows[cells[0], cells[1]] = cells[2], cells[3]
 

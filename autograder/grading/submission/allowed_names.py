@@ -1,5 +1,5 @@
-"""The names that students' code may use without being flagged for a teacher. names_in_code.py uses these
-lists.
+"""Lists of the names that students' code may use without being flagged for a teacher. names_in_code.py uses
+these lists.
 """
 
 import builtins
@@ -157,8 +157,8 @@ WITHIN = _words("apply_ backward compile grad_fn map2_ map_ register_hook regist
 
 @cache
 def names_of(module: str, lists: str) -> frozenset[str] | None:
-    """Return the allowed names of a module. The set is empty for a package that only contains allowed
-    modules. Return None if `lists` does not allow the module at all.
+    """Return the allowed names of a module. The set is empty for a package that is not listed itself but
+    contains allowed modules. Return None if `lists` does not allow the module at all.
     """
     from torch import dtype
     from torch.overrides import get_overridable_functions
@@ -208,7 +208,7 @@ def is_closed(path: str) -> bool:
 @cache
 def inner() -> frozenset[str]:
     """Return the names of attributes that lead to Python's internals: the attributes of the classes in KINDS,
-    except those that are allowed there or that harmless classes have as well.
+    except those that KINDS allows or that harmless classes have as well.
     """
     from torch import Tensor, nn
 
@@ -220,8 +220,8 @@ def inner() -> frozenset[str]:
 
 @cache
 def unchanged() -> frozenset[str]:
-    """Return the names of attributes that must not be set, because a layer could then misreport what it
-    computes.
+    """Return the names of attributes that must not be set, because setting them could make a layer misreport
+    what it computes.
     """
     from torch import nn
 

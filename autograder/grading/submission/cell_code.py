@@ -41,7 +41,9 @@ def _by_ipython(text: str) -> str:
 
 
 def paths_in(cells: Iterable[str]) -> dict[str, str]:
-    """Return a dict from each name that the cells import to the dotted path that it stands for."""
+    """Return a dict whose keys are the names that the cells import. Each value is the dotted path that the
+    name stands for.
+    """
     paths: dict[str, str] = {}
     for text in cells:
         for name, path in _paths_in(text):

@@ -75,8 +75,8 @@ def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] 
 def why_refused(folder: Path) -> str:
     """Return the reason why the folder of a submission is refused, or an empty string if it is not.
 
-    Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader,
-    would follow links, wait for special files, and never finish copying an endless folder.
+    The autograder reads only the notebook and its time stamp. But a program that copies the folder, such as
+    nbgrader, would follow links, wait for special files, and never finish copying an endless folder.
     """
     entries, waiting = 0, [(os.fspath(folder), 0)]
     if os.path.islink(folder):

@@ -56,8 +56,8 @@ class Submission:
 
 
 def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list[Submission]:
-    """Return the submissions under DIR/submitted for the lessons `known`, or only for `lesson` if it is not
-    None, sorted by lesson and student.
+    """Return the submissions under DIR/submitted for the lessons in `known`, or only for `lesson` if it is
+    not None, sorted by lesson and student.
     """
     found = []
     for student in sorted(_folders(folder / "submitted")):

@@ -1,5 +1,5 @@
-"""Calls, in a separate process with limits on time and memory, functions that read or draw parts of a
-submission.
+"""Calls functions in a separate process with limits on time and memory. These functions read or draw parts of
+a submission.
 
 Parsers are quick with text that people write, but some take hours or gigabytes for a text made to exhaust
 them. Therefore each submission is read, and each of its pictures is drawn, in a fork that is killed if it
@@ -55,8 +55,8 @@ class Broke(Exception):
 
 @dataclass(frozen=True)
 class _Reply:
-    """The reply of the fork: a result, the reason why the function refused, or the place and traceback of any
-    other exception.
+    """The reply of the fork: a result, the reason given if the function raised Refused, or the place and
+    traceback of any other exception.
     """
 
     result: Any = None

@@ -115,8 +115,8 @@ class _Reader:
         return is_builtin or _is_kind(node) or bool(self._path(node))
 
     def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
-        """Return the children of a node that may be classes. These are the children that the node only uses
-        (for instance calls, shows, compares or inherits from) and does not pass on.
+        """Return those children of a node that are allowed to be classes: the children that the node only
+        uses (for instance calls, shows, compares or inherits from) and does not pass on.
         """
         match node:
             case ast.Call(ast.Name(name) as called, args) if name in allowed.SHOW_CLASSES:

@@ -46,8 +46,8 @@ def read_submission(folder: Path, lesson: str) -> NotebookNode:
 
 
 def notebook_in(folder: Path, lesson: str) -> Path:
-    """Return the path of a submission's notebook. It is the file with the lesson's name, unless that does not
-    exist and the folder contains exactly one notebook.
+    """Return the path of a submission's notebook. It is the file with the lesson's name. If that does not
+    exist and the folder contains exactly one notebook, it is that notebook.
     """
     named = folder / f"{lesson}.ipynb"
     names = [] if os.path.lexists(named) else _names_in(folder)
@@ -90,7 +90,7 @@ def grade_id_of(cell: dict) -> str | None:
 
 def _cells_of(content: dict) -> list[dict]:
     """Return the cells of a notebook in nbformat 4, 3 or 2. Cells that no notebook program writes are left
-    out: cells of an unknown type, or without text.
+    out: cells of an unknown type, or whose text is missing altogether.
     """
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):

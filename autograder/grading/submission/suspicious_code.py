@@ -2,7 +2,8 @@
 
 Numbers cannot be forged, because the judge compares them in another process. But the operations that computed
 the numbers are observed by hooks in the student's own process (autograder.probe.observe), and code with
-enough access could silence or evade these hooks. The same holds for an answer's side effects.
+enough access could silence or evade these hooks. An answer's side effects are also observed in that process,
+so they could be hidden in the same way.
 
 Therefore no rule of form (such as "no loops") counts as satisfied if a student's cell names the autograder's
 inner modules. Other names that are not allowed (see names_in_code) cost no points, but a teacher is asked to
@@ -35,7 +36,8 @@ MOST_NAMES, LONGEST_NAME, LONGEST_LIST = 4, 40, 40
 @dataclass(frozen=True)
 class SuspiciousNames:
     """Names that are not allowed. `grader` lists the autograder's own modules, `cells` lists other names in
-    cells, and `answers` maps each exercise with rules of form to such names in its answer.
+    cells, and `answers` maps each exercise with rules of form to the names in its answer that are not allowed
+    there.
     """
 
     grader: list[str]
@@ -43,9 +45,9 @@ class SuspiciousNames:
     answers: dict[str, list[str]]
 
     def text(self, earned: list[str], reasons: Sequence[str] = ()) -> str:
-        """Return a request to the teacher to look at the code, or an empty string if there is no reason to.
-        Reasons are suspicious names in the cells, suspicious names in the answers to the exercises `earned`
-        (those with rules of form that earned points), and further `reasons`.
+        """Return a request to the teacher to look at the code, or an empty string if there is no reason to. A
+        suspicious name is a reason if it is in the cells, or in the answer to an exercise in `earned` (the
+        exercises with rules of form that earned points). `reasons` lists further reasons.
         """
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
         said = [*reasons, f"reaches for {some_of(names)}"] if names else reasons

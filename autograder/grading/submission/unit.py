@@ -5,8 +5,8 @@ whether it was run before.
 
 The course decides what is graded. A check cell is never run as code; it only marks where its exercise is
 checked. A line that installs packages is neither run nor examined. A cell of the lesson that the student left
-unchanged is run only if an answer, or another cell that runs, uses a name that it defines: the lesson's
-experiments and figures do not change any grade.
+unchanged is run only if an answer, or another cell that runs, uses a name that it defines, because the
+lesson's other experiments and figures do not change any grade.
 """
 
 import hashlib
@@ -65,9 +65,9 @@ REFLECTION = {
 
 @dataclass(frozen=True)
 class Step:
-    """One cell. If `kind` is "run", `text` is its code; if `kind` is "check", `text` is the id of the
-    exercise that it checks. `needs` lists the names of the answers that the code uses, directly or through
-    other cells. For a check, the name of the answer that it checks is one of them.
+    """One cell: code to run, or a check. If `kind` is "run", `text` is its code; if `kind` is "check", `text`
+    is the id of the exercise that it checks. `needs` lists the names of the answers that the code uses,
+    directly or through other cells. For a check, the name of the answer that it checks is one of them.
     """
 
     cell: int

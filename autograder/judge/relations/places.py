@@ -61,7 +61,8 @@ PARTS: Parts = (
 
 def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
     """Return the name of the first of `parts` that contains every wrong entry, or None. Results that are no
-    table or have too few axes are ignored, but at least FEW results, and at least half of them, must remain.
+    table or have too few axes are ignored, but at least FEW results, and at least half of all results, must
+    remain.
     """
     for place, outside, fewest in parts:
         large = [p.differs for p in wrong if p.is_table and p.differs.dim() >= fewest]
@@ -71,7 +72,7 @@ def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
 
 
 def places(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match results whose wrong entries all lie in one part."""
+    """Match results whose wrong entries all lie in one of PARTS."""
     place = common_place(wrong)
     if place is not None:
         return f"Your result is right except {place}.", "What does your code do differently there?"

@@ -22,7 +22,9 @@ def _shares(wrong: Pairs) -> Pairs:
 
 
 def _of_shares(holds: Callable[[Pairs], bool], words: Words) -> Relation:
-    """Return a relation that looks only at the wrong pairs in which attention weights are expected."""
+    """Return a relation that returns `words` if `holds` is true of the wrong pairs in which attention weights
+    are expected, else None.
+    """
     return lambda wrong, pairs: words if holds(_shares(wrong)) else None
 
 

@@ -1,4 +1,4 @@
-"""Compares several variants, each with several seeds, after a given number of steps or after several.
+"""Compares several variants, each with several seeds, after one or more given numbers of steps.
 
 A claim about an experiment should hold for other seeds, after more steps, and against the simplest baseline:
 a constant rate, a random choice, training that stops earlier. So a lesson calls

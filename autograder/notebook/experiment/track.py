@@ -16,7 +16,8 @@ def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
     """Yield the items one by one. In a notebook, a bar shows how many of them are done; it disappears when
     the loop ends.
 
-    total: the number of items, needed if `items` has no length (a generator, for instance)
+    total: the number of items; if it is None and `items` has no length (a generator, for instance), the bar
+    only counts the steps
     """
     total = total if total is not None else length_hint(items) or None
     bar, shown = _bar(total), 0.0

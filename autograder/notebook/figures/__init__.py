@@ -6,7 +6,7 @@ tensors or lists, which are only read.
 
     tables   numbers with named rows and columns: `table`, `scores`, `weights`
     maps     several attention maps side by side: `attention_maps`
-    masks    which query attends to which key: `mask`
+    masks    which query may attend to which key: `mask`
     bars     one chart for each row of numbers: `bars`, `one_query`
     curves   what an experiment measured: `curves`, `panels`
     verdict  a wrong result beside the expected one, for `check`: `expected_and_yours`

@@ -1,4 +1,4 @@
-"""Bar charts: one for each row of numbers, or for one query's weights and output."""
+"""Bar charts: one for each row of numbers, or two for one query (its weights and its output)."""
 
 from collections.abc import Mapping, Sequence
 

@@ -81,7 +81,7 @@ def _cell_size(across: int, n_queries: int, n_keys: int, sums: float) -> float:
 
 
 def _colours(maps: Mapping[str, list]) -> tuple:
-    """Return (colour map, lowest value, highest value) for all maps."""
+    """Return (colour map, low end of its scale, high end of its scale), the same for all maps."""
     finite = [v for values in maps.values() for line in values for v in line if math.isfinite(v)]
     if min(finite, default=0) >= 0:
         return SEQUENTIAL, 0, 1

@@ -1,4 +1,4 @@
-"""Masks: which query attends to which key."""
+"""Masks: which query may attend to which key."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Formats numbers: as plain lists for pictures, and as text for their alternative texts."""
+"""Turns numbers into plain lists and into text, for pictures and their alternative texts."""
 
 import math
 from collections.abc import Sequence

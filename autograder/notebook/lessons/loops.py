@@ -70,11 +70,11 @@ def meanings(
     features: Sequence[str] = ("thing", "action"),
     word: str = "saw",
 ) -> Picture:
-    """Draw how one vector changes in several sentences, as arrows in the plane of its first two features.
+    """Draw how one vector changes in up to three sentences, as arrows in the plane of its first two features.
 
-    start: the vector that goes in, the same in every sentence
-    ends: sentence -> the (R, D) vectors that come out, one row per run; an arrow leads to each
-    targets: meaning -> the vector that would have exactly this meaning, drawn as a ring
+    start: the vector that goes in, the same in every sentence ends: sentence -> the (R, D) vectors that come
+    out, one row per run; an arrow leads to each targets: meaning -> the vector that would have exactly this
+    meaning, drawn as a ring
     """
     begin = tuple(row(start)[:2])
     rings = {name: tuple(row(target)[:2]) for name, target in (targets or {}).items()}

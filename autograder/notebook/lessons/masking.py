@@ -29,8 +29,8 @@ def facts_about_masking(
     does not.
 
     examined: name -> the facts about a method: "weights", the weights of a hidden key, for ordinary and for
-        low scores; "empty", the weights of a fully masked query; "grad", the gradient of its
-        scores; "half", the scores in float16, or None if that is an error
+        low scores; "empty", the weights of a fully masked query; "grad", the gradient with respect to
+        its scores; "half", the masked scores in float16, or None if computing them raises an error
     """
     wide, high = NAME + WIDE * len(COLUMNS) + 0.4, 1.75 + HIGH * len(examined)
     figure = card(wide, high, title)

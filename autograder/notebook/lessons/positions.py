@@ -17,11 +17,10 @@ RADIUS = 0.62  # inches
 def turned_pairs(
     query: Vector, key: Vector, curve: Sequence[float], at: int, title: str, note: str = ""
 ) -> Picture:
-    """Draw the pairs of a query and a key as arrows, one circle for each pair, and the score at every
-    distance as a curve.
+    """Draw the pairs of features of a query and a key as arrows, one circle for each pair, and the score at
+    every distance as a curve.
 
-    query, key: (D,) vectors, already rotated, D even and at most 8
-    curve: the score at distance 0, 1, 2, ...
+    query, key: (D,) vectors, already rotated, D even and at most 8 curve: the score at distance 0, 1, 2, ...
     at: the distance between this query and this key, which is marked on the curve
     """
     query, key, curve = row(query), row(key), row(curve)

@@ -59,8 +59,8 @@ GAP, LINE = 0.1, 0.3  # inches: padding of a box, and the distance between lines
 def cut_text(cuts: Mapping[str, Sequence[bytes]], title: str) -> Picture:
     """Draw texts with a box around each token, one text below the other.
 
-    cuts: name -> the tokens, as bytes; a byte that is only part of a character is drawn as a number, a space
-        as a dot
+    cuts: name -> the tokens, as bytes; a byte that is only part of a character is drawn as a number, and a
+    space is drawn as a dot
     """
     wide = max(6.0, 0.105 * len(title) + 0.8)
     lines = {name: _lines([shown(token) for token in tokens], wide - 0.5) for name, tokens in cuts.items()}
@@ -121,8 +121,8 @@ def _lines(tokens: Sequence[str], room: float) -> list[list[str]]:
 def byte_letters() -> dict[int, str]:
     """Return a dict from each byte to the character that byte-level tokenizers such as GPT-2's write for it.
 
-    A byte whose character is visible is written as that character, any other byte as one of the characters
-    from 256 on: a space, for instance, as Ġ.
+    A byte whose character is visible is written as that character, and any other byte is written as one of
+    the characters from 256 on: a space, for instance, as Ġ.
     """
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in seen]

@@ -105,7 +105,9 @@ class Tokenizer:
         return self._trusted.encode(text).ids
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of ids, with special tokens written as their names and invalid UTF-8 as �."""
+        """Return the text that the ids stand for, with special tokens written as their names and invalid
+        UTF-8 as �.
+        """
         return self.bytes_of(ids).decode("utf-8", errors="replace")
 
     def bytes_of(self, ids: Iterable[int]) -> bytes:

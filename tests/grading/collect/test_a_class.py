@@ -174,9 +174,9 @@ def is_right(folder: str, owner: str, system: str) -> bool:
 
 
 def walk(course: Path, texts: dict[str, str], system: str, size: int, tmp_path: Path, said) -> dict:
-    """Collect the archives of three weeks, and then those of the first two weeks again, which must put
-    nothing back. Check each time that every file is accounted for and no work is in a wrong folder. Return
-    what `counted` finds in the end; `said()` returns what was printed.
+    """Collect the archives of three weeks, and then those of the first two weeks again, which must change
+    nothing. Check each time that every file is accounted for and no work is in a wrong folder. Return what
+    `counted` finds in the end; `said()` returns what was printed.
     """
     people, work = [Person(number) for number in range(size)], Work(texts)
     add_students(course, {one.id: (one.first, one.last) for one in people if one.kind != STRANGER})

@@ -64,8 +64,8 @@ def replaced(value, path, other):
 
 @pytest.mark.parametrize("exercise_id", [SOFTMAX, "matmul.SelfAttention"])
 def test_a_forged_field_is_unreadable_or_judged(exercise_id):
-    """Replace each field by each value in OTHERS: the records must be refused as unreadable, or judged
-    without an error.
+    """Replace each field in turn with each value in OTHERS: the records must be refused as unreadable, or
+    judged without an error.
     """
     exercise = find(exercise_id)
     cases = cases_of(exercise)[:2]

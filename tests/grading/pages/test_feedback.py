@@ -64,8 +64,9 @@ def check_cell(exercise_id: str):
 
 
 def fitted(folder, result: Result | None, *exercises: str, key: str = KEY) -> nbformat.NotebookNode:
-    """Return what the preprocessor makes of a graded notebook with checks of these exercises. The
-    preprocessor looks for `result`, saved under KEY, in the current folder by `key`.
+    """Return what the preprocessor makes of a graded notebook with checks of these exercises. `result`, if
+    there is one, is saved under KEY; the preprocessor looks in the current folder for a result saved under
+    `key`.
     """
     if result is not None:
         results.save(folder, KEY, result)

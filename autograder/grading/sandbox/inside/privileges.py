@@ -1,6 +1,6 @@
 """Drops every capability, filters system calls, and limits memory and files, permanently.
 
-In a sandbox, every failure raises an error, so the submission's code does not start.
+In a sandbox, any failure here raises an error, and then the submission's code does not start.
 """
 
 import contextlib

@@ -160,8 +160,8 @@ def _not(argument: int, mask: int, values: tuple[int, ...]) -> list[bytes]:
 
 
 def _load(argument: int, mask: int) -> list[bytes]:
-    """Return instructions that load the lower 32 bits of an argument and apply `mask` to them. For the
-    arguments that are checked, the kernel ignores the upper 32 bits.
+    """Return instructions that load the lower 32 bits of an argument and apply `mask` to them. These suffice,
+    because the kernel ignores the upper 32 bits of the arguments that are checked.
     """
     return [_line(LOAD, FIRST_ARGUMENT + 8 * argument), _line(AND, mask)]
 

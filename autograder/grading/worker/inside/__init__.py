@@ -9,5 +9,5 @@ shell.py     runs cells as a notebook does, and keeps their outputs
 stubs.py     replaces the course's own functions with functions that do nothing
 
 These processes know no expected value, no secret and no grade: the fork server is started as a new program
-with an empty environment, and the folders of the course are not visible in the sandbox.
+with an almost empty environment, and the folders of the course are not visible in the sandbox.
 """

@@ -1,5 +1,5 @@
-"""The fork server. It is started with an empty environment, and receives what it needs to know through a
-socket.
+"""The fork server. It is started with an almost empty environment, and receives what it needs to know through
+a socket.
 
 It imports, once, everything that a submission may need, and then waits for messages on that socket. Each
 message carries file descriptors for one submission: its channel, a pipe that is closed when the submission's
@@ -30,7 +30,7 @@ NICE = 5  # students' code has a lower priority than the grader
 
 
 def main(told: dict) -> None:
-    """Serve until the other end of the control socket, which is standard input, is closed.
+    """Serve requests from the control socket, which is standard input, until its other end is closed.
 
     `told` is the first message that ForkServer sends.
     """

@@ -29,8 +29,8 @@ FIRST_CELLS = ("0", "raise NotImplementedError", "%matplotlib inline")
 
 def erase_start() -> None:
     """Overwrite the command line and the environment with which this process was started. Also overwrite the
-    memory from which the kernel reads them, because students' code in the forks could read it too. `ps` then
-    shows the process as "autograder".
+    memory from which the kernel reads them, because students' code in the forks could otherwise read them
+    through the kernel. `ps` then shows the process as "autograder".
     """
     os.environ.clear()
     sys.argv[:] = sys.orig_argv[:] = [NAME.decode()]
@@ -99,8 +99,8 @@ def _fill_holes() -> None:
 
 
 def _take_large_pages() -> None:
-    """Ask the kernel for large pages. If it has none, forks only take longer. Measured: a fork takes 2 ms of
-    CPU time instead of 5, and each submission needs four forks.
+    """Ask the kernel for large pages. If it has none, forks still work but take longer. Measured: a fork
+    takes 2 ms of CPU time instead of 5, and each submission needs four forks.
     """
     libc = ctypes.CDLL(None)
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
