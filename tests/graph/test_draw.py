@@ -262,7 +262,7 @@ def test_bad_use_gives_one_sentence(arguments, words):
     with pytest.raises(UserError, match=words) as caught:
         draw(*arguments)
     assert "\n" not in str(caught.value)
-    with pytest.raises(UserError, match='engine is "trace" or "torchview"'):
+    with pytest.raises(UserError, match='engine must be "trace" or "torchview"'):
         draw(Heads(), X, engine="other")
 
 
