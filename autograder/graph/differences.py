@@ -142,8 +142,8 @@ def _results(a: Walk, b: Walk) -> Iterator[Difference]:
 
 
 def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
-    """Yield a difference for each input that only theirs uses, and one for all the parts whose parameters
-    only theirs uses.
+    """Yield a difference for each input that only `b` uses, and one for all the parts whose parameters only
+    `b` uses.
     """
     idle = [{n.label: n.id for n in walk.nodes.values() if n.state == "unused"} for walk in (a, b)]
     for name, number in idle[0].items():

@@ -135,11 +135,11 @@ EXERCISE = Exercise(
         edit("not exactly one",
              {NONE: "math.exp(math.lgamma(n - right + 1) + math.lgamma(n - k + 1) - math.lgamma(n + 1) - "
                     "math.lgamma(max(n - right - k, 0) + 1))"},
-             "When fewer than k answers are wrong, your chance is not 1.",
+             "When fewer than k answers are wrong, you do not return 1.",
              "If fewer than k answers are wrong, can all k drawn answers be wrong?"),
         edit("fewer wrong than drawn are not foreseen",
              {NONE: "math.prod((n - right - i) / (n - i) for i in range(k) if n - right - i > 0)"},
-             "When fewer than k answers are wrong, your chance is not 1.",
+             "When fewer than k answers are wrong, you do not return 1.",
              "If fewer than k answers are wrong, can all k drawn answers be wrong?"),
         edit("whole numbers at the ends", {"    none_right": "    if right == 0:\n        return 0\n    none_right"},
              "You return an int when none is right.", "What type should the result have?"),

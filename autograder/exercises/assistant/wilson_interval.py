@@ -230,8 +230,8 @@ EXERCISE = Exercise(
         "z^2/n occurs in every part of the formula: give it a name. Use `math.sqrt`, whose result is a "
         "Python float. The bounds 0 and 1 must be exact, but a difference of two rounded floats can miss "
         "them.",
-        "In outline: raise ValueError for impossible numbers; compute the share, z^2/n, the centre and the "
-        "margin; divide centre minus margin and centre plus margin by 1 + z^2/n; return 0.0 as the lower "
+        "In outline: raise ValueError for impossible numbers; compute the share of right answers and "
+        "the term z^2/n, and from them the centre and the margin; divide centre minus margin and centre plus margin by 1 + z^2/n; return 0.0 as the lower "
         "bound if none is right, and 1.0 as the upper bound if all are.",
     ),
 )

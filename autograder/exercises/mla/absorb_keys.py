@@ -80,7 +80,7 @@ EXERCISE = Exercise(
         edit("MLA-45", {PRODUCT: "(q_weight.T @ k_up_weight / n_heads).expand(n_heads, -1, -1)"}),
         edit("MLA-47 heads as an axis in the middle", {LAST: "return absorbed.transpose(0, 1)"},
              "The heads are the second axis of your result.",
-             "Which axis comes first in the shape of the docstring?"),
+             "Which axis comes first in the shape that the docstring gives?"),
         edit("MLA-49 heads side by side", {LAST: "return absorbed.flatten(0, 1)"},
              "The heads in your result have no axis of their own.", "How many axes should the result have?"),
         edit("MLA-51 every query meets every key head", {PRODUCT: "torch.einsum('aki,bkj->aij', q_heads, k_heads)"},

@@ -114,7 +114,7 @@ EXERCISE = Exercise(
              "Does the exercise ask for a sum or for a mean?"),
         edit("DT-31 steps are rows", {LAST: "torch.stack(returns, dim=0)"},
              "The first axis of your result counts steps.",
-             "Which axis comes first in the shape of the docstring?"),
+             "Which axis comes first in the shape that the docstring gives?"),
         edit("DT-33 a division that ends in zero by zero",
              {TURN: "    powers = discount ** torch.arange(rewards.shape[1]).to(rewards)\n",
               LAST: "(rewards * powers).flip(1).cumsum(1).flip(1) / powers"},

@@ -127,8 +127,8 @@ EXERCISE = Exercise(
              "For the series 1, 2, 3, 4 and a length of three, what are the window and its target?"),
     },
     hints=(
-        "Write down the series 1 to 6 with windows of 3 and a horizon of 2. There are two windows: 1, 2, "
-        "3 with the targets 4, 5, and 2, 3, 4 with the targets 5, 6.",
+        "Write down the series 1 to 6 with windows of 3 and a horizon of 2. There are two windows: "
+        "[1, 2, 3] with the targets [4, 5], and [2, 3, 4] with the targets [5, 6].",
         "A window and its targets together are a slice of length + horizon values, and such a slice starts at "
         "every index that leaves room for it. `unfold` makes all of them at once; a loop and torch.stack do "
         "the same.",

@@ -178,9 +178,10 @@ def _moodle(part: str) -> Origin | None:
 
 
 def _blackboard(part: str) -> Origin | None:
-    """Return the origin in a name, or None if the name does not have Blackboard's form. subtle: the origin's
-    `user` still begins with the assignment's title. Both the title and the user name may contain underscores,
-    so only `Names` can separate them.
+    """Return the origin that a name states, or None if the name does not have Blackboard's form.
+
+    subtle: the origin's `user` still begins with the assignment's title. Both the title and the user name may
+    contain underscores, so only `Names` can separate them.
     """
     if not (found := BLACKBOARD.fullmatch(part)):
         return None
