@@ -231,7 +231,8 @@ EXERCISE = Exercise(
         "Python float. The bounds 0 and 1 must be exact, but a difference of two rounded floats can miss "
         "them.",
         "In outline: raise ValueError for impossible numbers; compute the share of right answers and "
-        "the term z^2/n, and from them the centre and the margin; divide centre minus margin and centre plus margin by 1 + z^2/n; return 0.0 as the lower "
+        "the term z^2/n, and from them the centre and the margin; divide centre minus margin and "
+        "centre plus margin by 1 + z^2/n; return 0.0 as the lower "
         "bound if none is right, and 1.0 as the upper bound if all are.",
     ),
 )

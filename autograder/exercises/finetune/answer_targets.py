@@ -139,8 +139,8 @@ EXERCISE = Exercise(
         "": ("Your result has a target even for a single token.", "Which token comes after the last one?"),
     },
     hints=(
-        "Write the tokens in a row, and mark those of the answer. Below every token, marked or not, write the token that "
-        "comes next. That next token is a target if it is marked.",
+        "Write the tokens in a row, and mark those of the answer. Below every token, marked or not, write the token "
+        "that comes next. That next token is a target if it is marked.",
         "Ids and mask are both shifted by one position, because it is the next token that must belong to "
         "the answer. The last position has no next token, so its target is `ignore`.",
         "In outline: make a tensor full of `ignore` in the shape of the ids, and fill all but its last "
