@@ -114,8 +114,8 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
         for name, verdict in run.result.verdicts.items()
         if find(name).rules != Rules() and verdict.points
     ]
-    not_rerun = [find(name).name for name in run.failed_reruns if name in earned]
-    notes = [NOT_RERUN.format(some_of(not_rerun))] if not_rerun else []
+    failed = [find(name).name for name in run.failed_reruns if name in earned]
+    notes = [NOT_RERUN.format(some_of(failed))] if failed else []
     run.result.review_note = unit.suspicion.text(earned, notes)
     return run.result
 

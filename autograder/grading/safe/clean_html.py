@@ -169,8 +169,8 @@ def as_text(text: str) -> str:
 
 def _allowed(tag: str, name: str, value: str, page: _Page) -> bool:
     if tag == "img" and name == "src":
-        is_own = value.startswith(OWN) and OWN in page.pictures
-        return is_own or (value.startswith(page.pictures) and page.room.holds(value.partition(",")[2]))
+        is_known = value.startswith(page.pictures)
+        return is_known and (value.startswith(OWN) or page.room.holds(value.partition(",")[2]))
     if tag == "a" and name == "href":
         return value.lower().startswith(("http://", "https://", "mailto:", "#"))
     if name in ("colspan", "rowspan"):

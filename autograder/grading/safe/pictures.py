@@ -1,17 +1,16 @@
 """Decides which of a student's pictures a page may show. A hundred bytes of a picture can cost a browser two
 gigabytes, or minutes.
 
-Only a picture's header is read, block by block as its format says; whatever is unusual is refused. (Pillow skips parts
-of malformed files that browsers show, and decompresses metadata that nobody needs here.)
+Only a picture's header is read, block by block as its format says; whatever is unusual is refused. (Pillow
+skips parts of malformed files that browsers show, and decompresses metadata that nobody needs here.)
 """
 
 import base64
 import struct
 from collections.abc import Callable
 
-MOST_PIXELS = (
-    20_000_000  # a browser needs four bytes for each; a page of a book at 400 dots per inch has 15 million
-)
+# A browser needs four bytes for each pixel. A page of a book at 400 dots per inch has 15 million.
+MOST_PIXELS = 20_000_000
 MOST_TOGETHER = 100_000_000  # in one notebook: 300 figures of matplotlib
 MOST_SCANS = 30  # of a JPEG picture, each of which draws all of it again; ten are usual
 
@@ -67,8 +66,8 @@ def _jpeg(data: bytes) -> tuple[int, int]:
 
 
 def _gif(data: bytes) -> tuple[int, int]:
-    """Return the width and height of the screen or, where it is larger, of the frame. Raises ValueError if there is
-    more than one frame, or another block than the format knows.
+    """Return the width and height of the screen or, where it is larger, of the frame. Raises ValueError if
+    there is more than one frame, or a block that the format does not know.
     """
     width, height, flags = struct.unpack_from("<HHB", data, 6)
     position, frames = 13 + _table(flags), 0

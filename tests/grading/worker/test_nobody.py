@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from sandboxed import in_a_fork
 
 from autograder.grading.worker.inside import nobody
 
@@ -13,26 +14,15 @@ def rights() -> tuple:
     return os.getresuid(), os.getresgid(), sorted(os.getgroups())
 
 
-def in_a_child(work) -> bool:
-    """Return whether `work()` returns True in a child process."""
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            os.setgroups([0, 4])
-            status = 0 if work() else 1
-        finally:
-            os._exit(status)
-    return os.waitpid(pid, 0)[1] == 0
-
-
 def test_it_becomes_nobody_in_every_respect(monkeypatch):
     monkeypatch.setattr(nobody, "LIBRARIES", ("/",))  # Python itself may lie in a folder of root's own
 
     def work():
-        return nobody.become_nobody() and rights() == ((nobody.NOBODY,) * 3, (nobody.NOBODY,) * 3, [])
+        os.setgroups([0, 4])
+        assert nobody.become_nobody()
+        assert rights() == ((nobody.NOBODY,) * 3, (nobody.NOBODY,) * 3, [])
 
-    assert in_a_child(work)
+    assert in_a_fork(work) == ""
 
 
 def test_it_stays_as_it_was_where_nobody_cannot_read_the_libraries(tmp_path, monkeypatch):
@@ -41,7 +31,9 @@ def test_it_stays_as_it_was_where_nobody_cannot_read_the_libraries(tmp_path, mon
     monkeypatch.setattr(nobody, "LIBRARIES", (str(tmp_path / "lib"),))
 
     def work():
+        os.setgroups([0, 4])
         before = rights()
-        return not nobody.become_nobody() and rights() == before
+        assert not nobody.become_nobody()
+        assert rights() == before
 
-    assert in_a_child(work)
+    assert in_a_fork(work) == ""
