@@ -12,7 +12,7 @@ ROOT = Path(grading.__file__).parent
 NEEDS = {
     "sandbox": set(),
     "safe": set(),
-    "submission": {"sandbox"},
+    "submission": {"sandbox", "safe"},
     "worker": {"sandbox"},
     "judging": {"submission", "sandbox", "worker", "safe"},
     "parallel": {"judging", "submission", "sandbox", "worker"},
