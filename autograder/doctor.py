@@ -111,7 +111,7 @@ def _packages() -> Finding:
     if not lacking:
         return Finding(name, WORKS)
     quoted = " ".join(f'"{one}"' for one in lacking.values())
-    return Finding(name, MISSING, f"{', '.join(lacking)}: {installs(quoted)}")
+    return Finding(name, MISSING, f"{', '.join(lacking)}: {installs(quoted, 'what is missing')}")
 
 
 def _model() -> Finding:

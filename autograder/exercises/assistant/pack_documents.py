@@ -228,8 +228,8 @@ EXERCISE = Exercise(
         "the number of its document. Then cut both lists after every fourth token.",
         "Build two flat Python lists that grow together: one for the tokens, and one for the numbers of their "
         "documents. The integer division `//` says how many whole rows there are.",
-        "In outline: raise ValueError for a length below 1. For each document, add its tokens and the separator to "
-        "one list; to the other list, add the document's number once for each of these tokens. Keep as many "
-        "entries as whole rows need, and reshape both to (rows, length).",
+        "In outline: raise ValueError for a length below 1. For each document, add its tokens and the separator "
+        "to one list; to the other list, add the document's number once for each of its tokens and once for the "
+        "separator. Keep as many entries as whole rows need, and reshape both to (rows, length).",
     ),
 )

@@ -114,6 +114,6 @@ EXERCISE = Exercise(
         "Write the target in one line, and below it what the decoder reads: bos, then the same tokens, one "
         "position to the right. Which token no longer fits?",
         "In outline: make a column of bos, (B, 1), with the dtype of the targets (`torch.full_like` helps); "
-        "concatenate it along the tokens with all but the last column of the targets.",
+        "concatenate it, along the token axis, with all but the last column of the targets.",
     ),
 )

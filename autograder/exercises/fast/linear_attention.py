@@ -190,7 +190,7 @@ EXERCISE = Exercise(
         "and one that adds up the vectors phi(k). Give phi(k) a new last axis and v a new second-to-last axis: "
         "their product holds all the matrices.",
         "In outline: apply phi to q and k, form the matrices (..., N, D, E), take the running sums of the "
-        "matrices and of phi(k) over the tokens, multiply phi(q) of each query by its matrix, and divide by the "
-        "dot product of phi(q) with its sum of phi(k).",
+        "matrices and of phi(k) over the tokens, multiply phi(q) of each query by the running sum of the matrices "
+        "at its position, and divide by the dot product of phi(q) with the running sum of phi(k) there.",
     ),
 )

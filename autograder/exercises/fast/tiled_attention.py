@@ -246,8 +246,8 @@ EXERCISE = Exercise(
         "When a later block has a larger score, everything you have added up was computed with the old "
         "maximum. Multiply both sums by exp(old maximum - new maximum); start with a maximum of -inf.",
         "In outline: for each block, compute the scaled scores (..., N, block), hide later keys if causal, update "
-        "the maximum with torch.maximum, correct both sums, and add the block's exponentials to the sum of the "
-        "weights and their product with the values to the weighted sum. Divide the weighted sum by the sum of the "
-        "weights once, at the end.",
+        "the maximum with torch.maximum, correct both sums, add the block's exponentials to the sum of the "
+        "weights, and add their product with the values to the weighted sum. Divide the weighted sum by the sum "
+        "of the weights once, at the end.",
     ),
 )

@@ -211,7 +211,7 @@ EXERCISE = Exercise(
         "batch's sum of losses, which F.cross_entropy gives with reduction=\"sum\", by the number of "
         "targets in all batches together; you have to count them first.",
         "In outline: count the targets that are not ignored, clear the gradients, and for each batch compute the "
-        "logits and the sum of losses divided by the count, call `backward`, and add the loss to a total. Take "
-        "one step at the end and return the total as a float.",
+        "logits and the sum of losses divided by the count, call `backward` on this quotient, and add it to a "
+        "total. Take one step at the end and return the total as a float.",
     ),
 )

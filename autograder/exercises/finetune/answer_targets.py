@@ -141,10 +141,9 @@ EXERCISE = Exercise(
     hints=(
         "Write the tokens in a row, and mark those of the answer. Below every token, marked or not, write the token "
         "that comes next. That next token is a target if it is marked.",
-        "Ids and mask are both shifted by one position, because it is the next token that must belong to "
+        "`ids` and `answer` are both shifted by one position, because it is the next token that must belong to "
         "the answer. The last position has no next token, so its target is `ignore`.",
-        "In outline: make a tensor full of `ignore` in the shape of the ids, and fill all but its last "
-        "column with the ids from the second column on, wherever the mask from the second column on is "
-        "True.",
+        "In outline: make a tensor full of `ignore` in the shape of the ids, and fill all but its last column "
+        "with the ids from the second column on, wherever `answer` from the second column on is True.",
     ),
 )

@@ -185,11 +185,11 @@ EXERCISE = Exercise(
              "Which entry determines the scale, and which code does it get?"),
     },
     hints=(
-        "Take the row 2, -14, 6, 1 as one block. Its largest magnitude is 14, so the scale is 14 / 7 = 2, "
-        "and the codes are 1, -7, 3 and 0 (0.5 rounds to the even number).",
+        "Take the row 2, -14, 6, 1 as one block. Its largest magnitude is 14, so the scale is 14 / 7 = 2, and the "
+        "codes are 1, -7, 3 and 0 (1 / 2 = 0.5 rounds to 0, the nearest even number).",
         "Give the blocks an axis of their own with `unflatten`. The largest magnitude along the last axis, "
-        "divided by 7, is the scale. Where it is 0, divide by 1 instead, so that the codes become 0; do not add a "
-        "small constant. If the weight is a parameter, detach it first.",
+        "divided by 7, is the scale. Where the scale is 0, divide the block by 1 instead of the scale, so that "
+        "the codes become 0; do not add a small constant. If the weight is a parameter, detach it first.",
         "In outline: raise ValueError if block does not divide I, split each row into blocks, which gives (O, I / "
         "block, block), compute the scales (O, I / block), divide each block by its scale, round, flatten the "
         "blocks back into rows, and convert to int8.",

@@ -194,8 +194,8 @@ EXERCISE = Exercise(
         "predict the fourth.",
         "Each step makes the text longer by one token. If max_len is given, the model reads only the last max_len "
         "tokens; you still append to the whole text.",
-        "In outline: switch gradients off and repeat n_new times: cut the text to its last max_len tokens "
-        "if there is a limit, run the model, give the last position's logits to `choose`, and append its "
-        "tokens along the token axis.",
+        "In outline: switch gradients off and repeat n_new times: cut the text to its last max_len tokens if "
+        "there is a limit, run the model, give the last position's logits to `choose`, and append, along the "
+        "token axis, the tokens that `choose` returns.",
     ),
 )

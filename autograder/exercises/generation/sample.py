@@ -217,9 +217,9 @@ EXERCISE = Exercise(
     hints=(
         "Lay the probabilities 0.2, 0.5, 0.3 end to end; they end at 0.2, 0.7 and 1. Then u = 0.65 falls "
         "on the second token, because 0.7 is the first end greater than u.",
-        "`cumsum` along the last axis gives the ends. The token is the first one whose end is greater "
-        "than u; `argmax` of zeros and ones finds the first one. If rounding leaves the last end below 1, "
-        "divide all ends by it.",
+        "`cumsum` along the last axis gives the ends. The token is the first one whose end is greater than u; "
+        "`argmax` of a row of zeros and ones gives the position of the first 1. If rounding leaves the last end "
+        "below 1, divide all ends by it.",
         "In outline: at temperature 0 return the argmax. Otherwise take the softmax of the scaled logits "
         "and its running sums, divide them by the last one, compare them with u as a column, and return "
         "the position of the first True in each row.",

@@ -177,8 +177,8 @@ EXERCISE = Exercise(
         "Take the probabilities 0.5, 0.3, 0.15, 0.05 and p = 0.7. For each token, add up the probabilities before it: "
         "the token stays if that sum is below p.",
         "With descending=True, `sort` returns the logits in decreasing order, together with the original index of "
-        "each. Take the running sum of their probabilities and subtract each token's own: this is the sum before "
-        "that token. `scatter` with those indices writes a mask back to the original order.",
+        "each. Take the running sum of their probabilities and subtract each token's own probability: the result "
+        "is the sum before that token. `scatter` with those indices writes a mask back to the original order.",
         "In outline: return the logits unchanged if p is 1 or more; sort stably in decreasing order; take the "
         "softmax and the sum before each token; mark every token whose sum has reached p, but never the first "
         "token; bring the marks back to the original order, and fill the marked logits with -inf.",

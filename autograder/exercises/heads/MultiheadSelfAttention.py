@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     hints=(
         "Follow one token: it is projected to q, k and v, split into heads, sent through attention, merged, and "
         "projected once more. Each projection is a single layer of width d_model that serves all heads.",
-        "With the heads on an axis in front of the tokens, attention runs for all of them at once. Each head is "
+        "With the heads on an axis in front of the tokens, attention runs for all heads at once. Each head is "
         "d_model / n_heads wide, and that width belongs in the scale. `forward` needs n_heads, so keep it in "
         "`self`.",
         "In outline: raise a ValueError if n_heads does not divide d_model; project x three times; split each, "

@@ -201,8 +201,8 @@ EXERCISE = Exercise(
         "in_proj_weight stacks three (d_model, d_model) matrices, in the order queries, keys, values, and "
         "in_proj_bias stacks three biases in the same way; `chunk` cuts along the first axis. out_proj has the "
         "same name in both modules.",
-        "In outline: under torch.no_grad(), cut the stacked weight and the stacked bias into three; write each "
-        "piece into the parameter that already exists, with `copy_`; then do the same for the weight and bias of "
-        "out_proj.",
+        "In outline: under torch.no_grad(), cut the stacked weight and the stacked bias into three; use `copy_` "
+        "to write each piece into the target's matching parameter, which already exists; then copy the weight and "
+        "bias of out_proj in the same way, without cutting them.",
     ),
 )

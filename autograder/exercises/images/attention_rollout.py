@@ -156,6 +156,7 @@ EXERCISE = Exercise(
         "Two layers in a row correspond to a matrix product, which adds up all paths through the tokens in "
         "between. The later layer goes on the left.",
         "In outline: start with the identity; for each layer, average the heads over axis 1, mix the result half "
-        "and half with the identity, and multiply the product so far from the left by this mixture.",
+        "and half with the identity, and multiply this mixture by the product so far, with the mixture on the "
+        "left.",
     ),
 )

@@ -178,6 +178,6 @@ EXERCISE = Exercise(
         "patch * patch). Both count channels, then rows, then columns, so flattening the last three axes is "
         "enough. Copy the numbers, under torch.no_grad().",
         "In outline: flatten the kernel, make an nn.Linear of matching sizes with the kernel's dtype and device, "
-        "copy the weight and the bias into it, and return it.",
+        "copy the flattened kernel and the bias of `conv` into the new layer, and return it.",
     ),
 )

@@ -117,9 +117,9 @@ EXERCISE = Exercise(
         "out_proj(mixed) is a sum over the features of `mixed`. Each head owns d_head neighbouring features and "
         "the columns of the weight at the same positions. The part of the sum that comes from these is the head's "
         "output.",
-        "Use `unflatten` to give the heads their own axis in both factors: the last axis of `mixed`, and "
-        "the input axis of the weight, which is its second. The product then sums over d_head, and the "
-        "head axis stays.",
+        "Use `unflatten` to give the heads their own axis in both factors: split the last axis of `mixed`, and "
+        "the second axis of the weight, which is its input axis. The product then sums over d_head, and the head "
+        "axis stays.",
         "In outline: give both factors an axis of heads, (B, N, H, d_head) and (d_out, H, d_head), and multiply "
         "them, for example with torch.einsum, so that only d_head is summed over and (B, N, H, d_out) remains.",
     ),

@@ -122,8 +122,8 @@ EXERCISE = Exercise(
              "In A B C A, which key should the second A attend to?"),
     },
     hints=(
-        "Write down A B C A B C with the positions 0 to 5. At position 3 the token is A; the A before it was "
-        "at position 0, so an induction head attends to position 1, the token after it.",
+        "Write down A B C A B C with the positions 0 to 5. At position 3 the token is A; the A before it was at "
+        "position 0, so an induction head attends to position 1, the token after that earlier A.",
         "Every query from `period` on has one key to look at; compute its position from the query's, as in the "
         "docstring. Two index tensors of equal length, used together, pick one weight per query from the last two "
         "axes.",

@@ -186,9 +186,9 @@ EXERCISE = Exercise(
     hints=(
         "PyTorch calls a forward hook as hook(part, args, output) each time its part has run. The hook "
         "should store `output` under the name of its part and return nothing.",
-        "register_forward_hook returns a handle, whose remove() takes the hook off again. Call it in a `finally`, so "
-        "that the hook is removed even if the model raises. In a loop, bind each part's name to its hook, for example "
-        "as a default argument; otherwise every hook stores under the last name.",
+        "register_forward_hook returns a handle, whose remove() takes the hook off again. Call it in a `finally`, "
+        "so that the hook is removed even if the model raises. In a loop, bind each part's name to its hook, for "
+        "example as a default argument; otherwise every hook stores its output under the last name.",
         "In outline: check the names against those of named_modules and raise ValueError for an unknown "
         "one; in a `try`, register a hook for each name and call the model once; in `finally`, remove the "
         "hooks; return the dict.",

@@ -198,8 +198,8 @@ EXERCISE = Exercise(
         "output. Try it with one part and a tensor of zeros.",
         "Each name needs a hook that knows its own tensor, for example through a default argument. Remove all hooks in "
         "a `finally`, so that none stays even if the model raises.",
-        "In outline: check the names and raise ValueError for an unknown one; in a `try`, for each name, register "
-        "a hook that returns the tensor given for that name, then call the model and return its output; in "
-        "`finally`, remove the hooks.",
+        "In outline: check the names and raise ValueError for an unknown one; in a `try`, register for each name "
+        "a hook that returns the tensor given for that name; after this loop, still in the `try`, call the model "
+        "and return its output; in `finally`, remove the hooks.",
     ),
 )

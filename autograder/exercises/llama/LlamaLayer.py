@@ -269,8 +269,7 @@ EXERCISE = Exercise(
         "stream; each starts with its own norm and is added back to the stream.",
         "The attention returns two things: its output, which is added to x, and the new cache, which you "
         "return. The second branch is SwiGLU, as in `swiglu`, with your own three layers.",
-        "In outline: call the attention on norm1 of x with the cache, add its output to x, apply norm2 "
-        "and the gated network to the sum, add the result as well, and return the stream and the new "
-        "cache.",
+        "In outline: call the attention on norm1 of x with the cache, add its output to x, apply norm2 and the "
+        "gated network to the sum, add the result to that sum, and return the new sum and the new cache.",
     ),
 )

@@ -214,7 +214,7 @@ EXERCISE = Exercise(
         'newline and text, E, the ids of a newline. After the last message come S and the ids of "assistant" '
         "and a newline.",
         "The role, the newline and the text are one string, which you encode in a single call, because a token "
-        "may contain the newline and the first characters of the text. Join them with + before you encode.",
+        "may contain the newline and the first characters of the text. Join the three with + before you encode.",
         "In outline: begin a new list of your own. For each message, raise ValueError if the role is unknown, "
         "then add the start, the encoded message, the end and the encoded newline to the list. After the loop, "
         "add the start, then the word assistant and a newline, encoded in a single call. Never append to a list "

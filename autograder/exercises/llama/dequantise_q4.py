@@ -156,8 +156,8 @@ EXERCISE = Exercise(
              "What is in bytes 0 and 1, and how do you extract a code from a byte?"),
     },
     hints=(
-        "Take one block of 20 bytes. The first four hold the scale and the minimum; each of the other "
-        "sixteen holds two codes.",
+        "Take one block of 20 bytes. The first four hold the scale d and the minimum m; each of the other sixteen "
+        "holds two codes.",
         "The byte 0xA7 holds the codes 7 and 10: `& 15` keeps the low four bits, `>> 4` shifts the high "
         "four down. `view` with a dtype reads two neighbouring bytes as one float16 without computing "
         "anything; it needs contiguous memory.",

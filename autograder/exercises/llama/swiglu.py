@@ -160,8 +160,8 @@ EXERCISE = Exercise(
     hints=(
         "The input goes through two layers, `gate` and `up`. The results are multiplied entry by entry, "
         "and `down` reads the product.",
-        "Only the gate's branch has an activation. PyTorch has it as F.silu; it computes z times the "
-        "sigmoid of z.",
+        "Only the gate's branch has an activation. In PyTorch it is F.silu, which computes z times the sigmoid of "
+        "z.",
         "In outline: call `gate` and `up` on x, which gives two tensors (..., d_ff); apply F.silu to the output of "
         "`gate`, multiply the two, and call `down` on the product.",
     ),

@@ -167,8 +167,8 @@ EXERCISE = Exercise(
         "A score is the product of three factors, x, keys[h] and a latent c. Multiplying keys[h] by c "
         "first makes a full key for every latent; multiplying x by keys[h] first does not.",
         "Multiply x by `keys[h]` first, for each head h. This gives queries as wide as a latent; take their dot "
-        "products with the latents themselves. Avoid full values in a similar way: mix the latents with the "
-        "weights, and multiply only the mixture by `values`.",
+        "products with the latents themselves. Avoid full values in a similar way: use the attention weights to "
+        "mix the latents, and multiply only the mixture by `values`.",
         "In outline: give x and the latents an axis of size 1 for the heads, compute queries (B, H, N, d_latent) "
         "and scores (B, H, N, M), divide the scores by the square root of d_head, apply the softmax, mix the "
         "latents, multiply by `values`, and sum over the heads.",

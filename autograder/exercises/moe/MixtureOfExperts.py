@@ -281,8 +281,8 @@ EXERCISE = Exercise(
         "Follow one token by hand: it has n_experts logits, k experts with their weights, k outputs, and "
         "one weighted sum.",
         "Loop over the experts, not over the tokens. For each expert, torch.where tells you which tokens chose "
-        "it, and whether as their first choice, their second, and so on; call the expert once, with the rows of "
-        "these tokens. `index_add` adds the expert's results to the same rows of an output that starts at zero.",
+        "it, and which of their k choices it was; call the expert once, with the rows of these tokens. "
+        "`index_add` adds the expert's results to the same rows of an output that starts at zero.",
         "In outline: flatten the batch to (B * N, d_model), choose k experts per token and take the softmax of "
         "their logits. For each expert that some token chose, call the expert on the rows of its tokens, multiply "
         "the results by the tokens' weights, and add them to the same rows of the output. Restore the shape at "

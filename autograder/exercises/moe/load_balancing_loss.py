@@ -139,8 +139,8 @@ EXERCISE = Exercise(
         "For each expert you need two numbers: the share of the choices that went to it, and its mean "
         "probability. Only the second has a gradient, because choices are counted in whole numbers.",
         "To count the choices, turn the indices of the k largest logits into rows of zeros and ones with "
-        "F.one_hot, and take the mean over all T * k of them. The mean probability is the mean of the "
-        "softmax over the tokens. Check: when all f and P are 1/E, the loss is 1.",
+        "F.one_hot, and take the mean over all T * k of them. The mean probability is the mean, over the tokens, "
+        "of the softmax over the experts. Check: when all f and P are 1/E, the loss is 1.",
         "In outline: find the k experts of each token, compute each expert's share f of all choices, "
         "compute its mean softmax probability P, and return E times the sum of f times P.",
     ),

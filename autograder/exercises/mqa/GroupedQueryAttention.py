@@ -133,7 +133,7 @@ EXERCISE = Exercise(
         "query heads share a key head: query heads 0 and 1 use key head 0.",
         "The keys come out as (B, n_kv_heads, N, d_head), the queries as (B, n_heads, N, d_head), so each key "
         "head serves several query heads. `repeat_interleave` puts the copies of a head next to each other; "
-        "`repeat` puts copies of the whole block one after the other.",
+        "`repeat` puts copies of the whole list of heads one after the other.",
         "In outline: raise a ValueError unless n_heads divides d_model and n_kv_heads divides n_heads; project "
         "and split into heads; repeat key and value heads in the order 0 0 1 1 2 2 (for six query heads "
         "and three key heads); then apply masked attention, merge the heads, and apply the output projection as "

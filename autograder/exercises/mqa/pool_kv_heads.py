@@ -104,7 +104,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "The rows of the weight are the heads, one after the other: the first d_head rows are head 0, and the "
-        "first heads form the first group.",
+        "first n_heads / n_kv_heads heads form the first group.",
         "Give groups, heads and features an axis each: (groups, heads in a group, d_head, d_model). Over which of "
         "these four axes does the mean run?",
         "In outline: reshape the first axis into three; average over the axis of the heads in a group; join the "

@@ -120,7 +120,8 @@ EXERCISE = Exercise(
              "What is the root mean square of a single feature?"),
     },
     hints=(
-        "Read the name from right to left: square, mean, root. Work it out by hand for the features of one token.",
+        "RMS stands for root mean square. Read that from right to left: square, mean, root. Do these three steps "
+        "by hand for the features of one token.",
         "All features of a token are divided by the same number. Take the mean square along the last axis with "
         "keepdim=True, so that it broadcasts against x. No mean is subtracted.",
         "In outline: square x; take the mean over the features; add epsilon; divide x by the square root of that "

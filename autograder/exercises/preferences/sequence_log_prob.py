@@ -144,10 +144,11 @@ EXERCISE = Exercise(
     hints=(
         "The logits at position n have seen the tokens up to n, so they predict the token at n + 1. The "
         "last row of logits predicts a token that is not in the text.",
-        "Cut the three tensors so that their columns line up: the logits lose their last "
-        "position, ids and mask their first.",
+        "Cut the three tensors so that their columns line up: the logits lose their last position, `ids` and "
+        "`answer` their first.",
         "In outline: take log_softmax of the logits along the vocabulary axis. Drop the last position of the "
-        "result, and the first position of ids and mask, so that each row of log-probabilities lines up with the "
-        "token that it predicts. `gather` that token's entry, multiply by the mask, and sum over the tokens.",
+        "result, and the first position of `ids` and `answer`, so that each row of log-probabilities lines up "
+        "with the token that it predicts. `gather` that token's entry, multiply by `answer`, and sum over the "
+        "tokens.",
     ),
 )

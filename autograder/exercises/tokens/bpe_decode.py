@@ -154,8 +154,8 @@ EXERCISE = Exercise(
         "Build a list of bytes objects, one for each id in increasing order; then every merge finds its two "
         "halves in the list. Join all the bytes before you decode, because a character may be spread over two "
         "tokens.",
-        "In outline: start a list with the 256 single bytes; append one piece for each merge; raise a ValueError "
-        "if an id is negative or too large; join the pieces of the ids, and decode once as UTF-8 with "
-        'errors="replace".',
+        "In outline: start a list with the 256 single bytes; for each merge, append the joined bytes of its "
+        "pair's two ids; raise a ValueError if an id is negative or too large; join the bytes of all ids, and "
+        "decode once as UTF-8 with errors=\"replace\".",
     ),
 )

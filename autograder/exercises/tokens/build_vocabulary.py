@@ -131,8 +131,8 @@ EXERCISE = Exercise(
     hints=(
         "Count first, number later: you know which token is the most frequent only when you have seen them all. "
         "`collections.Counter` counts.",
-        "Python's sort is stable: entries that compare equal keep their order, even with reverse=True. And the "
-        "keys of a dict are in the order of their first insertion.",
+        "Ties need no code of their own. Python's sort is stable: entries that compare equal keep their order, "
+        "even with reverse=True. And the keys of a dict are in the order of their first insertion.",
         'In outline: count the tokens; sort the distinct ones by count, most frequent first; put "<unk>" in '
         "front; keep the first max_size; number them from 0.",
     ),

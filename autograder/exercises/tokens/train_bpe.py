@@ -193,8 +193,8 @@ EXERCISE = Exercise(
         "": ("Even your first merge is the wrong pair.", "Which pair is most frequent in the bytes of the text?"),
     },
     hints=(
-        "One round counts the pairs, chooses one, and merges it. The next round works on the ids that the merge "
-        "has left, not on the text.",
+        "One round counts the pairs, chooses one, and merges it. The next round works on the ids that result from "
+        "the merge, not on the text.",
         "You have built two of the three steps, `count_pairs` and `merge_pair`. To choose, take the pair with the "
         "largest count; `max` takes a key and returns the first of equal entries. When must the rounds end early?",
         "In outline: turn the text into a list of its UTF-8 bytes; repeat at most n_merges times: count the "
