@@ -100,8 +100,8 @@ def set_up(home: Path, wheel: Path) -> Path:
 
 
 def to_the_first_tick(server: Jupyter, page: Page, system: str) -> None:
-    """Open the lab in a new browser page, run the first cell, type an answer and check it; time every step
-    but the typing.
+    """Open the lab in `page`, run the first cell, type and run an answer, and check it; time every step
+    except typing and running the answer.
     """
     with step(f"{system}: the lab shows lesson 01"):
         page.goto(server.url(""))

@@ -57,9 +57,9 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Sort tests so that the longest come first and the rest fill the gaps or, in a run with --minutes, by
-    `_turn_in_limited_time`. Mark as trial the tests in a browser, and also those of the student bundle,
-    because making the bundle runs every mistake.
+    """Sort tests so that the longest come first and the rest fill the gaps. In a run with --minutes,
+    `_turn_in_limited_time` takes precedence over this order. Mark as trial the tests in a browser, and also
+    those of the student bundle, because making the bundle runs every mistake.
     """
     for item in items:
         if "bundle_folder" in getattr(item, "fixturenames", ()) or "tests/browser/" in item.nodeid:

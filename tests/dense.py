@@ -1,6 +1,7 @@
-"""Finds expressions that hold too much: more than one comprehension, or a walrus in a comprehension's condition.
+"""Finds expressions that hold too much: more than one comprehension, or a walrus in a comprehension's
+condition.
 
-    python tests/dense.py           fail if a file has more or fewer of them than tests/dense.json allows
+    python tests/dense.py           fail if a file has more or fewer of them than tests/dense.json says
     python tests/dense.py --show    list them by file and line
     python tests/dense.py --write   lower the numbers in tests/dense.json; it never raises one
 

@@ -1,8 +1,8 @@
 """Runs a lesson's notebook and keeps the outputs that are the same on every run.
 
-The following is not stored: everything on stderr, live widgets (only their static picture is stored), and the
-times of a `timing` cell (the committed picture is stored instead). If a cell fails or shows a memory address,
-that is an error in the lesson.
+The following is not stored: everything on stderr, live widgets (only their static picture is stored),
+progress bars that have disappeared, and the times of a `timing` cell (the committed picture is stored
+instead). If a cell fails or shows a memory address, that is an error in the lesson.
 """
 
 import os

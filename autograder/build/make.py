@@ -20,8 +20,8 @@ def build(
     make the notebooks of all lessons, and update the tables in README and CONTRIBUTING.
 
     Only what is out of date is run or written; a student notebook that somebody has worked in is left alone.
-    With `check`, nothing is run or written, and the files that would be written are returned. Raises
-    UserError for an unknown lesson, a source with an error, or a cell that fails.
+    With `check`, nothing is run or written, and the files that are out of date are returned. Raises UserError
+    for an unknown lesson, a source with an error, or a cell that fails.
     """
     from tqdm import tqdm
 

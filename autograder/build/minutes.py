@@ -1,4 +1,4 @@
-"""Completes a lesson's first cell, with the points of its exercises and the time that the lesson takes.
+"""Completes a lesson's first cell with the points of its exercises and the time that the lesson takes.
 
 The minutes are computed from the lesson's source, so that the lesson, the README and the book show the same
 number.

@@ -1,6 +1,6 @@
 """Makes notebooks from the cells of a lesson, without running anything.
 
-    teacher_notebook   has all BEGIN and END marks, and nbgrader's metadata; it belongs in a course's `source`
+    teacher_notebook   has all BEGIN and END marks, and nbgrader's metadata; it belongs in a course's `source` folder
     student_notebook   is exactly what nbgrader makes from the teacher's notebook, but made without nbgrader
     reading_notebook   has the answers in place and no marks; when executed, it is what self-learners read
 
@@ -58,8 +58,8 @@ def student_notebook(lesson: Lesson) -> NotebookNode:
 
 
 def _lock(cell: NotebookNode) -> None:
-    """Keep a cell from being deleted and a check from being edited, and add the checksum by which nbgrader
-    detects changes.
+    """Keep the cell from being deleted and, if it is a check, also from being edited; add the checksum by
+    which nbgrader detects changes.
     """
     given = cell.metadata["nbgrader"]
     cell.metadata["deletable"] = False

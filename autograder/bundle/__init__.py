@@ -3,10 +3,10 @@
 records    writes the visible checks of an exercise as recorded data
 kept       caches the recorded data for later bundles; it stays valid until something it depends on changes
 recording  records all exercises, several at a time
-contents   the lessons in the zip: the repository's, or those of a course
-needed     the modules and packages that the notebooks need
+contents   selects the lessons in the zip: the repository's, or those of a course
+needed     finds the modules and packages that the notebooks need
 make       puts the contents of the zip together, and writes it
-student/   files that only the zip contains: README, Makefile, packaging
+student/   holds files that only the zip contains: README, Makefile, packaging
 """
 
 from autograder.bundle.make import bundle

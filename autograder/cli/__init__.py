@@ -105,7 +105,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _lacks(error: Exception) -> str:
-    """Return a sentence that says which package is missing and how to install it, or that PyTorch does not
+    """Return a sentence that says which package is missing and what to do about it, or that PyTorch does not
     load; return an empty string if the error has another cause.
 
     subtle: if PyTorch is installed but does not load, importing it raises OSError, for instance on Windows

@@ -92,7 +92,8 @@ def use_packed(files: dict[str, str]) -> bool:
 
 def check_names(folder: Path) -> None:
     """Raise UserError if the folder holds no lessons, or if one of its topics, lesson numbers or exercise
-    names is already used by the package's own lessons.
+    names is already used by the package's own lessons. For this comparison, make this process use only the
+    package's lessons.
     """
     if not is_own(folder):
         raise UserError(

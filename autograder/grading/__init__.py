@@ -17,8 +17,8 @@ pages/           writes feedback for students and the report for teachers
 gradescope/      grades a lesson in Gradescope's container
 demo/            an invented class, for a first try
 
-Imports go one way only. The lowest folders are sandbox and safe; submission and worker may import from
-sandbox. The other folders follow in the order judging, parallel, gradebook, collect, pages, course,
+Imports go one way only. The lowest folders are sandbox and safe; submission may import from both, and worker
+only from sandbox. The other folders follow in the order judging, parallel, gradebook, collect, pages, course,
 gradescope, demo, and each imports only from folders that come before it. tests/grading/test_rooms.py holds
 the exact list.
 """

@@ -140,12 +140,12 @@ def draw(
     Steps that repeat, as in a loop, are folded into one box ("x 6").
 
     depth   how many levels of parts (submodules) are opened: 0 shows each part as one box. By default, as
-            many levels are open as fit on a screen.
+            many levels are open as fit on a screen, or none with "torchview".
     engine  "trace" shows every operation; "torchview" draws a PyTorch module with the torchview package.
 
-    Returns a `Drawing`: a picture in a notebook, text with `print`, `.nodes`, `.edges` and `.dot` as data.
-    Raises `UserError` if an argument cannot be drawn, for example a class, or if torchview cannot draw the
-    module.
+    Returns a `Drawing`, which a notebook shows as a picture and `print` as text; `.nodes`, `.edges` and
+    `.dot` are its data. Raises `UserError` if an argument cannot be drawn, for example a class, or if
+    torchview cannot draw the module.
     """
     must_be_callable("draw", module_or_function, inputs, named, depth)
     if engine == "torchview":

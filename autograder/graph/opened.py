@@ -1,9 +1,9 @@
 """Expands PyTorch's fused functions into the steps that a picture shows.
 
-`F.scaled_dot_product_attention` and `nn.MultiheadAttention` run as one operation. Here each is computed a
-second time, step by step, only to show the steps; the traced code still gets PyTorch's own results.
+`F.scaled_dot_product_attention` and `nn.MultiheadAttention` each run as one operation. Here each is computed
+a second time, step by step, only to show the steps; the traced code still gets PyTorch's own results.
 
-The steps are written as tables: students get this file, so no function in it may answer an exercise.
+The steps are written as tables because students get this file, and no function in it may answer an exercise.
 """
 
 import inspect
@@ -51,8 +51,8 @@ def expand(
     """Return the results of the fused function, computed in visible steps. Raises `NotCovered` for an option
     that the tables do not cover.
 
-    `name_parameter(packed, tensor, name)` is called for each piece of a packed parameter, with the name of
-    the piece.
+    `name_parameter(packed, tensor, name)` is called with the weight and with the bias (if any) of each
+    projection; `packed` is the packed weight, or None if the weights are separate.
     """
     if function is F.scaled_dot_product_attention:
         return (_fused(dict(zip(_FUSED, args)) | kwargs),)

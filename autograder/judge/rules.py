@@ -240,7 +240,8 @@ def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
     again on other numbers.
 
     If no case has gradients, numbers may leave PyTorch, and nothing is proved. A rule that only limits the
-    amount of work is not checked in this way either: with other numbers, tokens may take other paths.
+    amount of work is not checked in this way either: with other numbers, tokens may be routed to other
+    experts.
     """
     rules = exercise.rules
     by_kernels = rules.loops or rules.large or set(rules.forbidden) - TOLD_BY_NAMES

@@ -44,7 +44,8 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """Return a displayable explorer of `draw(**values)`.
 
     Raises UserError if there are no choices, if a choice is neither a list nor a valid tuple (lowest,
-    highest, step, start), or if `draw` is not a function that takes these names and returns a figure.
+    highest, step, start), or if `draw` cannot be called with the names in `choices`, raises an error, or does
+    not return a figure.
     """
     if not callable(draw):
         raise UserError(

@@ -36,6 +36,6 @@ def hint(exercise: str | Callable) -> None:
 @cache
 def _ladder(exercise_id: str) -> Iterator[tuple[int, str]]:
     """Return an endless iterator over the numbered hints. Each exercise has one iterator per session, so that
-    each call of `hint` shows the next one.
+    each call of `hint` shows the next hint.
     """
     return cycle(enumerate(find(exercise_id).hints, start=1))

@@ -78,8 +78,8 @@ def carry_in(file: Path, folder: Path = Path()) -> None:
     """Read a file that `carry_out` wrote, and remember in `folder` those of its verdicts that are new there,
     or have more points than the ones remembered there.
 
-    Raises UserError if the file cannot be read or holds no such verdicts, or if the folder cannot be written
-    to.
+    Raises UserError if the file cannot be read or holds no valid verdict on an exercise of this course, or if
+    the folder cannot be written to.
     """
     here = recall(folder)
     try:

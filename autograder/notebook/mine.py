@@ -1,10 +1,10 @@
 """mine("generation.sample", otherwise): the learner's own answer to an exercise of another lesson, to build
 on.
 
-The answer is taken from the notebook of that lesson in the same folder: its cell and, from the other cells,
-the imports, functions and values that it uses; nothing else in that notebook runs. The answer is used only if
-it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows which parts
-are the learner's own.
+The answer is taken from the notebook of that lesson in the same folder: its cell and, from the cells above
+it, the imports, functions and values that it uses; nothing else in that notebook runs. The answer is used
+only if it passes its check, which is repeated whenever that notebook has changed. `mine.table(...)` shows
+which parts are the learner's own.
 
 Only a learner's own notebook gets the learner's answers; in grading, in a check and in a script, `mine`
 always returns `otherwise`.
@@ -100,7 +100,7 @@ class Mine:
 
     @entry_point('mine.table("generation.sample")')
     def table(self, *exercises: str) -> Table:
-        """Return a table that shows which of these parts are the learner's own.
+        """Return a table that shows which parts, given by their exercise ids, are the learner's own.
 
         A part is the learner's own if `mine` returned it, or if it is an answer in this notebook that passed
         its latest check. An answer that was defined again since that check is checked again, and a printed

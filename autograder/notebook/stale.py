@@ -13,7 +13,7 @@ from autograder.notebook.running import running_notebook
 
 def stale(answer: Any, name: str) -> str | None:
     """Return a sentence about a later run that should have defined this answer and did not; None if the
-    answer is up to date.
+    answer is up to date, or if that is not known.
     """
     shell = running_notebook()
     made_of = source_of_cell(answer)

@@ -22,7 +22,8 @@ _tried: dict[str, set[str]] = {}  # by exercise, the code of every try
 
 def offer_worked(exercise: Exercise, answer: object, verdict: Verdict) -> None:
     """Count a try in a notebook and, from the third on, show both answers, folded. Do nothing in any of these
-    cases: this is not a notebook, there is no worked answer, or the learner's answer is right or not started.
+    cases: this is not a notebook, there is no worked answer, the learner's answer is right or not started, or
+    its source is unknown.
     """
     if running_notebook() is None or exercise.worked is None or verdict.state in (RIGHT, NOT_STARTED):
         return

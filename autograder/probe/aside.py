@@ -89,7 +89,7 @@ def aside(
     "needed" is the usage of these operations, or None if it is unknown. "beside" holds the lines of the
     suspects, and of the loops, that the result does not need; "within" holds the lines of all other suspects.
     Each item of `calls` repeats the graded call; `result` is the encoded result of the graded call, and
-    `used` the names of the operations that it used.
+    `used` holds the names of the operations that the graded call used.
     """
     trace, usage = Trace(suspects), Usage(in_all_threads=closely)
     needed: set[int] = set()

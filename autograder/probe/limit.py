@@ -1,9 +1,9 @@
 """Limits the time that a block takes, on every system.
 
 In the main thread, the system's timers enforce the limit, if the system has timers. On Windows, which has
-none, and in other threads, a separate thread watches the time and raises the error in the block's thread.
-Such an error takes effect only between two steps of Python: a single call into C, such as `time.sleep`,
-finishes first.
+none, and in other threads, a separate thread watches the time and raises OutOfTime in the block's thread. An
+error raised from another thread takes effect only between two steps of Python: a single call into C, such as
+`time.sleep`, finishes first.
 """
 
 import ctypes

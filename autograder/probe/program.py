@@ -1,4 +1,4 @@
-"""Records what a call computes as a program: its kernels, in order, with what each reads and makes.
+"""Records the computation of a call as a program: its kernels, in order, with what each reads and makes.
 
 `Recorder` writes the program of a call in the answer's own process. `run_program` runs it again in another
 process, on other numbers of the same sizes. The new output is right only if the recorded kernels really

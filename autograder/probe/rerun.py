@@ -15,8 +15,8 @@ SECONDS = 10.0
 
 
 def rerun(programs: Sequence[bytes], cases: Sequence[Question]) -> list[dict[str, Encoded]]:
-    """Return, for each program, its output on the numbers of its case and the operations that it uses; an
-    empty dict if it fails.
+    """Return a dict for each program: "output" is its output on the numbers of its case, and "usage" the
+    operations that it uses. If the program fails, its dict is empty.
     """
     return [_results(program, case) for program, case in zip(programs, cases, strict=True)]
 

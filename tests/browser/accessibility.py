@@ -25,10 +25,10 @@ def assert_accessible(
     """Raise AssertionError, naming the elements, if the page violates WCAG 2 at level A or AA.
 
     `parts` and `without` are CSS selectors. If there are `parts`, only these are checked; what `without`
-    selects is never checked. Thus the user interface of JupyterLab and nbgrader, which is not ours, is left
-    out. `whole` adds axe's rules for whole pages, such as landmarks and the order of headings. `again` is for
-    a page that was already checked in another theme or width: only the rules that depend on theme or width
-    are run, in half the time.
+    selects is never checked. Callers can thus leave out the user interface of JupyterLab and nbgrader, which
+    is not ours. `whole` adds axe's rules for whole pages, such as landmarks and the order of headings.
+    `again` is for a page that was already checked in another theme or width: only the rules that depend on
+    theme or width are run, in half the time.
     """
     rules = {"type": "tag", "values": WCAG + ["best-practice"] * whole}
     if again:

@@ -302,8 +302,8 @@ def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
 
 
 def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
-    """Compare the student notebook with what the nbgrader preprocessors that run in a course make of the
-    teacher's notebook. The two could differ, because the student notebook is made without nbgrader, which the
+    """Run the nbgrader preprocessors of a course on the teacher's notebook, and compare the result with the
+    student notebook. The two could differ, because the student notebook is made without nbgrader, which the
     package for learners does not require.
     """
     made = teacher_notebook(lesson)

@@ -1,8 +1,8 @@
 """Tests that the bundle, which students install, judges answers in the same words as the repository.
 
 Each answer is probed once, in this process. Its records are judged here and also in a process that has only
-the bundle, and the texts that a student sees are compared. Further tests show that the probe and the cases
-are the same too.
+the bundle, and the texts that a student sees are compared. Further tests show that the bundle's probe and
+cases are the same as the repository's.
 """
 
 import json
@@ -61,8 +61,9 @@ def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, judged_
 @pytest.mark.trial
 @every_exercise
 def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
-    """Prove that a mistake's record in a case does not depend on the cases that run before it: with new
-    instances and in reverse order, the records are the same (see autograder.judge.expected).
+    """Prove, for every third mistake, that its record in a case does not depend on the cases that ran
+    earlier: with new instances and in reverse order, the records are the same (see
+    autograder.judge.expected).
     """
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     numbers = _with_something_before(exercise, expected.cases)

@@ -97,7 +97,7 @@ def test_no_exercise_and_nothing_that_grades_is_in_it():
 
 def test_every_import_of_what_a_clone_alone_has_is_within_a_function():
     """Ensure that each module can also be loaded from a bundle, which lacks the modules that only a clone
-    has. Callers of a function with such an import check first whether they may call it.
+    has. Callers of a function that imports such a module check first whether they may call it.
     """
     for path in code_files():
         top = [

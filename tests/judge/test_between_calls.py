@@ -15,9 +15,9 @@ from autograder.schema.twice import TWICE
 
 
 def kept_by_sizes(answer, give):
-    """Wrap an answer so that it caches its first result for each combination of argument sizes. A call in
-    which an argument requires gradients returns its own result; any other call returns `give(cached,
-    result)`.
+    """Wrap an answer so that it caches its first result for each combination of the sizes of the arguments
+    and the result. A call in which an argument requires gradients returns its own result; any other call
+    returns `give(cached, result)`.
     """
     kept = {}
 

@@ -1,5 +1,5 @@
-"""Tests, for every exercise whose answer receives a function or a model, that an error raised by that
-function or model reaches the answer's caller.
+"""Tests, for every exercise whose answer receives a function or a model, that the answer fails if it swallows
+an error raised by that function or model, and passes if it replaces the error with another.
 """
 
 import functools

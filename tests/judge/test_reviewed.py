@@ -1,5 +1,5 @@
-"""Tests answers that reviewers found: right ones that were rejected, edge cases that lost too many points,
-and answers whose messages were untrue.
+"""Tests answers that reviewers found: right ones that were rejected, nearly right ones that lost too many
+points, and wrong ones whose messages were untrue.
 """
 
 import pytest

@@ -405,7 +405,7 @@ def test_a_hidden_case_that_should_be_refused_is_told_without_its_arguments(fail
 
 def test_an_error_of_the_wrong_kind_shows_no_argument_of_a_hidden_case():
     """Try every function that must refuse some arguments, because each exercise may have a message of its own
-    for this mistake.
+    for an error of the wrong kind.
     """
     refusing = [one for one in IDS if find(one).procedure == "function" and refuses(one)]
     messages = {one: verdict(one, with_another_error(one), HIDDEN).message for one in refusing}

@@ -100,8 +100,8 @@ def checks(content: dict) -> list[dict]:
 
 
 def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
-    """Return an attack with wrong answers, except where `answers` has other code. The keys of `answers` are
-    the numbers of answer cells. `before` is the code of a cell that runs before them.
+    """Return an attack with wrong or missing answers, except where `answers` has other code. The keys of
+    `answers` are the numbers of answer cells. `before` is the code of a cell that runs before them.
     """
 
     def write(place, folder):

@@ -1,5 +1,5 @@
-"""The code of a student bundle, for the tests. No records are made for it, because making them would take
-time.
+"""The code of a student bundle, for the tests. It has no recorded exercises, because recording them would
+take time.
 """
 
 from functools import cache

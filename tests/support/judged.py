@@ -122,7 +122,7 @@ def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
 
 def worked_answer(exercise_id: str):
     """Return the worked answer in the exercise's lesson or, if the lesson is not written yet, the exercise's
-    own worked answer or its reference.
+    own worked answer; if there is none, the exercise's reference.
     """
     exercise = find(exercise_id)
     if exercise_id in worked_sources(exercise.lesson):

@@ -17,8 +17,8 @@ ALONE = [sys.executable, "-S", "-P"]
 
 
 def unpacked(shared: Path) -> Path:
-    """Return the folder of the unpacked bundle, in a folder that all test processes share. The first caller
-    makes it.
+    """Return the folder of the unpacked bundle, which lies in `shared`, a folder that all test processes
+    share. The first caller makes and unpacks the bundle.
     """
     with open(shared / "bundle.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

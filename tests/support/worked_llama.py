@@ -4,7 +4,7 @@ from judged import worked_answer
 
 
 def model_of(file):
-    """Return the real model, built from the worked classes of the lesson, with weights that the worked
+    """Return the real model, built from the worked classes of lesson 20, with weights that the worked
     dequantise_q4 has unpacked.
     """
     s = file.sizes

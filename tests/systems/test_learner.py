@@ -44,8 +44,8 @@ progress(load="progress →.json")
 
 def wrong(exercise) -> tuple[str, str] | None:
     """Return (source of a known mistake, text of the verdict on it in this process). Return None if no
-    mistake is recognised, or if one fails first with a NameError, because it needs a name that lessons do not
-    import.
+    mistake is recognised, or if, before one is, another fails with a NameError because it needs a name that
+    lessons do not import.
     """
     cases = cases_of(exercise)
     for mistake in exercise.mistakes:

@@ -1,4 +1,6 @@
-"""Tests that the workflow that tries a learner's setup on three systems follows the README's commands."""
+"""Tests that the workflow that tries a learner's setup on three systems runs the README's commands. Also
+tests the other workflows and .ci/run.
+"""
 
 import re
 from pathlib import Path

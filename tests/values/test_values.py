@@ -42,8 +42,8 @@ INCOMPARABLE = {
 
 
 def wrong_cases_of(reference, answer, x=ONES, **changed) -> set[int]:
-    """Return the cases in which an answer is wrong, with `reference` as the right answer: {0}, or an empty
-    set. `changed` replaces steps of the answer's record.
+    """Return the numbers of the cases in which an answer is wrong: {0}, or an empty set. `reference` is the
+    right answer. `changed` replaces steps of the answer's record.
     """
     expected = Expected(exercise_of(reference), [Case("one", (x,), gradients="gradients" in changed)])
     return expected.wrong_cases(with_steps(probe(answer, expected.cases), **changed))

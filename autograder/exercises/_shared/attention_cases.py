@@ -206,7 +206,7 @@ def _scores_of_zero(make, heads):
 
 
 def _values_all_one(make, heads):
-    """Return a case in which all values are 1 and the output projection is the identity."""
+    """Return a case in which all values are 1 and the output projection, if there is one, is the identity."""
     d_model = heads * 3
     known = make.weights(d_model, heads, 3)
     given = {"v_proj.weight": torch.zeros_like(known["v_proj.weight"])}
@@ -306,7 +306,7 @@ MASK_NEEDS = {
          "Through which steps does its value pass on the way to the output?"),
 }
 KEPT_NEEDS = {
-    "no mask after a mask": ("Your result is right without a mask, but no longer after a call with one.",
+    "no mask after a mask": ("Your result without a mask is right at first, and wrong after a call with a mask.",
                              "What does your module keep from one call to the next?"),
     "other weights": ("Your result is right with a module's initial weights, and wrong after they have changed.",
                       "Which value, computed from the weights, does your module keep from one call to the "

@@ -2,8 +2,8 @@
 
     return logits.masked_fill(dropped, -torch.inf)
 
-There is also a case whose gradients flow through a softmax, as they do wherever filtered logits are sampled
-from.
+There is also a case that passes the filtered logits through a softmax, as sampling does, and compares the
+gradients.
 """
 
 from autograder.schema import GRADIENTS, Call, Case, Given, Kept, edit

@@ -117,7 +117,7 @@ _HOOK_MISTAKES = (
      {_REFUSE: _MISSING + "\n            parts[name] = __import__('torch').nn.Identity()"},
      "You silently ignore a name that no part has.", "What should happen when the caller mistypes a name?"),
     ("another error", {"raise ValueError(": "raise KeyError("},
-     "For an unknown name you raise an error, but not a ValueError.", "Which error does the exercise ask for?"),
+     "For an unknown name you raise an error of the wrong type.", "Which error does the exercise ask for?"),
     ("the model runs before the names are looked at", {"    parts = dict": "    model(*inputs)\n    parts = dict"},
      "You call the model more than once, or before you have checked the names.",
      "How many times should the model run, and what must be checked before it does?"),

@@ -123,8 +123,8 @@ class Maker:
     def far_apart(self, family, sizes_of_first, part="self_attn", **more):
         """Return a case whose scores differ by tens of thousands. A key's score is the same for every query
         and rises with the first feature of its token; `sizes_of_first` holds these features. The scores are
-        so far apart that every query attends to one key alone, and so large that no finite fill value keeps a
-        hidden key out.
+        so far apart that every query attends to one key alone, and some are so low that a fill value of -1e4
+        would not keep a hidden key out.
         """
         case = self.case(family, 2, len(sizes_of_first), (3, 2, 5), aspect=STABILITY, gradients=False, **more)
         case.args[-1 if part == "multihead_attn" else 0][..., 0] = torch.tensor(sizes_of_first)

@@ -26,7 +26,7 @@ MERGING = (
          "You lose the last number, unless it is merged.", "Where does your loop stop?"),
     edit("BPE-53 the pair stays as well", {NEW: "merged.extend([new_id, *pair])"},
          "You keep the pair next to the number that replaces it.",
-         "By how much does one merge shorten the list?"),
+         "By how much should one merge shorten the list?"),
     edit("BPE-141 compared by `is`", {FOUND: "i + 1 < len(ids) and ids[i] is pair[0] and ids[i + 1] is pair[1]"},
          "You never merge numbers above 256.", "Does `is` compare values, as `==` does?"),
     edit("BPE-49 only the first of the pair is replaced", {"i += 2": "merged.append(ids[i + 1]); i += 2"},

@@ -86,7 +86,7 @@ EXERCISE = Exercise(
              "Your tokens do not attend to themselves.", "What should the diagonal of the mask hold?"),
         edit("the past is hidden", {ALLOWED: "same.triu()"},
              "Your tokens attend to later tokens and not to earlier ones.",
-             "Which axis of the mask belongs to the queries: its rows or its columns?"),
+             "Which of the mask's last two axes belongs to the queries?"),
         edit("all documents are seen", {ALLOWED: "torch.ones_like(same).tril()"},
              "Your tokens attend to other documents.",
              "Which two numbers must be equal so that one token may attend to another?"),

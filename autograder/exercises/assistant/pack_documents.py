@@ -95,7 +95,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("no separator", {ADDED: "tokens += words", NUMBERED: "numbers += [number] * len(words)"},
              "Your documents follow one another without a separator.",
-             "What comes after the last token of a document?"),
+             "What should come after the last token of a document?"),
         edit("the separator comes first", {ADDED: "tokens += [separator, *words]"},
              "You put the separator before each document.",
              "Does a separator begin a document or end it?"),
@@ -152,7 +152,7 @@ EXERCISE = Exercise(
              "You number the rows, not the documents.",
              "Can one row hold tokens of two documents?"),
         edit("empty documents are left out", {ADDED: f"if not words:\n            continue\n        {ADDED}"},
-             "You leave out empty documents.", "Which token does an empty document consist of?"),
+             "You leave out empty documents.", "Which token does an empty document still add to the rows?"),
         edit("empty documents are left out", {"enumerate(documents)": "enumerate(filter(None, documents))"}),
         edit("empty documents do not count", {NUMBERED: "numbers += [number] * (len(words) + 1) if words else "
              "[number - 1]"},
@@ -209,7 +209,7 @@ EXERCISE = Exercise(
                       "How do you know where a document ends?"),
         "large": ("Your answer is wrong only for large ids.", "How many bits do your ids have?"),
         "empty": ("Your answer is wrong only when a document is empty.",
-                  "Which token does an empty document consist of, and which number does it have?"),
+                  "Which token does an empty document still add, and which number does that token have?"),
         "no rows": ("Your answer is wrong only when the tokens fill no row.",
                     "What shape should a result without rows have?"),
         "long": ("Your answer is wrong only when there are very many tokens.",

@@ -145,7 +145,8 @@ EXERCISE = Exercise(
         edit("empty prompts are taken", {REFUSE: "if not any(prompts):"}),
         edit("empty prompts are taken", {REFUSE: "if not prompts or not prompts[0]:"}),
         edit("another error", {"raise ValueError": "raise IndexError"},
-             "You raise an error, but not a ValueError.", "Which error does the docstring name?"),
+             ("Without prompts, or for an empty one, you raise an error of the "
+              "wrong type."), "Which error does the docstring name?"),
         edit("a mask of numbers", {MASK: "(positions >= 0).long()"},
              "Your mask is not Boolean.", "What dtype do this course's masks have?"),
         edit("a mask of numbers", {MASK: "(positions >= 0).float()"}),

@@ -113,7 +113,7 @@ EXERCISE = Exercise(
         edit("one wrong answer too few", {NONE: "math.comb(max(n - right - 1, 0), k) / math.comb(n, k)"},
              "You count one wrong answer too few.", "How many of n answers are wrong?"),
         edit("one answer more is drawn", {NONE: "math.comb(n - right, k + 1) / max(math.comb(n, k + 1), 1)"},
-             "You draw one answer too many.", "How many answers are drawn?"),
+             "You draw one answer too many.", "How many answers should be drawn?"),
         edit("one wrong answer too few",
              {NONE: "math.prod(1 - k / i for i in range(n - right, n + 1) if i >= k and i > 0)"}),
         edit("numbers too large", {NONE: "float(math.comb(n - right, k)) / float(math.comb(n, k))"},
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
         "many": ("Your result is wrong only for a large n.",
                  "How large do your numbers become, and how exact are they?"),
         "digits": ("Your result is wrong only for a large n, or beyond the fifth digit.",
-                   "Which of your numbers are in float32, and how many digits does it hold?"),
+                   "Which of your numbers are in float32, and how many digits does float32 hold?"),
         "several": ("Your answer is wrong only when several answers are drawn.",
                     "After one wrong answer has been drawn, how many answers are left, and how many of "
                     "them are wrong?"),

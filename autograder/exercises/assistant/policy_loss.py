@@ -142,7 +142,7 @@ EXERCISE = Exercise(
     shapes={"log_probs": "B N", "old_log_probs": "B N", "advantages": "B", "mask": "B N"},
     mistakes=(
         edit("a mean of the rows' means", {TOTAL: BY_ROW.format(".clamp(min=1)"), LAST: "-total.mean()"},
-             "You average each answer first, so a token from a short answer counts more.",
+             "You average each answer first, so a token of a short answer counts more than one of a long answer.",
              "Over which tokens is the mean taken: those of a row, or those of the whole batch?"),
         edit("a mean of the rows' means", {TOTAL: BY_ROW.format(".clamp(min=1)"),
              LAST: "-total.sum() / mask.any(dim=1).sum().clamp(min=1)"}),
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         edit("divided by all tokens", {LAST: "-total / mask.numel()"},
              "You divide by the number of all tokens, including those whose mask is False.", "How many tokens count?"),
         edit("masked tokens count", {TOTAL: "gains.sum()", LAST: "-total / mask.numel()"},
-             "Tokens whose mask is False count in your mean.", "Which tokens does the mask leave out?"),
+             "Tokens whose mask is False count in your mean.", "What should such a token add to the sum?"),
         edit("masked tokens count", {TOTAL: "gains.sum()"}),
         edit("masked tokens count", {CHANGE: "log_probs - old_log_probs.detach()", TOTAL: "gains.sum()",
              LAST: "-total / mask.numel()"}),
@@ -196,7 +196,7 @@ EXERCISE = Exercise(
              "Should a token with a negative advantage become more or less likely?"),
         edit("the bounds are exchanged", {CLIPPED: "ratio.clamp(1 - high, 1 + low)"},
              "You use `high` for the lower bound and `low` for the upper one.",
-             "Which of the two sets the upper bound?"),
+             "Which of the two should set the upper bound?"),
         edit("one bound for both sides", {CLIPPED: "ratio.clamp(1 - low, 1 + low)"},
              "A different `high` changes nothing in your result.", "Which line uses `high`?"),
         edit("one bound for both sides", {CLIPPED: "ratio.clamp(1 - high, 1 + high)"},
@@ -296,8 +296,8 @@ EXERCISE = Exercise(
         "masked": ("Your answer is wrong only when the mask leaves out tokens.",
                    "Which tokens count, and how many are they?"),
         "clipped": ("Your answer is wrong only where a ratio is clipped.",
-                    "A token of a good answer is already twice as likely. Should the loss fall if it becomes still "
-                    "more likely?"),
+                    ("A token of a good answer is already twice as likely as before. Should the loss fall if it "
+                     "becomes still more likely?")),
         "pessimistic": ("Your answer is wrong only where the policy has moved far in the wrong direction.",
                         "A token of a bad answer has become twice as likely. Which of the two products is smaller?"),
         "moved": ("Your answer is wrong only where the policy has moved.",

@@ -101,13 +101,13 @@ EXERCISE = Exercise(
         edit("two answers of each kind more",
              {SHARE: "(right + 2) / (n + 4)", LOW: "max(0.0, share - z * math.sqrt(share * (1 - share) / (n + 4)))",
               HIGH: "min(1.0, share + z * math.sqrt(share * (1 - share) / (n + 4)))"},
-             "You add two right and two wrong answers and use the interval of the normal distribution.",
+             "You add two right and two wrong answers and use the normal approximation.",
              "Which formula does the docstring give?"),
         edit("two answers of each kind more",
              {SHARE: "(right + z * z / 2) / (n + z * z)", LOW: "max(0.0, share - z * math.sqrt(share * (1 - share) "
              "/ (n + z * z)))",
               HIGH: "min(1.0, share + z * math.sqrt(share * (1 - share) / (n + z * z)))"},
-             "Your centre is right, but your margin is that of the normal distribution.",
+             "Your centre is right, but your margin is that of the normal approximation.",
              "What is under the root in the formula?"),
         edit("not divided at the end", {LOW: LOW.replace(" / (1 + spread)", ""), HIGH: HIGH.replace(" / (1 + spread)",
              "")},
@@ -181,8 +181,8 @@ EXERCISE = Exercise(
         edit("of float32", {LAST: "return float(torch.tensor(low)), float(torch.tensor(high))"},
              "Your bounds are exact to seven digits only.", "What dtype does torch.tensor give a Python float?"),
         edit("the ends are not exact", FREE,
-             ("With none right, your lower bound is not exactly 0, or with all right, your upper bound is not exactly "
-              "1."),
+             ("Your lower bound is not exactly 0 when none is right, or your upper bound is not exactly 1 when all "
+              "are."),
              "What does rounding leave of a difference that should be 0?"),
         edit("the ends are not exact", {LOW: f"max(0.0, {FREE[LOW]})", HIGH: f"min(1.0, {FREE[HIGH]})"}),
         edit("whole numbers at the ends", {LOW: LOW.replace("0.0", "0"), HIGH: HIGH.replace("1.0", "1")},

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              UNNORMED | UNNORMED_LATER | {"x + attended": "self.norm1(x + attended)",
                                           LAST: "return self.norm2(x + self.linear2(inner))"},
              "Your norms are on the wrong side of the additions.",
-             "Where does this layer apply its norms: before the sublayer, or after the addition?"),
+             "Where does this layer apply its norms: before each sublayer, or after each addition?"),
         edit("DEC-13 feed-forward first, attention second",
              {"normed = self.norm1(x)": f"{FEED.format('norm1')}\n        normed = self.norm2(x)", LAST: "return x"},
              "Your two sublayers are in the wrong order.",

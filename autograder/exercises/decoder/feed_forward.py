@@ -111,8 +111,8 @@ EXERCISE = Exercise(
     needs={
         "": ("With identity layers the result should be GELU(x). Yours is something else.",
              "What does your code return for x = -1, 0 and 3, and what should it return?"),
-        "layers": ("Your result is right with identity layers, so the activation is right; with other layers it "
-                   "is wrong.",
+        "layers": ("With identity layers your result is right, so the activation is right; with other layers the "
+                   "result is wrong.",
                    "What do the two layers do to x besides multiplying by a weight?"),
     },
     hints=(

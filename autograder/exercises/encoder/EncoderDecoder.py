@@ -171,10 +171,11 @@ EXERCISE = Exercise(
                 past_only("two sentences", "another last token")),
     mistakes=(
         edit("ED-01 the target is not causal", {"tgt_mask=future, ": ""},
-             "Only the logits of the last target token are right.",
+             "Your target tokens also see the tokens after them.",
              "May a target token attend to the tokens after it?"),
         edit("ED-51 an inverted causal mask", {"tgt_mask=future": "tgt_mask=~future"},
-             "Your target tokens see the tokens after them.", "What does True mean in the masks of PyTorch's layers?"),
+             ("Your target tokens see only the tokens after "
+              "them."), "What does True mean in the masks of PyTorch's layers?"),
         edit("ED-03 the embeddings are not scaled", {SCALED: "table(ids)"},
              "Your embeddings are too small compared with the positions.",
              "By which number does the formula multiply an embedding?"),
@@ -235,7 +236,7 @@ EXERCISE = Exercise(
              "What does True mean in the masks of PyTorch's layers?"),
         edit("ED-17 one embedding for both",
              {"self.embed(tgt, self.tgt_embedding)": "self.embed(tgt, self.src_embedding)"},
-             "You look up the target tokens in the source's embedding.", "Which of your parts is never called?"),
+             "Your source and target tokens share one embedding.", "Which of your parts is never called?"),
         edit("ED-17",
              {"self.embed(src, self.src_embedding)": "self.embed(src % self.head.out_features, self.tgt_embedding)"}),
         edit("ED-17", {"self.head = nn": "if src_vocab == tgt_vocab:\n            self.tgt_embedding = "

@@ -136,13 +136,12 @@ EXERCISE = Exercise(
         edit("ENC-25 the masks of the heads in another order", {"key_padding_mask=blocked": "attn_mask=None if blocked "
              "is None else blocked[:, None].expand(-1, x.shape[1], -1).repeat(self.self_attn.num_heads, 1, 1)"},
              "Some of your heads use the padding of another sentence.",
-             "nn.MultiheadAttention takes B*H masks. Which changes faster along that axis: the head or the "
-             "sentence?"),
+             "The first axis of attn_mask counts B*H masks. Which changes faster along it: the head or the sentence?"),
         edit("EDL-25", {FIRST: "self.norm1(attended)"}),
         edit("EDL-27", {LAST: "self.norm2(self.linear2(inner))"}),
         edit("ENC-19 no residual at all", {FIRST: "self.norm1(attended)", LAST: "self.norm2(self.linear2(inner))"},
              "Neither of your sublayers has a residual connection around it.",
-             "If a sublayer returned zeros, what should the output be?"),
+             "If a sublayer returned zeros, what should the norm after it receive?"),
         edit("DEC-03", {ATTEND: ATTEND.replace("x, x, x", "*[self.norm1(x)] * 3"), FIRST: "x + attended",
               INNER: "F.relu(self.linear1(self.norm2(x)))", LAST: "x + self.linear2(inner)"}),
         edit("DEC-47", {FIRST: "x + self.norm1(attended)", LAST: "x + self.norm2(self.linear2(inner))"}),

@@ -138,7 +138,7 @@ EXERCISE = Exercise(
              "Writing under one key weakens everything that your state holds.",
              "Which part of the state should a write change?"),
         edit("DLT-11 the sign of the correction", {ERROR: "v[..., t, :] + held"},
-             "You add what the state held about a key instead of subtracting it.",
+             "You add what the state held under a key instead of subtracting it.",
              "If the state holds a and the value is b, what must you add to get from a to b?"),
         edit("DLT-13 the change is taken away", {"state + key": "state - key"},
              "You subtract the change from the state.",

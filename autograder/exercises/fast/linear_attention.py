@@ -1,5 +1,5 @@
 """Causal attention whose weights are products of features, so that running sums replace the matrix of weights
-(Katharopoulos 2020).
+(Katharopoulos et al. 2020).
 """
 
 import torch

@@ -125,10 +125,10 @@ EXERCISE = Exercise(
     mistakes=(
         edit("FLA-01 outputs are added as they are", {OUT: "out_a + out_b"},
              "You add the outputs without weighting the two sets.",
-             "How much should a set count if it holds a single key with a tiny score?"),
+             "How much should a set count if it holds a single key with a very low score?"),
         edit("FLA-21 the plain mean", {OUT: "(out_a + out_b) / 2"},
              "You give both sets the same weight.",
-             "How much should a set count if it holds a single key with a tiny score?"),
+             "How much should a set count if it holds a single key with a very low score?"),
         edit("FLA-07 not divided by the sum", {SHARE_A: "grown_a", SHARE_B: "grown_b"},
              "The weights of your two sets do not sum to one.",
              "What should the shares of the two sets add up to?"),

@@ -111,7 +111,7 @@ def _far(draw, front):
     q[..., 0], k[..., 0] = 40.0, torch.linspace(-16.0, 16.0, 3).repeat_interleave(2)
     stable = stable | {"needs": (*stable["needs"], "causal")}
     yield Case("causal, each block far above the one before", (q, k, draw.normal(2, 6, 3), 2, True), **stable)
-    # Each key's score is tens of thousands above the one before: no finite fill keeps a later key out.
+    # Each key's score is tens of thousands above the one before: a fill of -1e4 or -1e5 does not hide a later key.
     q, k = q.clone(), k.clone()
     q[..., 0], k[..., 0] = 128.0, torch.linspace(-1600.0, 1600.0, 6)
     args = q, k, draw.normal(2, 6, 3), 2, True
@@ -218,7 +218,7 @@ EXERCISE = Exercise(
         edit("SDPA-15", {"grown @ values": "grown @ keys[..., : v.shape[-1]]"}),
         edit("SDPA-11", {"keys.transpose(-2, -1)": "keys.transpose(1, 2)"}),
         edit("FLA-95 values of other keys", {"v[..., start : start + block, :]": "v[..., : keys.shape[-2], :]"},
-             "You combine every block of keys with the first values.",
+             "You combine every block of keys with the values of the first block.",
              "Which values belong to the keys of the second block?"),
         edit("FLA-97 the weights are cut off", {GROWN: f"{GROWN}.detach()"},
              "The values are right, but no gradient flows through your weights.",
@@ -234,8 +234,7 @@ EXERCISE = Exercise(
                            "score comes?"),
         "axes in front": NEEDS["axes in front"],
         "heads": NEEDS["heads"],
-        "several tokens": ("Your answer is wrong only when there are several keys, so the weights must "
-                           "be wrong.",
+        "several tokens": ("Your answer is wrong only when there are several keys.",
                            "How does a score become a weight?"),
         "": ("Your answer is wrong even for a single key, whose weight is always 1.",
              "What do you divide by at the end?"),

@@ -215,7 +215,7 @@ EXERCISE = Exercise(
              "When one score grows, what happens to the other weights of its row?"),
         edit("the inner product of one block", {AT_SCORES: "weights * (at_weights - (weights * at_weights).sum(dim=-1, "
                                                 "keepdim=True)) * scale"},
-             "You take the inner product over the keys of one block.",
+             "You take the inner product of the weights and their gradients over the keys of one block only.",
              "From which two arguments can you compute the inner product over all keys at once?"),
         edit("the inner product without the weight", {AT_SCORES: "(weights * at_weights - inner) * scale"},
              "You do not multiply the inner product by the weight.",

@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         edit("ACC-15", {ZERO: "", STEP: STEP + ZERO}),
         edit("ACC-17 the value to ignore is fixed", {"(targets != ignore)": "(targets != -100)",
              "ignore_index=ignore": "ignore_index=-100"},
-             "A different value of `ignore` changes nothing in your result.", "Which lines use `ignore`?"),
+             "A different value of `ignore` does not change which targets you count.", "Which lines use `ignore`?"),
         edit("ACC-17", {"(targets != ignore)": "(targets >= 0)", "ignore_index=ignore": "ignore_index=-100"}),
         edit("ACC-17", {"(targets != ignore)": "(targets >= 0)"}),
         edit("ACC-19 the last loss alone is returned", {"total += loss": "total = loss"},

@@ -115,8 +115,8 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
 
 
 def _rising(draw, **more):
-    """Return a case whose scores rise by tens of thousands from token to token, so that no finite fill value
-    hides a later token.
+    """Return a case whose scores rise by tens of thousands from token to token, so that a fill value of -1e4
+    or -1e5 does not hide a later token.
     """
     family, lengths = "scores that differ by ten thousands", (3, 2)
     case = _case(draw, family, (2, 2, 3), lengths, aspect=STABILITY, gradients=False, **more)
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
              "Each of your tokens sees one later token.", "What is the last key that a new token may see?"),
         edit("KV-05 the cache is replaced", {CACHE: ", (k[:, :, seen:], v[:, :, seen:])"},
              "The cache that you return holds only the new tokens.",
-             "How long should the cache be after the third step?"),
+             "How long should the cache be after calls with 3, 1 and 1 new tokens?"),
         edit("KV-43 the cache stays as it was", {CACHE: ", cache or (k, v)"},
              "The cache that you return lacks the new tokens.",
              "What does the next call need from this one?"),
@@ -205,7 +205,7 @@ EXERCISE = Exercise(
         edit("KV-35 no cache comes back", {CACHE: ""},
              "You return only the output.", "What does the next call need from this one?"),
         edit("KV-29 the cache is cut off", {CACHE: ", (k.detach(), v.detach())"},
-             "The values are right, but no gradient flows through the cache.",
+             "Your numbers are right, but no gradient flows through the cache.",
              "Which step detaches the keys and values?"),
         edit("KV-29", {"cache[0], k": "cache[0].detach(), k", "cache[1], v": "cache[1].detach(), v"}),
         edit("KV-31 a memory of its own", {GIVEN: "cache = self.__dict__.get('kept') if cache is not None else None\n"
@@ -232,7 +232,7 @@ EXERCISE = Exercise(
         "tokens": ("Your answer is wrong only when several tokens come at once.",
                    "Which tokens may each of them see?"),
         "": ("Your answer is wrong even for a single token without a cache.",
-             "Which of the four linear layers does it go through, and in which order?"),
+             "Which of the four linear layers read x, and what does `out_proj` read?"),
     },
     hints=(
         "Suppose that the cache holds three tokens and two new ones arrive. The attention matrix has two rows "

@@ -164,7 +164,7 @@ EXERCISE = Exercise(
              "Does your function restore the setting when it ends?"),
         edit("SAM-159 the model is switched to evaluation",
              {f"    {NO_GRAD}": f"    getattr(model, 'eval', int)()\n    {NO_GRAD}"},
-             "You leave a model that was in training mode in evaluation mode.",
+             "A model that was in training mode is in evaluation mode after your call.",
              "Should `generate` change the model's mode?"),
         edit("SAM-153 the first sample's token for all",
              {GROWN: "torch.cat((ids, token[:1, None].expand(len(ids), 1)), dim=1)"},

@@ -150,7 +150,8 @@ EXERCISE = Exercise(
              "You compute the limit from the mean probability.",
              "With which token does min-p compare the others?"),
         edit("exp without a shift", {LIMIT: "p * largest.exp()", DROPPED: "logits.exp() < limit"},
-             "For logits in the hundreds you drop nothing.", "What is exp(900) in float32, and what is exp(-300)?"),
+             ("For logits in the hundreds you keep tokens that "
+              "should be dropped."), "What is exp(900) in float32, and what is exp(-300)?"),
         edit("-inf is added",
              {"logits.masked_fill(dropped, -torch.inf)": "logits + torch.where(dropped, -torch.inf, 0.0).to(logits)"},
              "The dropped logits still get a gradient.",

@@ -165,7 +165,7 @@ EXERCISE = Exercise(
         "ties": ("Your answer is wrong only where logits are equal.",
                  "Which of two equally likely tokens comes first?"),
         "all": ("Your answer is wrong only when p is 1 or more.", "Which tokens should p = 1 drop?"),
-        "first": ("Your answer is wrong only when p is nearly 0.", "Which token always stays?"),
+        "first": ("Your answer is wrong only when p is 0 or close to it.", "Which token always stays?"),
         "several": ("Your answer is wrong only where several tokens are needed to reach p.",
                     "Which probabilities do you add up, and which token is the last one needed?"),
         "samples": ("Your answer is wrong only for a batch of several rows.",

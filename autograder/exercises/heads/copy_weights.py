@@ -123,7 +123,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 2, SIDE_EFFECTS: 1, GRADIENTS: 1, DTYPES: 1},
     mistakes=(
         edit("MHA-15 the stacked weight cut in another order", {ORDER: "(target.q_proj, target.v_proj, target.k_proj)"},
-             "Your three projections hold each other's weights or biases.",
+             "Some of the target's projections hold each other's weights or biases.",
              "In which order are queries, keys and values stacked in in_proj_weight?"),
         *(edit("MHA-15", {ORDER: "(" + ", ".join(f"target.{part}_proj" for part in order) + ")"})
           for order in ("kqv", "vkq", "kvq", "vqk")),
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
              "Under which name does the source keep the weights of the other three?"),
         edit("MHA-65 memory is shared", _all("{0}.{1}.data = {2}.data"),
              "After your copy, changing one module changes the other.",
-             "Does a slice of a tensor have storage of its own?"),
+             "Which of your lines copy values, and which only share storage?"),
         edit("MHA-65", _all("{0}.{1} = nn.Parameter({2}.detach())")),
         edit("MHA-65", {OUT: "target.out_proj = source.out_proj", OUT_BIAS: "pass"}),
         edit("MHA-67 copies that do not learn", _all("{0}.{1} = nn.Parameter({2}.clone(), requires_grad=False)"),
@@ -161,7 +161,7 @@ EXERCISE = Exercise(
         edit("MHA-71", {WEIGHT: "part.weight.copy_(weight.T)",
                         OUT: "target.out_proj.weight.copy_(source.out_proj.weight.T)"}),
         edit("MHA-75 nothing arrives in the target", _all("{0}.{1}.data.clone().copy_({2})"),
-             "The target's weights are the same before and after.",
+             "The target's weights are the same before and after your call.",
              "Which line writes into a parameter of the target itself, and not into a copy of it?"),
         edit("MHA-77 one block for all three", {WEIGHTS: _picked(WEIGHTS, (0, 0, 0))},
              "After your call, two or three of the target's projections hold the same block.",

@@ -124,10 +124,10 @@ EXERCISE = Exercise(
         edit("VIT-09 positions of another sample", {JOINED: "torch.cat((first, x), dim=1) + "
              "self.position_embedding[0][: len(x), None]"},
              "Your positions change from image to image.",
-             "Should the position embeddings depend on the number of images?"),
+             "Along which axis do the positions run: images, tokens or features?"),
         edit("VIT-39 the positions are scaled up", {"x = self.patch_proj(patches)": "x = self.patch_proj(patches) * "
              "self.class_token.shape[-1] ** 0.5"},
-             "You multiply the patches by the square root of their width.",
+             "You multiply the projected patches by the square root of their width.",
              "Does this exercise ask for such a factor?"),
         edit("VIT-39", {TOKENS: f"{TOKENS} * self.class_token.shape[-1] ** 0.5"},
              "You multiply the tokens by the square root of their width.",

@@ -131,9 +131,9 @@ EXERCISE = Exercise(
         edit("ROLL-33 heads keep their axis", {MIXED: MIXED.replace("dim=1", "dim=1, keepdim=True")},
              "Your result has an axis for the heads.", "What shape should the result have?"),
         edit("ROLL-41 one layer too few", {"in weights:": "in weights[1:] or weights:"},
-             "You leave out the first layer.", "How many factors does the product have?"),
+             "You leave out the first layer.", "With three layers, how many factors should the product have?"),
         edit("ROLL-41", {"in weights:": "in weights[:-1] or weights:"},
-             "You leave out one of the layers.", "How many factors does the product have?"),
+             "You leave out one of the layers.", "With three layers, how many factors should the product have?"),
         edit("ROLL-43 the list is changed", {"layer in weights:": "layer in [weights.pop(0) for _ in "
                                              "range(len(weights))]:"},
              "You change the caller's list.", "Which line changes the argument?"),

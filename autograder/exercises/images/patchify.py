@@ -76,7 +76,7 @@ EXERCISE = Exercise(
         edit("VIT-19 a patch for each channel",
              {ORDER: "permute(0, 1, 2, 4, 3, 5)", LAST: "pieces.flatten(4).flatten(1, 3)"},
              "Each channel has its own patches in your result.",
-             "How many numbers does a patch of a colour image have?"),
+             "How many numbers does a 2 x 2 patch of an image with three channels have?"),
         edit("VIT-21 patches come last", {LAST: "pieces.flatten(3).flatten(1, 2).mT"},
              "Your patches are columns.",
              "In the docstring's shape, which axis comes first: patches or features?"),

@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         "width": ("Your answer is wrong only when heads are wider than one feature.",
                   "Which features belong to one head, and which columns of the weight?"),
         "heads": ("Your answer is wrong only with several heads.",
-                  "Which part of the product belongs to each head?"),
+                  "Which features of `mixed` belong to head 1, and which columns of the weight?"),
         "": ("Your answer is wrong even for a single head.",
              "What should the only head's output be equal to?"),
     },

@@ -65,10 +65,10 @@ EXERCISE = Exercise(
     shapes={"weights": "B H N N", "return": "H"},
     mistakes=(
         edit("IND-01 the same token instead of the next", {KEYS: "queries - period"},
-             "Your keys are the earlier occurrences of the token, not the positions after them.",
+             "Your keys are the earlier occurrences of the query's token, not the positions after them.",
              "In A B C A, which key should the second A attend to?"),
         edit("IND-03 two tokens on", {KEYS: "queries - period + 2"},
-             "Your keys are two positions after the earlier occurrence of the token.",
+             "Your keys are two positions after the earlier occurrence of the query's token.",
              "Which token came right after the earlier occurrence?"),
         edit("IND-05 the token before", {KEYS: "queries - 1"},
              "Your keys are the tokens just before the queries.",

@@ -68,7 +68,7 @@ EXERCISE = Exercise(
              "You leave out the norm.", "What does the model apply to the hidden state before the unembedding?"),
         edit("each part has its own scale", {OUT: f"{EACH} * direction[:, None]).sum(dim=-1)"},
              "You normalise each part by itself, so your shares do not add up to the logit.",
-             "Which vector does the model normalise: each part, or their sum?"),
+             "Which vector does the model normalise: each part, or the whole hidden state?"),
         edit("each part has its own scale", {OUT: "(norm(parts) * direction[:, None]).sum(dim=-1)"}),
         edit("the scale of a single part", {SQUARE: "parts[:, -1].square().mean(dim=-1, keepdim=True)"},
              "You take the scale from one of the parts.", "Which vector does the model normalise?"),

@@ -70,11 +70,11 @@ EXERCISE = Exercise(
         edit("LDIF-13 a ratio", {OUT: "last[rows, right] / last[rows, wrong]"},
              "You divide one logit by the other.", "Does the docstring ask for a ratio or a difference?"),
         edit("LDIF-15 the logit of the right word alone", {OUT: "last[rows, right]"},
-             "You return only the logit of the right word.", "What is subtracted from it?"),
+             "You return only the logit of the right word.", "What should be subtracted from it?"),
         edit("LDIF-17 against the best of the others",
              {OUT: "last[rows, right] - last.scatter(1, right[:, None], -torch.inf).amax(1)"},
              ("You compare the right word with the likeliest of all the "
-              "others."), "Which word is the right one compared with?"),
+              "others."), "Which word should the right one be compared with?"),
         edit("LDIF-19 the words of the first text", {OUT: "last[:, right[0]] - last[:, wrong[0]]"},
              "You use the first text's words for all texts.",
              "Which pair of words belongs to the second text?"),

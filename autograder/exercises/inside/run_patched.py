@@ -148,7 +148,7 @@ EXERCISE = Exercise(
              "list(replacements.items())[:1]:"},
              "You replace only one of the parts.", "How many parts does the dict name?"),
         edit("PATCH-11 hooks stay", {REMOVE: "        pass\n"},
-             "After your call, the model still returns replaced outputs.", "Which line removes a hook?"),
+             "After your call, the parts of the model still return the replacements.", "Which line removes a hook?"),
         edit("PATCH-13 hooks stay after an error", {RUN + "    finally:\n" + REMOVE:
              "        result = model(*inputs)\n    finally:\n        pass\n    for hook in hooks:\n"
              "        hook.remove()\n    return result\n"},

@@ -60,8 +60,8 @@ class LlamaAttention(nn.Module):
 
 
 class Reference(LlamaAttention):
-    """Attention computed one token at a time, each attending to all tokens up to itself. Pairs of features
-    are rotated as complex numbers.
+    """Attention computed one token at a time. Each token attends to itself and to all tokens before it. Pairs
+    of features are rotated as complex numbers.
     """
 
     def forward(self, x, cache=None):
@@ -165,7 +165,7 @@ def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=
 
 def _extreme(draw, **more):
     """Yield a case whose scores rise by tens of thousands from token to token, and one whose scores are all
-    very low. In both, no finite fill value hides a later token.
+    very low. In both, a fill value of -1e4 or -1e5 does not hide a later token.
     """
     for family, first in (("scores that differ by ten thousands", ((-12.0, -6.0, -3.0), (3.0, 12.0))),
                           ("scores all very low", ((-30.0, -24.0, -21.0), (-18.0, -12.0)))):

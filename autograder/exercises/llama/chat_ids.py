@@ -1,4 +1,4 @@
-"""A conversation encoded as ids in the ChatML format, in which no text can pass for a special token."""
+"""A conversation encoded as ids in the ChatML format, so that no text in it can pass for a special token."""
 
 from autograder.schema import REFUSALS, VALUES, Call, Case, Exercise, Given, Kept, edit
 
@@ -201,7 +201,8 @@ EXERCISE = Exercise(
                   "Could the encoder return the same list again later?"),
         "ids": ("Your answer is wrong only when start and end are not 1 and 2.",
                 "Does your code contain a fixed id?"),
-        "edges": ("Your answer is wrong only for texts that are empty, long, or have spaces at their ends.",
+        "edges": ("Your answer is wrong only for texts that are empty, long or not ASCII, or have spaces at their "
+                  "ends.",
                   "What do you do to a text before you encode it?"),
         "several": ("Your answer is wrong only when there are several messages.",
                     "What comes between the end of one message and the start of the next?"),

@@ -180,11 +180,12 @@ EXERCISE = Exercise(
              "You call the model without caches every time.",
              "What is in the caches that the previous call returned?"),
         edit("GEN-05 one token without what came before", {CALL: "model(ids, None)"},
-             "Your model reads the last token without any of the earlier ones.",
+             "After the first call, your model reads the last token without any of the earlier ones.",
              "What is in the caches that the previous call returned?"),
         edit("GEN-07 the caches of the prompt for all",
              {CALL: "(lambda given: (given[0], caches or given[1]))(model(ids, caches))"},
-             "You use the prompt's caches in every later call.", "Which caches contain the last token?"),
+             "You use the prompt's caches in every later call.",
+             "Which caches contain the token that the second call read?"),
         edit("GEN-09 the prompt token by token",
              {LOOP: "for one in ids.split(1, dim=1)[:-1]:\n            _, caches = model(one, caches)\n     "
                     "   "

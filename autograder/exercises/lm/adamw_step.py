@@ -239,7 +239,7 @@ EXERCISE = Exercise(
              "You use eps as a lower bound for sqrt(s).", "What does the formula do with eps?"),
     ),
     needs={
-        "small": ("Your answer is wrong only where gradients are tiny or zero.",
+        "small": ("Your answer is wrong only where gradients are zero or not much larger than eps.",
                   "What does eps do there, and where does the formula add it?"),
         "decay": ("Your answer is wrong only with weight decay.",
                   "By which factor does the decay multiply the old parameter in the formula?"),

@@ -129,8 +129,8 @@ EXERCISE = Exercise(
         "peak": ("Your answer is wrong only when the peak is not 1.", "Which of your lines use the peak?"),
         "down": ("Your answer is wrong only after the warmup, while the rate decays.",
                  "By the formula, what fraction of the decay is done at a given step?"),
-        "": ("Even the warmup is wrong.",
-             "What should the rates be at step 0 and at the last step of the warmup?"),
+        "": ("Your rate is wrong even during the warmup or at the first step after it.",
+             "What should the rates be at step 0, at the last step of the warmup, and at the step after it?"),
     },
     hints=(
         "Draw the curve for 4 steps of warmup and 8 steps in all. It has three parts: a straight line up, "

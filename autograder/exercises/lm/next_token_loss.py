@@ -80,7 +80,7 @@ EXERCISE = Exercise(
              "Your loss stays far from 0, however confident the logits are.",
              "How many times do your logits go through a softmax?"),
         edit("TRN-51 the logarithm of a number that became zero", {LOGS: "torch.softmax(logits, dim=-1).log()"},
-             "Large logits make your loss infinite.",
+             "Large logits make your loss infinite or NaN.",
              "What is the logarithm of a probability that was rounded to 0?"),
         edit("TRN-51", {LOGS: "(logits.exp() / logits.exp().sum(dim=-1, keepdim=True)).log()"}),
         edit("TRN-51", {LOGS: "logits - logits.exp().sum(dim=-1, keepdim=True).log()"}),

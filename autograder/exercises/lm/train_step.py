@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         edit("TRN-107 two steps", {STEP: STEP + STEP},
              "You take two steps at once.", "How many times should the optimiser take a step in one call?"),
         edit("TRN-109 no limit", {CLIP: ""},
-             "Your steps can be longer than allowed.",
+             "The gradient's norm can be above max_norm when the optimiser takes its step.",
              "Which line limits the gradient to max_norm, and when does it run?"),
         edit("TRN-109", {CLIP: "", STEP: STEP + CLIP}),
         edit("TRN-109", {CLIP: "", BACK: CLIP + BACK}),
@@ -185,7 +185,7 @@ EXERCISE = Exercise(
              LAST: "model.train(was)\n    " + LAST}),
         edit("TRN-15 an optimiser of its own", {ZERO: "    optimizer = type(optimizer)(model.parameters(), "
              "**{'lr': optimizer.defaults['lr']})\n" + ZERO},
-             "You make a new optimiser, which has lost its state.",
+             "You make a new optimiser, which lacks the state of the given one.",
              "What has the given optimiser stored from earlier steps?"),
         edit("TRN-137 a step by hand", {STEP: "    for one in model.parameters():\n"
              "        one.data -= optimizer.param_groups[0]['lr'] * one.grad\n"},
@@ -201,8 +201,8 @@ EXERCISE = Exercise(
                   "Which norm should be at most max_norm, and when do you clip?"),
         "tokens": ("Your answer is wrong only when there are several tokens.",
                    "Which logits belong to each target?"),
-        "several": ("Your answer is wrong only after the first step.",
-                    "What is left in .grad from the step before?"),
+        "several": ("Your answer is wrong only after an earlier step or an earlier `backward`.",
+                    "What is left in .grad from before the call?"),
         "": ("Even after one step, the parameters or the loss are wrong.",
              "Which calls make up one training step, and in which order?"),
     },

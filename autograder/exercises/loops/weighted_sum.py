@@ -84,7 +84,8 @@ EXERCISE = Exercise(
         edit("LOOP-45 as many values as queries taken for granted",
              {"range(values.shape[0])": "range(weights.shape[0])"},
              "Your code assumes that there are as many values as queries.",
-             "The two numbers may differ. Which size in your code should be the number of values?"),
+             ("The two numbers may differ. Which sizes in your code should be the number of queries, and which the "
+              "number of values?")),
         edit("LOOP-45", {TABLE: "torch.zeros_like(values)"}),
     ),
     needs=MANY_TOKENS | {

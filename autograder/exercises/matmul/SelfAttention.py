@@ -125,7 +125,7 @@ EXERCISE = Exercise(
              "Does this exercise ask for a residual connection?"),
         edit("HEAD-23 layers instead of parameters", {MADE: "nn.Linear(d_in, d_out, bias=False)"},
              "Your weights are inside layers, so their names end in .weight.",
-             "Which names does the exercise ask for, and of which type are they?"),
+             "Which names does the exercise ask for, and which type should each weight have?"),
         edit("QKV-05", {one: f"{one}.T" for one in (Q, K, V)}),
     ),
     needs=A_BATCH | {

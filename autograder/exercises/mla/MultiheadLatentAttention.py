@@ -244,7 +244,7 @@ EXERCISE = Exercise(
         edit("MLA-19", {f"self.out_proj = {SQUARE}": "self.out_proj = nn.Linear(d_model, d_model)"},
              "`out_proj` has a bias.", "Which layers have a bias according to the docstring?"),
         edit("MLA-21 no gradient reaches the latents", {DOWN: f"{DOWN}.detach()"},
-             "The values are right, but no gradient reaches the down-projection.",
+             "The output is right, but no gradient reaches the down-projection.",
              "Which step detaches the latents?"),
     ),
     needs=KEPT_NEEDS | HEADS_NEEDS | MASK_NEEDS,

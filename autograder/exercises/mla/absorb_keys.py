@@ -73,7 +73,7 @@ EXERCISE = Exercise(
              "Your matrices map latents to tokens.", "In x @ A[h] @ c, which axis of A[h] meets x?"),
         edit("MLA-41", {PRODUCT: "k_heads.transpose(1, 2) @ q_heads"}),
         edit("MLA-43 one matrix for all heads", {LAST: "return absorbed.sum(dim=0)"},
-             "Your result has no axis for the heads.", "Should each head have its own matrix?"),
+             "You return a single matrix for all heads.", "Should each head have its own matrix?"),
         edit("MLA-43", {LAST: "return q_weight.T @ k_up_weight"}),
         edit("MLA-45 the same matrix for every head", {PRODUCT: "(q_weight.T @ k_up_weight).expand(n_heads, -1, -1)"},
              "All your matrices are the same.", "Which rows of the weights belong to a single head?"),
@@ -82,7 +82,8 @@ EXERCISE = Exercise(
              "The heads are the second axis of your result.",
              "Which axis comes first in the shape that the docstring gives?"),
         edit("MLA-49 heads side by side", {LAST: "return absorbed.flatten(0, 1)"},
-             "The heads in your result have no axis of their own.", "How many axes should the result have?"),
+             ("In your result, the heads share an axis with the rows of their "
+              "matrices."), "How many axes should the result have?"),
         edit("MLA-51 every query meets every key head", {PRODUCT: "torch.einsum('aki,bkj->aij', q_heads, k_heads)"},
              "In your product, the queries of one head meet the keys of all heads.",
              "Which keys belong to the queries of head 2?"),

@@ -97,7 +97,7 @@ EXERCISE = Exercise(
              "Your scores are not scaled.",
              "How does the size of a dot product change as the vectors get wider?"),
         edit("MLA-71 multiplied by the root", {f"/ {ROOT}": f"* {ROOT}"},
-             "You multiply the scores by the root instead of dividing.",
+             "You multiply the scores by sqrt(D + R) instead of dividing by it.",
              "Should wider vectors make scores larger?"),
         edit("MLA-73 divided by the width", {ROOT: "width"},
              "You divide by the width instead of its square root.",

@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         edit("MOE-143 only logits above the next one get a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits "
              "<= F.pad(logits, (0, k)).masked_fill(F.pad(torch.zeros_like(logits), (0, k), value=1.0) > 0, "
              "-torch.inf).topk(k + 1, dim=-1).values[..., -1:], -torch.inf), dim=-1).gather(-1, experts)"},
-             "Where logits are equal, you give some or all of the chosen experts no weight.",
+             "Where logits are equal, some or all of your weights are 0 or NaN.",
              "Can a chosen expert's logit equal one that is left out?"),
         edit("MOE-147 experts in another order than their weights", {LAST: "return weights, experts.sort(-1)[0]"},
              "The weights and the experts are right, but you return them in two different orders.",
@@ -164,8 +164,8 @@ EXERCISE = Exercise(
         edit("MOE-147", {LAST: "return weights.flip(-1), experts"}),
         edit("MOE-145 a small number in the division", {SOFTMAX: "(shares := torch.softmax(logits, dim=-1).gather(-1, "
              "experts)) / (shares.sum(dim=-1, keepdim=True) + 1e-6)"},
-             "Your weights are too small where the chosen logits lie far below the others.",
-             "How large is the sum that you divide by, compared with the small number that you add to it?"),
+             "Your weights for a token sum to slightly less than one.",
+             "Do you add a small number to the sum that you divide by?"),
     ),
     needs={
         "one axis": ("Your answer is wrong only for the logits of a single token.",

@@ -91,7 +91,7 @@ EXERCISE = Exercise(
         edit("MOE-119 a table of tokens and experts", {LAST: "return kept[:, None] & sent.bool()"},
              "Your result has an axis for the experts.", "How many entries should each token have?"),
         edit("MOE-121 the first expert's count for all", {PLACE: "sent.cumsum(dim=0)[:, 0]"},
-             "You compare every token with the count of the first expert.",
+             "For every token, you use the count of the first expert.",
              "Which column of the counts belongs to a token?"),
         edit("MOE-123 the highest count for all", {PLACE: "sent.cumsum(dim=0).amax(dim=-1)"},
              "As soon as one expert has more tokens than its capacity, you drop every further token.",
@@ -103,7 +103,7 @@ EXERCISE = Exercise(
              "Which argument gives the capacity?"),
         edit("MOE-129 small numbers for the count", {PLACE: "(sent.to(torch.int8).cumsum(dim=0, dtype=torch.int8) * "
              "sent).sum(dim=-1)"},
-             "Your count overflows and starts again.",
+             "Your count overflows when there are many tokens.",
              "What is the largest number that your dtype can hold?"),
         edit("MOE-131 written into the argument", {LAST: "experts[~kept] = -1\n    return kept"},
              "You change the caller's tensor.", "Which line writes into an argument?"),
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
                  "Does a number in your code limit how many there may be?"),
         "full": ("Your answer is wrong only when an expert gets more tokens than its capacity.",
                  "How many earlier tokens went to the same expert?"),
-        "": ("Even where every token fits, you drop some.",
+        "": ("Your result is wrong even where every token fits.",
              "Which tokens should be False when every expert has room for all of its tokens?"),
     },
     hints=(

@@ -34,7 +34,9 @@ NEEDS = {
 
 
 def invariants(factors):
-    """Return invariants: doubling any factor doubles the bytes, and no constant factor is wrong."""
+    """Return invariants: doubling any factor must double the bytes, and the numbers must not all be wrong by
+    the same factor.
+    """
     twice = (doubles("one cache", f"twice as many {words}",
                      f"With twice as many {words}, your number does not double.", question)
              for words, question in factors.values())
@@ -94,7 +96,7 @@ EXERCISE = Exercise(
              "You return a float.", "Which operation turns integers into a float?"),
         edit("MQA-71 grows with the square of the length", {"* seq_len ": "* seq_len * seq_len "},
              "When the length doubles, your number is four times as large.",
-             "What is cached: the keys, or the scores between them?"),
+             "Does the cache hold something for each token, or for each pair of tokens?"),
         edit("MQA-73 a factor of two too many", {"2 * batch": "2 * 2 * batch"},
              "Your number is twice what it should be.",
              "What does each factor of two in your product count?"),

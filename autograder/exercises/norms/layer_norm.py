@@ -121,7 +121,7 @@ EXERCISE = Exercise(
              "You use epsilon as a lower limit.", "What does the formula do with epsilon?"),
         edit("LN-35", {ROOT: "torch.sqrt(variance.clamp(min=eps))"}),
         edit("LN-39 lengths instead of spreads", {VARIANCE: "centred.square().sum(dim=-1, keepdim=True)"},
-             "Your rows have length 1, whatever their width.",
+             "Before the weight is applied, your rows have Euclidean length 1, whatever their width.",
              "Does the formula contain a sum of squares, or their mean?"),
     ),
     needs={
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
                      "What do you divide by when all features are equal?"),
         "large mean": ("Your result is right except for numbers around 10,000.",
                        "Which step subtracts one large number from another?"),
-        "epsilon": ("Your result is right except for rows that hardly vary and for other values of epsilon.",
+        "epsilon": ("Your result is right except for rows that hardly vary and for epsilons other than the default.",
                     "Where does epsilon belong in the formula, and what is its default?"),
         "scaled": ("Your result is right for weight 1 and bias 0, and wrong for others.",
                    "In which order does the formula apply the weight and the bias?"),

@@ -110,7 +110,7 @@ EXERCISE = Exercise(
                      "What do you divide by when a row is zero?"),
         "mean": ("Your result is right except for rows of equal numbers.",
                  "What is the root mean square of (3, 3, 3)?"),
-        "epsilon": ("Your result is right except for small rows and for other values of epsilon.",
+        "epsilon": ("Your result is right except for rows of small numbers and for epsilons other than the default.",
                     "Where does epsilon belong in the formula, and what is its default?"),
         "scaled": ("Your result is right for weight 1, and wrong for others.",
                    "What does the formula do with the weight, and when?"),

@@ -84,7 +84,7 @@ EXERCISE = Exercise(
              "Which rows should the first and the third token of a sentence get?"),
         edit("LPE-05 too long a sequence is not refused", {RAISE: "str("},
              "You raise no ValueError for a sequence longer than the table.",
-             "What does the docstring ask for when there are more tokens than rows?"),
+             "What does your code do when there are more tokens than rows?"),
         edit("LPE-05", {RAISE: "str(", PLACES: f"{PLACES} % {SIZE}"}),
         edit("LPE-05", {RAISE: "str(", PLACES: f"{PLACES}.clamp(max={SIZE} - 1)"}),
         edit("LPE-05", {RAISE: "raise IndexError("}),

@@ -59,7 +59,7 @@ EXERCISE = Exercise(
     mistakes=(
         # These come first, because next to numbers this large all other mistakes look alike.
         edit("ALI-25 a low number instead of -inf", {"-torch.inf": "-1e9"},
-             "Above the diagonal your bias is low, but not -inf.",
+             "Above the diagonal your bias is low, but finite.",
              "Which value does the docstring ask for when j > i?"),
         edit("ALI-25", {"-torch.inf": "torch.finfo(torch.float32).min"}),
         edit("ALI-25", {"-torch.inf": "-1e4"}),
@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         edit("ALI-03", {SLOPES: "torch.ones(n_heads)"}),
         edit("ALI-05 any number of heads is taken", {RAISE: "str("},
              "You raise no ValueError for a number of heads that is not a power of two.",
-             "What does the docstring ask for when there are, say, 6 heads?"),
+             "What does your code do when there are, say, 6 heads?"),
         edit("ALI-05", {"if n_heads & (n_heads - 1)": "if n_heads % 2 and n_heads > 1"}),
         edit("ALI-09 what is far is preferred", {"-slopes": "slopes"},
              "Your bias grows with the distance of the key.", "Should the score of a distant key go up or down?"),
@@ -102,7 +102,7 @@ EXERCISE = Exercise(
              "Your bias grows with the position of the key, whatever the query.",
              "What should the bias be between a token and itself?"),
         edit("ALI-33 slopes that do not fall by powers", {SLOPES: "1 / steps"},
-             "The ratio of your slopes changes from head to head.",
+             "The ratio between one slope and the next changes from head to head.",
              "By which factor does the slope change from one head to the next?"),
         edit("ALI-35 float64 comes back", {LAST: f"{LAST}.double()"},
              "Your bias is float64.", "Which dtype does the docstring ask for?"),

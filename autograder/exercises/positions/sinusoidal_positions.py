@@ -125,7 +125,7 @@ EXERCISE = Exercise(
     needs={
         "several pairs": ("Your result is right for one pair of features, and wrong for several.",
                           "What is the angle of the second pair at position 1?"),
-        "long": ("Your result is right for short texts, and wrong at position 2000.",
+        "long": ("Your result is right for short texts, and wrong for a text of 2000 tokens.",
                  "How exact are your angles when the position is large?"),
         "": ("Even with a single pair of features your table is wrong.",
              "What is the angle of the first pair at position p?"),

@@ -100,10 +100,11 @@ EXERCISE = Exercise(
              "You return a tensor instead of a float.", "Which type does the docstring ask for?"),
         edit("DPO-95", {LAST: "(chosen > rejected).float().mean()"}),
         edit("DPO-97 the mean reward of all", {LAST: "float(chosen.mean() > rejected.mean())"},
-             "You compare the mean rewards of all pairs.", "Is each pair right or wrong by itself?"),
+             ("You compare the mean reward of all chosen answers with that "
+              "of all rejected ones."), "Is each pair right or wrong by itself?"),
         edit("DPO-99 the reference counts the other way", {CHOSEN: CHOSEN.replace("-", "+"), REJECTED:
              REJECTED.replace("-", "+")},
-             "In your result, an answer that the reference likes has a larger reward.",
+             "The likelier an answer is under the reference, the larger is the reward that you give it.",
              "Do you add or subtract the reference?"),
         edit("DPO-101 gained at all", {RIGHT: "chosen > 0"},
              "You count the chosen answers whose probability has grown at all.",
@@ -131,7 +132,7 @@ EXERCISE = Exercise(
              "By how much must the reward of the chosen answer be greater?"),
         edit("DPO-113", {RIGHT: "chosen > rejected + 0.1"}),
         edit("DPO-115 one right pair is enough", {LAST: "float((chosen > rejected).any())"},
-             "You return 1 as soon as one pair is right.", "What share of the pairs is right?"),
+             "You return 1 as soon as one pair is right.", "What should come out when one of four pairs is right?"),
     ),
     needs={
         "ties": ("Your answer is wrong only when there are ties.", "Is a number greater than itself?"),

@@ -99,7 +99,7 @@ EXERCISE = Exercise(
              "Are there any logits that predict the very first token?"),
         edit("DPO-07 a mean instead of a sum", {LAST: "(of_ids * answer[:, 1:]).sum(dim=1) / "
              "answer[:, 1:].sum(dim=1).clamp(min=1)"},
-             "You divide the sum by a number of tokens.", "Does the docstring ask for a sum or for a mean?"),
+             "You divide the sum by a token count.", "Does the docstring ask for a sum or for a mean?"),
         edit("DPO-07", {LAST: "(of_ids * answer[:, 1:]).sum(dim=1) / answer[:, 1:].sum(dim=1)"}),
         edit("DPO-07", {LAST: "(of_ids * answer[:, 1:]).mean(dim=1)"}),
         edit("DPO-09 everything counts", {LAST: "of_ids.sum(dim=1)"},

@@ -151,7 +151,7 @@ EXERCISE = Exercise(
              "self.time_embedding.num_embeddings - 1))", R: R[:-7], S: S[:-7], A: A[:-7], TOKENS: f"{TOKENS} + time"}),
         edit("a place for every token besides the time", {TOKENS: PLACED.format(table=BESIDE_EACH_OTHER)},
              "Your tokens get a position embedding as well as the time of their step.",
-             "Does the docstring name any embedding besides the four?"),
+             "Which four embeddings does the docstring name?"),
         edit("a place for every token besides the time", {TOKENS: PLACED.format(table=IN_HALVES)}),
         edit("a place for every token besides the time", {TOKENS: f"{TOKENS}\n        "
              "x = x + self.time_embedding(torch.arange(3 * steps) % self.time_embedding.num_embeddings)"}),

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         edit("GRP-15 added before the root", {LAST: "(rewards - mean) / "
              "(rewards.var(dim=1, correction=0, keepdim=True) + 1e-8).sqrt()"},
              "Where rewards hardly differ, your advantages are far too small.",
-             "Is the small number added to the variance or to its root?"),
+             "Does the formula add 1e-8 to the variance or to the standard deviation?"),
         edit("GRP-15", {LAST: "(rewards - mean) / (rewards.var(dim=1, correction=0, keepdim=True) + 1e-5).sqrt()"}),
         edit("GRP-17 another small number", {"1e-8": "1e-4"},
              "Where rewards hardly differ, you divide by the wrong number.",

@@ -152,7 +152,7 @@ EXERCISE = Exercise(
              "Your position embeddings depend on the token ids.",
              "Do you look up the position by the token's id or by its index in the text?"),
         edit("CLS-65 causal", {CALL: f"layer(x, src_mask={FUTURE}, src_key_padding_mask=~padding)"},
-             "Your tokens see only what comes before them.", "Does the exercise ask for a causal mask?"),
+             "Your tokens see only themselves and what comes before them.", "Does the exercise ask for a causal mask?"),
         edit("CLS-67 a softmax at the end", {LAST: "return torch.softmax(self.head(pooled), dim=-1)"},
              "You return probabilities.", "What does the cross-entropy loss do first with the logits?"),
         edit("CLS-67", {LAST: "return torch.log_softmax(self.head(pooled), dim=-1)"},

@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         edit("CLS-33", {".clamp(min=1)": "", LAST: "torch.where(count > 0, total / count, 0.0)"}),
         edit("CLS-37 the last real token", {LAST: "x[torch.arange(len(x)), (padding * "
              "torch.arange(x.shape[1])).argmax(1)]"},
-             "You return one token of each row.", "How much should each of the remaining real tokens contribute?"),
+             "You return one token of each row.", "How much should each of the other real tokens contribute?"),
         edit("CLS-39 one sample's mask for all", {REAL: "padding[:1, :, None]"},
              "You use the first sample's mask for every sample.",
              "Which row of the mask belongs to the second sample?"),

@@ -80,7 +80,8 @@ EXERCISE = Exercise(
     aspects={VALUES: 3, BROKEN: 1, UNKNOWN: 1},
     mistakes=(
         edit("TOK-03 blanks between the pieces", {JOINED: 'b" ".join(pieces[one] for one in ids)'},
-             "Your text has spaces that were never in it.", "What goes between the pieces when you join them?"),
+             ("Your text has spaces that the original text does "
+              "not have."), "What goes between the pieces when you join them?"),
         edit("BPE-13 half a letter stops it", {', errors="replace"': ""},
              "Your answer raises an error when the ids do not form a whole character.",
              'What does errors="replace" do in bytes.decode?'),
@@ -134,7 +135,7 @@ EXERCISE = Exercise(
              "Your text has lost the spaces at its ends.", "Which step removes spaces?"),
     ),
     needs={
-        "odd bytes": ("Your result is right for whole characters, and wrong for bytes that form none.",
+        "odd bytes": ("Your result is wrong only for control characters such as the byte 0, which are valid UTF-8.",
                       'What does errors="replace" put in their place?'),
         "none": ("Your result is wrong only for an empty list of ids.",
                  "Which text does an empty list of ids stand for?"),

@@ -65,8 +65,9 @@ def from_the_left(text, merges):
 
 
 def by_rank(text, merges, best):
-    """Return the ids of a text. Each step joins every occurrence of the pair with the largest `best(rank,
-    count)`, until no pair has a merge.
+    """Return the ids of a text, encoded in steps. Each step joins every occurrence of one pair: among the
+    pairs that have a merge, the one with the largest `best(rank, count)`. The steps end when no pair has a
+    merge.
     """
     ids, ranks = list(text.encode("utf-8")), {pair: n for n, pair in enumerate(merges)}
     while found := [pair for pair in pairwise(ids) if pair in ranks]:
@@ -206,7 +207,7 @@ EXERCISE = Exercise(
         "bytes": ("Your result is right for ASCII characters, and wrong for others.",
         "Which bytes does a character like ä have?"),
         "order": ("Your result is right unless two merges compete for the same character.",
-                  "Which merge was learned first?"),
+                  "Which of the two does the docstring apply first?"),
         "several": ("Your result is right for one merge, and wrong for several.",
                     "Which list should the second merge work on?"),
         "": ("Even a single merge gives wrong ids.", "Which id stands for the first pair that was learned?"),

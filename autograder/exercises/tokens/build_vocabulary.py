@@ -66,9 +66,9 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, SIZE: 1},
     mistakes=(
         edit("TOK-05 ids that do not follow the frequency", {ORDER: "sorted(counts)"},
-             "Your ids are in alphabetical order.", "Which token should get the id 1?"),
+             "You number the tokens in alphabetical order.", "Which token should get the id 1?"),
         edit("TOK-41 ids by first appearance", {ORDER: "list(counts)"},
-             "Your ids are in the order of first appearance.",
+             "You number the tokens in the order of their first appearance.",
              "Which token should get the id 1?"),
         edit("TOK-43 the rarest first", {", reverse=True": ""},
              "Your rarest tokens have the lowest ids.", "In which direction does your sort run?"),

@@ -1,4 +1,4 @@
-"""How often each pair of neighbouring ids occurs."""
+"""The number of times that each pair of neighbouring ids occurs."""
 
 from collections import Counter
 from itertools import pairwise
@@ -59,10 +59,10 @@ EXERCISE = Exercise(
              "How many times does 1 follow 1 in 1, 1, 1?"),
         edit("BPE-09 every pair counts once", {COUNT: "counts[pair] = 1"},
              "You count every pair once, however often it occurs.",
-             "How many times does the pair occur in the whole list?"),
+             "How many times does the pair (1, 2) occur in 1, 2, 1, 2?"),
         edit("BPE-09", {COUNT: "counts.setdefault(pair, 1)"}),
         edit("BPE-19 pairs without a direction", {COUNT: COUNT.replace("pair", "tuple(sorted(pair))")},
-             "You treat (a, b) and (b, a) as one pair.", "Is (a, b) the same pair as (b, a)?"),
+             "You treat (a, b) and (b, a) as one pair.", "How many times does 2 follow 1 in 1, 2, 1?"),
         edit("BPE-21 the second before the first", {PAIRS: "zip(ids[1:], ids[:-1], strict=True)"},
              "Your pairs are reversed.", "Which of the two numbers comes first in the list?"),
         edit("BPE-23 the last pair is missing", {PAIRS: "zip(ids[:-2], ids[1:-1], strict=True)"},
@@ -91,13 +91,14 @@ EXERCISE = Exercise(
     needs={
         "none": ("Your result is wrong only for lists without a pair.",
                  "How many pairs of neighbours does a single number have?"),
-        "order": ("Your result is right unless a pair occurs in both orders.", "Is (a, b) the same pair as (b, a)?"),
+        "order": ("Your result is right unless a pair occurs in both orders.",
+        "How many times does 2 follow 1 in 1, 2, 1?"),
         "overlap": ("Your result is right unless a number follows itself.",
                     "How many times does 1 follow 1 in 1, 1, 1?"),
         "again": ("Your result is right when every pair occurs once, and wrong when one occurs again.",
                   "What happens to the count of a pair that is already in the dict?"),
         "": ("Even for four different numbers your dict is wrong.",
-             "Which three pairs of neighbours do four numbers have?"),
+             "Which three pairs of neighbours are there in 1, 2, 3, 4?"),
     },
     hints=(
         "Write 1, 2, 1, 2 on paper and draw an arc from each number to the next. Each arc is a pair, and there is "

@@ -95,7 +95,8 @@ def collect(
     `lesson`, only that lesson is collected. `timezone` is the school's time zone, and takes precedence over
     the settings.
 
-    Raises UserError if `folder` is not a course or a path is not an archive; then nothing is changed.
+    Raises UserError if `folder` is not a course, if there is no such lesson or time zone, or if a path in
+    `archives` is neither a zip archive nor a folder; then nothing is changed.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
@@ -396,8 +397,8 @@ class _Sorter:
         return lines
 
     def notes_of_time(self) -> list[str]:
-        """Return a list with a note that says in which zone times without a time zone were read, or an empty
-        list if there were none.
+        """Return a list with a note that names the time zone assumed for times that state none, or an empty
+        list if there were no such times.
         """
         if not any(one.origin.time and one.origin.time.tzinfo is None for _, _, one in self._notebooks):
             return []

@@ -65,9 +65,9 @@ def place(
     notes: Mapping[str, list[str]],
 ) -> dict[Attempt, str]:
     """Put the last attempt into the course, unless the one that is already there counts. Keep the other
-    attempts, and return the outcome of each. Append to `notes` anything else that an instructor should know.
-    `is_as_released` is called with the path of the notebook that is already in the course, and returns
-    whether nothing in it was answered. Raises UserError if a file cannot be written.
+    attempts, and return a dict from every attempt to its outcome. Append to `notes` anything else that an
+    instructor should know. `is_as_released` is called with the path of the notebook that is already in the
+    course, and returns whether nothing in it was answered. Raises UserError if a file cannot be written.
     """
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
     target = submission.submitted / f"{submission.lesson}.ipynb"

@@ -61,7 +61,8 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
     A check earns the points that the judge gave, or 0 if there is no verdict. A test that a teacher added
     earns all points if it runs to its end and shows nothing. If it shows a plain float, it earns that number
     of points. In both cases the student's own process reports the result, and it can report anything (see
-    GRADING.md). If the test shows something else, it must be graded by hand, like a task.
+    GRADING.md). A test that stops with an error earns 0 points. One that shows something else must be graded
+    by hand, like a task.
 
     subtle: by itself, nbgrader gives full marks to a test that shows text, nan or a negative number, and no
     marks to a test that prints a warning.
@@ -93,9 +94,9 @@ def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
 
 
 def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
-    """Return the points that a test's outputs state, or the fewest if they state several: `most` if the test
-    shows nothing, as a test made of assertions does; 0 if it stops with an error; None if its output is not a
-    valid number of points.
+    """Return the points that a test's outputs state (the fewest if they state several), or `most` if the test
+    shows nothing, like a test made of assertions. Return 0 if it stops with an error, and None if its output
+    is not a valid number of points.
     """
     if any(output.output_type == "error" for output in outputs):
         return 0.0

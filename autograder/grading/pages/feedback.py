@@ -86,8 +86,8 @@ def waits(cell: NotebookNode) -> bool:
 
 class FitForStudents(NbGraderPreprocessor):
     """Removes the marking schemes. Also removes the bare number of points below each check, because the
-    check's card states the points in words. Adds the pictures, and the styles that make pictures and tables
-    fit the page.
+    check's card states the points in words. Adds the pictures, a note on what was not run, and the styles
+    that make pictures and tables fit the page. Marks the lesson's own cells to be folded.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:

@@ -93,7 +93,7 @@ def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES, room: Room 
 
 
 def _tag(text: str, begin: int, page: _Page) -> int:
-    """Append the tag that begins at `begin` to `page`, and return the position after it. If no complete,
+    """Append to `page` the tag that begins at `begin`, and return the position after it. If no complete,
     allowed tag begins there, append the characters that were read, escaped as text.
     """
     made, opened = page.made, page.opened

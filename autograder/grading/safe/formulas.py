@@ -195,8 +195,9 @@ class _Renderer(IPythonRenderer):
             return escape(text)
 
     def _embed_image_or_attachment(self, src: str) -> str:
-        """Return an embedded picture, or its address if the notebook does not contain the picture. subtle:
-        without this, nbconvert would fail to make the page of a notebook in which a picture is missing.
+        """Return an embedded picture, or its address if the notebook does not contain the picture or the
+        limit on embedded pictures is reached. subtle: without this, nbconvert would fail to make the page of
+        a notebook in which a picture is missing.
         """
         if not src.startswith(ATTACHMENT):
             return super()._embed_image_or_attachment(src)

@@ -1,5 +1,5 @@
-"""Decides which of a student's pictures a page may show. A hundred bytes of a picture can cost a browser two
-gigabytes, or minutes.
+"""Decides which of a student's pictures a page may show, because a picture of a hundred bytes can cost a
+browser two gigabytes of memory, or minutes.
 
 Only a picture's header is read, block by block as its format says; whatever is unusual is refused. (Pillow
 skips parts of malformed files that browsers show, and decompresses metadata that nobody needs here.)

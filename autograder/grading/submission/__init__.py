@@ -2,7 +2,7 @@
 
 find.py              finds a course's submissions, and computes a digest of everything that a grade depends on
 reading.py           reads a submission once, and makes it ready to run
-limited.py           runs the functions that read submissions in a process with limits on time and memory
+limited.py           runs, in a process with limits on time and memory, the functions that read submissions
 files.py             opens files and folders of a submission, never through a link
 times.py             reads time stamps with their zones
 read_submission.py   reads the notebook: text and kind of each cell, and pasted pictures

@@ -24,8 +24,8 @@ DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # code can take a class out of one 
 
 
 def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
-    """Return which names in a cell are not allowed by `lists`, or a phrase that says that the cell cannot be
-    read. `paths` maps imported names to dotted paths (see `cell_code.paths_in`).
+    """Return the set of names in a cell that `lists` does not allow. If the cell cannot be read, the set
+    holds only a phrase that says so. `paths` maps imported names to dotted paths (see `cell_code.paths_in`).
     """
     try:
         tree = parsed(text)[1]

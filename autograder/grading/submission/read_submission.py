@@ -32,8 +32,7 @@ NOT_UTF_8 = "the notebook is not saved as UTF-8 text"
 def read_submission(folder: Path, lesson: str) -> NotebookNode:
     """Return the notebook of a submission. Other files are never used.
 
-    Raises Refused if the folder contains anything but folders and regular files, or if the notebook cannot be
-    read.
+    Raises Refused if `why_refused` refuses the folder, or if the notebook is missing or cannot be read.
     """
     if why := why_refused(folder):
         raise Refused(why)
@@ -90,7 +89,7 @@ def grade_id_of(cell: dict) -> str | None:
 
 def _cells_of(content: dict) -> list[dict]:
     """Return the cells of a notebook in nbformat 4, 3 or 2. Cells that no notebook program writes are left
-    out: cells of an unknown type, or whose text is missing altogether.
+    out: cells of an unknown type, and cells whose text is missing altogether.
     """
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):

@@ -46,8 +46,8 @@ def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
 
 
 def read(submission: Submission, lesson: Lesson, secret: str) -> Read:
-    """Read a submission. Raises Refused if it cannot be read within the limits, and otherwise raises the
-    errors of `limited`.
+    """Read a submission. Raises the errors of `read_limited`, such as Refused if it cannot be read within the
+    limits.
     """
     now, notebook, unit = checked(tuple[str, dict, Unit], read_limited(_content, submission, lesson))
     return Read(now, from_dict(notebook), unit, unit.key(secret))

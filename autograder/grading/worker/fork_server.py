@@ -40,7 +40,7 @@ SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_
 
 
 class ForkServerDied(Exception):
-    """Raised if the fork server has ended, which is never a student's fault."""
+    """Raised if the fork server has ended or did not start in time, which is never a student's fault."""
 
 
 class ForkServer:

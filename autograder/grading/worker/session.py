@@ -139,7 +139,7 @@ class Session:
     def rerun(self, asked: list[dict]) -> list | None:
         """Rerun recorded programs on packed cases. `asked` has one dict {"programs", "cases"} for each
         exercise. Return one list of results for each exercise, or None if the programs could not be run.
-        Raises Ended. Call this before any code of the submission has run in this process.
+        Raises Ended. Call this before the session runs any code of the submission.
         """
         request = {"do": "rerun", "asked": asked}
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")

@@ -60,8 +60,8 @@ PARTS: Parts = (
 
 
 def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
-    """Return the name of the first of `parts` that contains every wrong entry, or None. Results that are no
-    table or have too few axes are ignored, but at least FEW results, and at least half of all results, must
+    """Return the name of the first of `parts` that contains every wrong entry, or None. Results that are not
+    tables or have too few axes are ignored; at least FEW results, and at least half of all results, must
     remain.
     """
     for place, outside, fewest in parts:

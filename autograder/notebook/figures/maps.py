@@ -67,7 +67,9 @@ def _label(
     below: float,
     has_rows: bool,
 ) -> None:
-    """Write the name of a map below it, and set the size of the names of its rows and columns."""
+    """Write the name of a map below it, and set the size of its row and column names. Row names are shown
+    only with `has_rows`.
+    """
     size = min(9.5, 56 * cell * min(_step(queries), _step(keys)))
     ax.tick_params(labelsize=size, labelleft=has_rows, pad=2)
     place = (len(keys) / 2, len(queries) + below / cell)

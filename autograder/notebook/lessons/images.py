@@ -31,9 +31,10 @@ def image_row(
 
     An image with one channel is drawn in shades of grey, and an image with three channels is drawn in colour.
 
-    images: (C, H, W) each, from 0 to 1, C = 1 or 3 patch: the size of the patches to outline, one for all
-    images or one for each; 0 draws no lines shares: for each image, a tensor (N,) with one number per patch;
-    drawn below the image, darker for more
+    `images` holds tensors (C, H, W) with values from 0 to 1, where C = 1 or 3. `patch` is the size of the
+    patches to outline, one for all images or one for each; 0 draws no lines. `shares` holds, for each image,
+    a tensor (N,) with one number per patch; the numbers are drawn as colours below the image, darker for
+    more.
     """
     patches = [patch] * len(images) if isinstance(patch, int) else patch
     size = min(2.2, (6.0 - LEFT - 0.2) / len(images) - GAP)

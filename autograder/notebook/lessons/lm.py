@@ -1,8 +1,8 @@
 """The code that only lesson 11 needs: its texts, and a plot of loss curves with the losses of n-gram tables
 as baselines.
 
-The texts are one that ships with Python, one of the learner's choice, and the works of Shakespeare, which are
-downloaded only if the learner asks for them. Only `fetch_shakespeare` ever uses a network.
+The texts are one that ships with Python, one that the learner chooses, and the works of Shakespeare, which
+are downloaded only if the learner asks for them. Only `fetch_shakespeare` ever accesses the internet.
 """
 
 import re

@@ -72,9 +72,9 @@ def meanings(
 ) -> Picture:
     """Draw how one vector changes in up to three sentences, as arrows in the plane of its first two features.
 
-    start: the vector that goes in, the same in every sentence ends: sentence -> the (R, D) vectors that come
-    out, one row per run; an arrow leads to each targets: meaning -> the vector that would have exactly this
-    meaning, drawn as a ring
+    `start` is the vector that goes in, the same in every sentence. `ends` maps each sentence to the (R, D)
+    vectors that come out, one row per run; an arrow leads to each of them. `targets` maps each meaning to the
+    vector that would have exactly this meaning, drawn as a ring.
     """
     begin = tuple(row(start)[:2])
     rings = {name: tuple(row(target)[:2]) for name, target in (targets or {}).items()}

@@ -11,8 +11,8 @@ COLOURS = (BLUE, SKY, ORANGE, PURPLE)
 
 @styled
 def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Picture:
-    """Draw one bar per kind of attention, labelled with its size, and with that size relative to the first
-    one.
+    """Draw one bar per kind of attention, labelled with its size and, from the second bar on, with that size
+    relative to the first bar's.
 
     kibibytes: name -> KiB per token; all others are compared with the first one. `note` is a line below the
     title

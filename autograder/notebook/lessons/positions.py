@@ -20,8 +20,9 @@ def turned_pairs(
     """Draw the pairs of features of a query and a key as arrows, one circle for each pair, and the score at
     every distance as a curve.
 
-    query, key: (D,) vectors, already rotated, D even and at most 8 curve: the score at distance 0, 1, 2, ...
-    at: the distance between this query and this key, which is marked on the curve
+    `query` and `key` are (D,) vectors, already rotated, with D even and at most 8. `curve` holds the scores
+    at distances 0, 1, 2, ...; `at` is the distance between this query and this key, which is marked on the
+    curve.
     """
     query, key, curve = row(query), row(key), row(curve)
     pairs = list(zip(query[0::2], query[1::2], key[0::2], key[1::2], strict=True))

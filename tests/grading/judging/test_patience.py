@@ -1,5 +1,5 @@
 """Tests that further calls of an answer get only seconds instead of a minute each, once one of its calls has
-not returned in time.
+not returned in time. The same holds for a cell that is run again.
 """
 
 import shutil

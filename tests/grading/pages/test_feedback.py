@@ -147,7 +147,9 @@ def test_a_key_that_is_none_opens_no_file(folder, key):
 
 
 def test_a_submission_ends_as_a_picture_on_the_page(course):
-    """Hand in and grade a submission, make its feedback page, and find the pictures of both wrong answers."""
+    """Hand in and grade a submission with two wrong answers, make its feedback page, and find the pictures of
+    both.
+    """
     hand_in(course, SampleSubmission("ada", answers={SOFTMAX: "SMX-01", "loops.weighted_sum": "LOOP-17"}))
     grade(course, sandboxed=not why_no_sandbox())
     make_feedback(course, [FIRST])

@@ -70,8 +70,8 @@ class Recorded:
 
 @pytest.fixture
 def delegated(tmp_path, monkeypatch):
-    """A folder that looks like a control group that was handed over to this program. Only this program's
-    processes are in it.
+    """A folder that looks like a control group that was handed over to this program. Only this process and
+    its parent are in it.
     """
     for name, text in {
         "cgroup.controllers": "cpu memory pids",

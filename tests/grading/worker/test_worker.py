@@ -174,8 +174,8 @@ for name, names in json.loads(sys.argv[1]).items():
 
 
 def test_of_what_lessons_import_only_what_shows_something_does_nothing():
-    """Check that, of all modules from which lessons import, stubs replace only those in
-    autograder.notebook.lessons, because an answer may compute with any of the others, even with one that
+    """Check that, of the modules of autograder.notebook from which lessons import, stubs replace only those
+    in autograder.notebook.lessons, because an answer may compute with any of the others, even with one that
     imports a replaced module.
     """
     imported = {}

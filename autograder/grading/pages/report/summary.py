@@ -121,8 +121,8 @@ def _known_mistakes() -> dict[str, Mistake]:
 
 
 def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]]]]:
-    """Return the wrong answers without a known mistake, grouped by exercise and then by the first line of
-    their message.
+    """Return the wrong and partly right answers without a known mistake, grouped by exercise and then by the
+    first line of their message.
     """
     found = defaultdict(list)
     for work in lesson.works:

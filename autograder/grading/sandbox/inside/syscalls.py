@@ -4,7 +4,7 @@ namespaces.
 It refuses calls that would
 - hold memory that is charged to no process;
 - reach something that no namespace hides (the teacher's keyring; a virtual machine's host, through vsock);
-- leave marks on the host's files that later submissions could read;
+- mark the host's files in ways that later submissions could read;
 - take open files or memory from another process;
 - send messages to other sandboxes through a file of the host (by locks, watches, or pages in memory).
 
