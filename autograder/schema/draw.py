@@ -41,8 +41,8 @@ class Draw:
 
     def eighths(self, *shape: int, limit: int = 16, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Return random multiples of 1/8 between -limit/8 and limit/8. Their products and short sums are
-        exact in float32, so that two right answers with large scores differ only by the rounding of the
-        scale.
+        exact in float32, so that, even with large scores, two right answers differ only by the rounding in
+        the division by sqrt(d).
         """
         drawn = self._random.integers(-limit, limit + 1, size=shape)
         return torch.from_numpy(np.asarray(drawn)).to(dtype) / 8

@@ -1,4 +1,4 @@
-"""Tests in a browser that no submission covers the page on which it is read, or makes that page endless."""
+"""Tests, in a browser, that no submission can cover the page on which it is read, or make that page endless."""
 
 import pytest
 from nbformat.v4 import new_markdown_cell

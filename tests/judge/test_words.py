@@ -295,7 +295,7 @@ CASES = [
     (
         "tokens.split_words",
         "spaces are dropped",
-        "contain no",
+        "are missing",
         "def split_words(text):\n    return text.split()\n",
     ),
     (

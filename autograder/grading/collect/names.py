@@ -2,11 +2,11 @@
 
     Canvas       lovelaceada_LATE_1234_56789_FILE             FILE ends in -1, -2, ... if handed in again
                  LATE_anon_x1Y2z_56789_FILE                   if grading is anonymous
-    Moodle       Ada Lovelace_1234_assignsubmission_file/FILE, or the same in one name
+    Moodle       Ada Lovelace_1234_assignsubmission_file/FILE, or both joined into one file name
                  Group 3-Ada Lovelace_1234_...                for groups
                  Participant_1234_...                         in blind marking
     Blackboard   ASSIGNMENT_ada_attempt_2026-11-20-22-10-00_FILE
-    Brightspace  1234-5678 - Ada Lovelace - Nov 20, 2026 1010 PM/FILE, or the same in one name
+    Brightspace  1234-5678 - Ada Lovelace - Nov 20, 2026 1010 PM/FILE, or both joined
     Gradescope   assignment_1_export/submission_1234/FILE, and the people in submission_metadata.yml
 
 In Canvas and Brightspace a number such as 1234 identifies a person permanently; in Moodle it does so only

@@ -70,8 +70,8 @@ def parent_of_groups() -> Path | None:
 
 def prepared(own: Path) -> Path | None:
     """Prepare the group `own` for subgroups with limits, and return it. Its members are moved to the subgroup
-    "grader". If `own` is already that subgroup, return its parent. Return None if the group cannot be
-    prepared.
+    "grader", unless it is the root group. If `own` is already that subgroup, return its parent. Return None
+    if the group cannot be prepared, or if it has members that are not related to this process.
     """
     try:
         if own.name == OURS:

@@ -1,5 +1,5 @@
-"""Describes lists and texts that are wrong in the same way in every case, for answers without a known
-mistake.
+"""Describes lists and texts that are wrong in the same way in every case, for wrong answers that match no
+known mistake.
 """
 
 from collections.abc import Callable, Iterator

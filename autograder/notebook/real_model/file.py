@@ -1,5 +1,5 @@
-"""Reads the model's file, which is in the GGUF format: sizes, tensors as they are stored or unpacked, tokens
-and merges. Tensors get the names of the lessons' modules:
+"""Reads sizes, tensors (as stored, or unpacked), tokens and merges from the model's file, which is in the GGUF
+format. Tensors get the names of the lessons' modules:
 
 token_embd.weight          -> token_embedding.weight
 blk.3.attn_q.weight        -> layers.3.attention.q_proj.weight      (and k_proj, v_proj, out_proj)

