@@ -269,10 +269,9 @@ time_per_token
 
 # %% [markdown]
 r"""
-Both axes are logarithmic. Without a cache, one more token soon costs more than twice the time if the text is
-twice as long. With a cache, a text sixteen times as long costs about twice the time, because one token goes
-through the layers, and all that grows is what its attention reads. (Run the cell, and the picture will be
-your machine's.)
+Both axes are logarithmic. Without a cache, one more token after a text sixteen times as long took more than
+sixteen times the time. With a cache it took about twice the time, because one token goes through the layers, and
+all that grows is what its attention reads. (Run the cell, and the picture will be your machine's.)
 
 ## 2. Which token comes next?
 
@@ -316,7 +315,7 @@ print("0.65 falls on", "abcd"[int((probs.cumsum(-1) < 0.65).sum())])
 
 # %% [markdown]
 r"""
-The third **sampling parameter** is the **temperature** $\tau$. It divides the logits before the softmax. A
+The fourth **sampling parameter** is the **temperature** $\tau$. It divides the logits before the softmax. A
 low temperature makes large differences larger and the model surer, and a high one makes the probabilities of
 all tokens more alike.
 
@@ -444,8 +443,9 @@ r"""
 Lay the probabilities end to end and see where u falls. What if rounding leaves the last sum a little below
 1?
 
-Nothing is random in here. The same logits and the same u give the same token, on every machine. Each draw can
-therefore be checked exactly, and you can repeat every text of this lesson.
+Nothing is random in here. The same logits and the same u give the same token, on every machine, unless u falls
+within a rounding error of an end. Each draw can therefore be checked exactly, and you can repeat every text of
+this lesson.
 """
 
 # %% exercise: generation.sample
@@ -664,17 +664,18 @@ for name, lines in fresh.items():
 # %% [markdown]
 r"""
 Up to temperature 1 nearly all sentences are good, whichever cut you use. Beyond it, drawing from *all* tokens
-loses the grammar first, because each step can pick any word. At 2 min-p holds up best: its bar follows the
-favourite, so where only one word fits, little else gets through. At 4 the words are so alike that a tenth of
-the favourite is a low bar, and only with top-k is every second sentence still good. Then look at the second
-picture. A cold model says little that is new, a hot one little that is right, and in between lies a broad
-optimum. Here top-k pays for its safety, because it cuts good words as well, wherever more than three would do.
+loses the grammar first, because each step can pick any word. At 2 min-p holds up best of these four: its bar
+follows the favourite, so where only one word fits, little else gets through. At 4 the words are so alike that a
+tenth of the favourite is a low bar, and of these four only k = 3 keeps every second sentence good. Then look at
+the second picture. A cold model says little that is new, a hot one little that is right, and in between lies a
+broad optimum. Here k = 3 pays for its safety, because it cuts good words as well, wherever more than three would
+do.
 
-So is min-p the best filter? The last table says two things. In the heat, it is. But each row also has a best
-temperature of its own, and there drawing from all tokens, without any filter, does as well. Compare ways of
-sampling with each at its own best setting, or you measure who liked the temperature that you happened to choose.
-Schaeffer et al. (2025) made that point about the paper that introduced min-p: with equal effort spent on every
-filter, its lead was gone.
+So is min-p the best filter? The last table says two things. At 2, with these settings, it is. But each row also
+has a best temperature of its own, and there drawing from all tokens, without any filter, does as well. Compare
+ways of sampling with each at its own best setting, or you measure who liked the temperature that you happened to
+choose. (Only the temperature is varied here; k and both p have best values, too.) Schaeffer et al. (2025) made
+that point about the paper that introduced min-p: with equal effort spent on every filter, its lead was gone.
 
 What about the same text with a cache? The loop is the same, but it gives the model only the newest token.
 """
@@ -745,10 +746,12 @@ print("accepted and redrawn:", [round(share, 2) for share in together.tolist()])
 
 # %% [markdown]
 r"""
-This is a form of **rejection sampling**. The same sums prove it for every token $v$. It comes by acceptance
-with $q_v \cdot \min(1, p_v / q_v) = \min(p_v, q_v)$. It comes by the second draw with $\max(0, p_v - q_v)$,
-because a rejection happens exactly as often as something is missing. Together,
-$\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad draft costs time, never quality.
+Chen et al. (2023) call this modified **rejection sampling**. The ordinary kind would go back to the draft after a
+rejection, and accept less often (Leviathan et al. 2023, appendix A.2). The same sums prove that the result is
+right for every token $v$. It comes by acceptance with $q_v \cdot \min(1, p_v / q_v) = \min(p_v, q_v)$. It comes
+by the second draw with $\max(0, p_v - q_v)$, because a rejection happens exactly as often as something is
+missing. Together, $\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad draft costs time, never
+quality.
 
 **The formula.** With a draft $t_1, \dots, t_K$ (probabilities $q_i$) that the target (probabilities $p_i$)
 checks in one call, $n$ is the number of tokens before the first with $u_i \ge p_i(t_i) / q_i(t_i)$. The next
@@ -853,8 +856,8 @@ Speculation is as close to $p$ as plain draws are, and what is left is chance. T
 far off, on every seed, and always in the same direction. It gives too much of *a* and *c*, which the draft
 proposes too often. About 0.65 of the drafts are accepted, as the sum above says.
 
-Now the writer itself. Its draft is the cheapest there is, a **bigram** table, which knows only how often one
-word follows another. It cannot know which noun came first, so it often gets the verb wrong.
+Now the writer itself. Its draft is about as cheap as a draft can be: a **bigram** table, which knows only how
+often one word follows another. It cannot know which noun came first, so it often gets the verb wrong.
 """
 
 # %%
@@ -946,8 +949,8 @@ figures.curves({"bigram draft": rates}, drafts, title=title, reference={"no draf
 # %% [markdown]
 r"""
 The draft is a table of word pairs, which costs next to nothing, and with two or more drafted tokens the large
-model is called less than half as often. Longer drafts help less and less, because everything after the first
-rejection is thrown away, and a sentence ends before a long draft does.
+model is called less than half as often. From the fourth drafted token on, longer drafts help less, because
+everything after the first rejection is thrown away, and a sentence ends before a long draft does.
 
 How much can we expect? If each token is accepted with probability $\alpha$, independently, a call brings $1 +
 \alpha + \dots + \alpha^K = (1 - \alpha^{K+1}) / (1 - \alpha)$ tokens on average (Leviathan, Kalman and Matias
@@ -1186,9 +1189,9 @@ figures.curves(lines, list(range(1, 17)), title=title, reference={"no draft": 1}
 r"""
 <details><summary>An answer</summary>
 
-The cell above prints it. A draft that costs almost nothing can be long. One that costs a third of the target
-should be short, and even then it hardly pays. A draft model is therefore chosen much smaller than its target,
-or built into it.
+The cell above prints it. A draft that costs almost nothing can be long. One that takes 0.3 of the target's time
+should be short, and even then the text is written only half as fast. A draft model is therefore chosen much
+smaller than its target, or built into it.
 
 </details>
 """
@@ -1203,10 +1206,10 @@ r"""
 - **Where the cache is kept.** A cache is not put together again for each token. It has room for the tokens to
   come. vLLM gives each text small pages of memory as it grows, and a **page table** says which pages are
   whose, as in an operating system (Kwon et al. 2023).
-- **Several prompts at once.** Prompts of different lengths (*ragged* batches) are padded at the left, so that
-  all end at the same place, with a mask and with positions that start at the first real token. A text is
-  finished at its **stop token**, and its place in the batch goes to the next request at once, not when the whole
-  batch is done. That is **continuous batching** (Yu et al. 2022):
+- **Several prompts at once.** Prompts of different lengths are padded at the left, so that all end at the same
+  place, with a mask and with positions that start at the first real token, or laid end to end without padding (a
+  *ragged* batch). A text is finished at its **stop token**, and its place in the batch goes to the next request
+  at once, not when the whole batch is done. That is **continuous batching** (Yu et al. 2022):
 
 ![Texts of 2, 8, 3, 6, 4 and 2 tokens, of which three can be written at once. In batches they take 14 steps, and 17
 places stay empty, because a batch ends with its longest text. Continuously they take 9 steps, and 2 places stay
@@ -1248,7 +1251,7 @@ r"""
   [arXiv:2211.05102](https://arxiv.org/abs/2211.05102). What limits writing, and how caches are spread over
   many chips.
 - Kwon et al.: *Efficient Memory Management for Large Language Model Serving with PagedAttention*, 2023,
-  [arXiv:2309.06180](https://arxiv.org/abs/2309.06180). How a service keeps thousands of caches.
+  [arXiv:2309.06180](https://arxiv.org/abs/2309.06180). How a service keeps many caches.
 - Yu et al.: *Orca*, 2022,
   [OSDI](https://www.usenix.org/conference/osdi22/presentation/yu), and Zheng et al.: *SGLang*, 2024,
   [arXiv:2312.07104](https://arxiv.org/abs/2312.07104). Batches without waiting, and prompts that are read once.

@@ -239,9 +239,9 @@ When is it enough? The loss falls to 0 as the margin grows, and its gradient fad
 margins: -0.98 at -4, -0.50 at 0, -0.02 at 4](../images/dpo_curve.svg)
 
 The gradient of a pair that is right by a margin of 4 is about a fiftieth of that of a pair that is wrong by as
-much. Learning therefore ends at a margin of about 4, and **$\beta$ decides how far the model must move to get
-there**. The difference of the gains must reach $4 / \beta$. With $\beta = 0.1$ the chosen answer must become
-$e^{40}$ times likelier relative to the rejected one, with $\beta = 1$ only $e^4 = 55$ times."""
+much. Learning therefore slows down once a pair has passed a margin of about 4, and **$\beta$ decides how far the
+model must move to get there**. The difference of the gains must reach $4 / \beta$. With $\beta = 0.1$ the chosen
+answer must become $e^{40}$ times likelier relative to the rejected one, with $\beta = 1$ only $e^4 = 55$ times."""
 
 # %%
 for margin in (-4, 0, 4):
@@ -559,7 +559,7 @@ r"""
 What should you watch? The gains and the accuracy on the test pairs, and also the **drift**, which is how much
 worse the policy has become at *ordinary* texts, walks that were neither chosen nor rejected. It is the mean
 of $\rho - \pi$ per token, an estimate of the **Kullback-Leibler divergence** from the reference to the
-policy, which says how badly one distribution stands in for another. (Papers mostly measure the other
+policy, which says how badly one distribution stands in for another. (Rafailov et al. measure the other
 direction, on texts that the policy writes. Both are 0 if nothing has changed, and grow as the policy moves
 away.)
 
@@ -680,12 +680,11 @@ times as large as for $\beta = 5$, and its line keeps climbing to the end, as do
 $\beta = 0.05$. The line for $\beta = 5$ is flat after some forty steps, because the margins are reached and
 the gradients vanish.
 
-The gains hold a surprise. The *chosen* answer has become less likely, too, in all twelve runs. The loss does
-not mind, because the rejected answer has fallen further and only the difference counts. For $\beta = 5$ the
-fall is small, and some of it is unavoidable, because a chosen walk also goes down here and there. For the
-others it is not small. A gain of -10 means that the answer people prefer has become $e^{10}$ times less
-likely. Where has the probability gone? To texts that are in none of the pairs, about which the loss says
-nothing.
+The gains hold a surprise. The *chosen* answer has become less likely, too, in all twelve runs. The loss does not
+mind, because the rejected answer has fallen further and only the difference counts. For $\beta = 5$ the fall is
+small, and some of it is the price of rising more often than the chosen walks do. For the others it is not small.
+A gain of -10 means that the answer people prefer has become $e^{10}$ times less likely. Where has the probability
+gone? To texts that are in none of the pairs, about which the loss says nothing.
 
 <details><summary>What the formula says about the four lines</summary>
 
@@ -716,8 +715,8 @@ for name, texts in written.items():
 r"""
 Each line has three seeds, and at the end the first text of seed 0. Here is the answer to the question at the
 beginning. With two of the four losses, *just push* and $\beta = 0.05$, the models have forgotten their
-language. On each seed at least a fifth of their steps, and on most seeds nearly half or more, go neither up
-nor down. They can nearly always tell which of two *given* answers is preferred, but cannot write one
+language. On each seed at least a fifth of their steps, and on most seeds two in five or more, go neither up
+nor down. They can nearly always tell which of two *given* answers is preferred, but can hardly write one
 themselves. With $\beta = 0.05$, on two of the three seeds, the model goes up even less often than before it
 was tuned to go up. With $\beta = 0.5$ it does rise, but what does not rise is almost all nonsense. It no
 longer goes down. With $\beta = 5$ it goes up in at least four of five steps, and nearly all the others go
@@ -747,25 +746,26 @@ price(paths, "What was gained, and what was paid, step by step")
 
 # %% [markdown]
 r"""
-The farther right, the more of what was wanted; the higher, the more it cost. All twelve models start on the
-same road, close to the cheapest drift. **Beta decides where it ends.** *Just push*, stopped after ten steps,
-would have been nearly as good as $\beta = 5$ after a hundred, but nothing in its loss says when to stop.
-Twenty steps later it is past the bend, where the drift still grows but the share of rising steps does not.
-$\beta = 0.5$ goes through the bend and slows down after it. $\beta = 5$ stops by itself on the straight part.
-After 300 steps it is nearly where it was after 100.
+The farther right, the more of what was wanted; the higher, the more it cost. All twelve models start on the same
+road, not far above the cheapest drift. **Beta decides where it ends.** *Just push*, stopped after ten steps,
+would have risen as much as $\beta = 5$ after a hundred, for about a quarter more drift, but nothing in its loss
+says when to stop. Twenty steps later it is past the bend, where the drift still grows but the share of rising
+steps does not. $\beta = 0.5$ goes through the bend and slows down after it. $\beta = 5$ stops by itself on the
+straight part. After 300 steps it is nearly where it was after 100.
 
 **Early stopping** can therefore replace a large $\beta$, if you know when to stop. Accuracy and loss
 cannot tell you. The drift can, which is why people who tune a model plot it.
 
 ## 5. What if a program can check the answer?
 
-**The question.** Pairs need people, but a computer can say whether a sum is right or a program passes its
+**The question.** Pairs need a judge, but a computer can say whether a sum is right or a program passes its
 tests. How can a model learn from its *own* answers, if each of them is only right or wrong?
 
-By reinforcement, as the gamblers of lesson 17 did. Write a **group** of answers to the same prompt, give each
-its reward, and take the group's mean as the yardstick. An answer that did better than its group becomes
-likelier, the others less likely. That is **GRPO** (Shao et al. 2024), with which reasoning models are
-trained. It needs no reward model, no pairs, and no second network that predicts rewards.
+By reinforcement, as the gamblers of lesson 17 did. Write a **group** of answers to the same prompt, give each its
+reward, and take the group's mean as the yardstick. An answer that did better than its group becomes likelier, the
+others less likely. That is the core of **GRPO** (Shao et al. 2024), with which DeepSeek-R1 was trained
+(DeepSeek-AI 2025). It needs no pairs and no second network that predicts rewards. Where a program gives the
+rewards it needs no reward model either. (Shao et al. had one.)
 
 By hand: two of eight answers to one prompt are right. Their mean is 0.25 and the standard deviation
 $\sqrt{3}/4$, so a right answer has the **advantage** $0.75 / (\sqrt{3}/4) = 1.73$ and a wrong one $-0.58$. If
@@ -866,17 +866,18 @@ r"""
 The share of right answers goes from a third to nine in ten in two rounds, without a single pair. The language
 is hardly harmed. At least 98 of 100 steps are legal, on every seed and after fifteen rounds as after five.
 Why does it not break without a reference? Because the model learns from what it writes itself. An illegal
-step is no rise, so it never earns more than a legal one, and a sequence that is never sampled receives no
-gradient. (With larger models and more steps drift comes back. Some recipes add a price for it, as in section 2,
-and many of the newer ones do without.)
+step is no rise, so it never earns more than a legal one, and nothing *raises* a sequence that is never sampled,
+except what wrong answers lose. (GRPO itself adds a price for drift, as in section 2; **Dr. GRPO** (Liu et al.
+2025) leaves it out.)
 
-The rivals say which part of the recipe does what. Imitating the right answers is about as fast, so what is gained
-comes from learning from one's own answers, whatever the loss. Without the bound learning is even *faster*, on
-every seed, but the language pays for it: after six rounds three or four of 100 steps are illegal, instead of one.
-In runs of 45 rounds, which you can make by changing the number in the cell, all three kept nearly all answers right.
-Imitation ended with up to seven illegal steps in 100, and the two with advantages with at most two. On this task,
-then, bound and advantages buy no reward. The advantages spare the language in the long run, and the bound does on the
-way. Lesson 17 shows a case in which the reward needs the bound as well, with many more steps from one batch.
+The rivals say which part of the recipe does what. Imitating the right answers is about as fast as learning with
+the bound, so what is gained comes from learning from one's own answers, with each of the three losses. Without
+the bound learning is even *faster*, on every seed, but the language pays for it: after six rounds three or four
+of 100 steps are illegal, instead of one. In runs of 45 rounds, which you can make by changing the number in the
+cell, all three kept nearly all answers right. Imitation ended with up to seven illegal steps in 100, and the two
+with advantages with at most two. On this task, then, the bound buys no reward, and the advantages only speed. The
+advantages spare the language in the long run, and the bound does on the way. Lesson 17 shows a case in which the
+reward needs the bound as well, with many more steps from one batch.
 
 A reward that a program gives is called **verifiable** (RLVR, Lambert et al. 2024). It has its own weakness. A
 policy finds whatever the program pays for, whether or not it is what was meant, which is called **reward hacking**
@@ -885,8 +886,7 @@ thing to plot is the **entropy** of the policy. As it falls, the answers of a gr
 become 0, and the policy stops finding new answers (Cui et al. 2025).
 
 The last lines show where learning ends. As more and more groups are right in all eight answers, their
-advantages are 0 and fewer groups teach anything. It would now take harder prompts, which is what recipes for
-reasoning models provide.
+advantages are 0 and fewer groups teach anything. It would now take harder prompts.
 
 ## Explore
 
@@ -948,7 +948,7 @@ the rejected answer down without end and forget how to write, and pairs in which
 anyway would count as learned. With a reference, only what has changed counts.
 
 With a larger beta the same gain counts for more, so the loss is satisfied by a smaller move away from the
-reference. Choose one if there are few or noisy preferences, or if the reference is already good.
+reference. Choose one if the reference is already good, or if drift is dear.
 
 The loss only knows the difference of two gains. If the rejected answer falls by more than the chosen one, the
 difference grows all the same. That is not a fault of the code. The probability goes to answers that are in
@@ -965,7 +965,7 @@ none of the pairs.
 **Sample answers.**
 
 *3 points.* "Without it, the model can degenerate since only relative likelihood matters, and it's rewarded
-for prior differences. Higher beta = stronger implicit KL penalty, use it with noisy or little data. DPO only
+for prior differences. Higher beta = stronger implicit KL penalty, use it when drift is costly. DPO only
 fixes the margin; rejected drops faster than chosen, mass moves elsewhere."
 
 *One and a half points.* "The reference keeps the model from drifting. Beta is the temperature. The loss is
@@ -1005,8 +1005,9 @@ r"""
 <details><summary>An answer</summary>
 
 If three of four people prefer the rising answer, the best prediction is a probability of 3/4, so the sum of
-the losses is smallest at the margin $\log(0.75 / 0.25) = 1.10$, not at infinity. Certain preferences pull for
-ever, but divided ones come to rest. That is why the drift is far smaller than before, for both.
+the losses is smallest at the margin $\log(0.75 / 0.25) = 1.10$, not at infinity. Near it the two sides nearly
+cancel, which is why the drift after a hundred steps is far smaller than before, for both. Train longer, and the
+model learns the swapped pairs by heart, and the drift grows again.
 
 The accuracy falls on every seed, and more so for $\beta = 5$. There a difference of the gains of $1.10 / 5$
 is enough for the loss, so what the model learns about rising is hardly larger than what it picks up by chance
@@ -1025,7 +1026,7 @@ on them write longer answers (Singhal et al. 2023); some later losses divide by 
 
 </details>
 
-**Half the memory.** The reference never changes, and neither do its log-probabilities of the pairs. Write a
+**One model in memory.** The reference never changes, and neither do its log-probabilities of the pairs. Write a
 step that needs no second model: `stored_step(policy, optimizer, chosen, rejected, before_chosen,
 before_rejected)`, where the last two hold what the reference had said, one number per pair. It returns the
 loss before the step.
@@ -1075,12 +1076,12 @@ def stored_step(policy, optimizer, chosen, rejected, before_chosen, before_rejec
 
 # %% [markdown]
 r"""
-**One ratio per token.** Section 5 has one ratio for each answer. Write what GRPO has: `grpo_loss(log_probs,
-old_log_probs, advantages, is_answer, clip)`. The first two are `(answers, tokens)` and hold the log-probability of
-each token, now and when the answers were written. `is_answer`, of the same shape, says which tokens count, and
-`advantages` has one number per answer. Each token has its own ratio, clipped on its own. Average over the tokens of
-an answer first, then over the answers, as Shao et al. do. Guess before you run: an answer has two tokens, with the
-ratios 3/2 and 2/3. Which of the two losses is clipped?
+**One ratio per token.** Section 5 has one ratio for each answer. Write what GRPO has, without its price for
+drift: `grpo_loss(log_probs, old_log_probs, advantages, is_answer, clip)`. The first two are `(answers, tokens)`
+and hold the log-probability of each token, now and when the answers were written. `is_answer`, of the same shape,
+says which tokens count, and `advantages` has one number per answer. Each token has its own ratio, clipped on its
+own. Average over the tokens of an answer first, then over the answers, as Shao et al. do. Guess before you run:
+an answer has two tokens, with the ratios 3/2 and 2/3. Which of the two losses is clipped?
 """
 
 # %%
@@ -1119,10 +1120,10 @@ def grpo_loss(log_probs, old_log_probs, advantages, is_answer, clip):
     return -((of_tokens * is_answer).sum(-1) / is_answer.sum(-1)).mean()
 ```
 
-The ratio of the whole answer is $3/2 \cdot 2/3 = 1$, so one bound for the answer clips nothing. With one bound per
-token, a positive advantage is clipped at the first token and a negative one at the second. Dividing by an answer's
-length has a price: in a long wrong answer each token is pushed down less than in a short one. **Dr. GRPO** therefore
-leaves out this division, and the one by the standard deviation (Liu et al. 2025).
+The ratio of the whole answer is $3/2 \cdot 2/3 = 1$, so one bound for the answer clips nothing. With one bound
+per token, a positive advantage is clipped at the first token and a negative one at the second. Dividing by an
+answer's length has a price: in a long wrong answer each token is pushed down less than in a short one. Dr. GRPO
+therefore leaves out this division, and the one by the standard deviation (Liu et al. 2025).
 
 </details>
 """
@@ -1132,12 +1133,12 @@ r"""
 ## In practice
 
 - **Where pairs come from.** People compare two answers of one model; often another model compares, or a
-  program does (tests pass or fail). Pairs sampled from the model that is to be tuned work better than pairs
-  from elsewhere, because the loss says nothing about answers that are not in the pairs.
+  program does (tests pass or fail). Pairs sampled from the model that is to be tuned often work better than
+  pairs from elsewhere (Tajwar et al. 2024): the loss says nothing about answers that are not in the pairs.
 - **$\beta$ is small.** Rafailov et al. used 0.1 in most of their experiments, and 0.5 for summaries, with a
   learning rate of $10^{-6}$; the preferences of Llama 3 were learned with 0.1, too (Grattafiori et al. 2024).
-  With steps that small, training ends long before the margins are reached. In this lesson, with a rate of $3
-  \cdot 10^{-3}$, only $\beta$ holds the policy back.
+  With steps that small, the rate and the number of steps hold the policy back as well. In this lesson, with a
+  rate of $3 \cdot 10^{-3}$, only $\beta$ does.
 - **First imitate, then prefer.** The reference is usually a model that has been tuned by imitation on good
   answers (supervised fine-tuning). If the chosen answers are unlikely for the reference, DPO has little to
   work with.
@@ -1173,7 +1174,8 @@ r"""
   [arXiv:2404.14367](https://arxiv.org/abs/2404.14367). When pairs of the model's own answers are worth their
   price.
 - The other work named above: Shao et al. 2024 (GRPO), [arXiv:2402.03300](https://arxiv.org/abs/2402.03300);
-  Zheng et al. 2025 (GSPO), [arXiv:2507.18071](https://arxiv.org/abs/2507.18071); Lambert et al. 2024 (Tulu 3),
+  DeepSeek-AI 2025 (DeepSeek-R1), [arXiv:2501.12948](https://arxiv.org/abs/2501.12948); Zheng et al. 2025 (GSPO),
+  [arXiv:2507.18071](https://arxiv.org/abs/2507.18071); Lambert et al. 2024 (Tulu 3),
   [arXiv:2411.15124](https://arxiv.org/abs/2411.15124); Skalse et al. 2022,
   [arXiv:2209.13085](https://arxiv.org/abs/2209.13085); Cui et al. 2025,
   [arXiv:2505.22617](https://arxiv.org/abs/2505.22617); Liu et al. 2025 (Dr. GRPO),
