@@ -80,6 +80,7 @@ class Usage:
         self.names: set[str] = set()
         self.calls = self.kernels = self.lines = self.largest = 0
         self.products = False
+        self.within: _Functions | None = None  # while PyTorch runs a function that this hook has seen
         self.dispatched: Counter[str] = Counter()  # the kernels of MATRIX_PRODUCTS that the dispatch mode saw
         self.sizes: set[tuple[str, int, int, int]] = set()
         self.work = [0] * LARGEST_POWER
@@ -135,8 +136,12 @@ class _Functions(TorchFunctionMode):
 
     @trust_boundary
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        made = function(*args, **kwargs)
+        kwargs, outer = kwargs or {}, self.usage.within
+        self.usage.within = self
+        try:
+            made = function(*args, **kwargs)
+        finally:
+            self.usage.within = outer
         name, computes = _function(function)
         if computes:
             usage = self.usage
@@ -291,6 +296,19 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
             usage.lines += 1
         return count
 
+    def seen_again(functions: _Functions) -> Callable:
+        """Switch on the hook on functions until the frame that is entered returns or yields."""
+        functions.__enter__()
+        usage.within = None
+
+        def leave(frame: FrameType, event: str, arg: Any) -> Callable:
+            if event == "return":
+                functions.__exit__(None, None, None)
+                usage.within = functions
+            return count(frame, event, arg) and leave
+
+        return leave
+
     def enter(frame: FrameType, event: str, arg: Any) -> Callable | None:
         file = frame.f_code.co_filename
         if not is_students(file):
@@ -299,14 +317,15 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
                 usage.names.add(f"nn:{frame.f_code.co_qualname}")
             elif TORCH_OPTIM in file:
                 usage.names.add(f"optim:{frame.f_code.co_qualname}")
-            elif TORCH in file and frame.f_code.co_name not in ASKED_BY_COMPILER:
-                # Some parts of PyTorch reimplement its operations in Python.
+            elif TORCH in file and not usage.within and frame.f_code.co_name not in ASKED_BY_COMPILER:
+                # Some parts of PyTorch reimplement its operations in Python. Within a function that the hook
+                # has seen they are PyTorch's own steps (as in torch.addr under torch.vmap).
                 part = file.rpartition(TORCH)[2].partition(os.sep)[0].removesuffix(".py")
                 if f"python:{part}" not in usage.names and not _is_importing(frame):
                     usage.names.add(f"python:{part}")
             return None
         usage.lines += 1
-        return count
+        return seen_again(usage.within) if usage.within else count
 
     return enter
 
