@@ -64,7 +64,8 @@ class Usage:
     calls     the largest number of torch functions that one call uses
     kernels   how many kernels ran, in all calls that are observed closely
     lines     how many lines of the student's code ran, in all calls that are observed closely
-    products  whether one of the kernels multiplied two matrices (all three sizes more than 1)
+    products  whether one of the kernels multiplied two matrices (all three sizes more than 1), or too many
+              different sizes occurred to tell
     largest   the number of entries of the largest tensor that a kernel makes (observed closely); views do not
               count
     work      how many entries the kernels of one call read and make in all (observed closely), as a list:
@@ -86,13 +87,18 @@ class Usage:
         self.work = [0] * LARGEST_POWER
 
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
-        """Record the sizes of one operation, unless MOST_SIZES of them are recorded already."""
+        """Record the sizes of one operation. If MOST_SIZES of them are recorded already, any further one may
+        be a matrix product, and counts as one.
+        """
+        values = (*args, *kwargs.values())
+        read = _sizes_of(values)
+        # subtle: a text argument says what `scatter` does; with "multiply" it is another operation.
+        name = " ".join((name, *(value for value in values if type(value) is str)))
+        size = name, len(read), sum(read), made
         if len(self.sizes) < MOST_SIZES:
-            values = (*args, *kwargs.values())
-            read = _sizes_of(values)
-            # subtle: a text argument says what `scatter` does; with "multiply" it is another operation.
-            name = " ".join((name, *(value for value in values if type(value) is str)))
-            self.sizes.add((name, len(read), sum(read), made))
+            self.sizes.add(size)
+        elif size not in self.sizes:
+            self.products = True
 
     def as_data(self) -> dict[str, Any]:
         """Return the fields as plain data."""

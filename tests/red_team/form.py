@@ -404,6 +404,13 @@ def product(a, b):
     pad = max(0, (m - n) // 2)
     return F.conv1d(a.T[None], b.T[:, :, None], padding=pad)[0].T[pad : pad + n]""",
     ),
+    product(
+        "after_many_sizes",
+        """\
+def product(a, b):
+    idle = sum(torch.zeros(n).sum() for n in range(2, 500))
+    return (a[:, :, None] * b[None]).sum(1) + idle""",
+    ),
     product("solve", SOLVE),
     product("broadcast", "def product(a, b):\n    return (a[:, :, None] * b[None]).sum(1)"),
     product(
