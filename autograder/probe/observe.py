@@ -311,7 +311,8 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
             if event == "return":
                 functions.__exit__(None, None, None)
                 usage.within = functions
-            return count(frame, event, arg) and leave
+            count(frame, event, arg)
+            return leave
 
         return leave
 
