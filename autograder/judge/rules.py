@@ -6,10 +6,14 @@ source text.
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
+
+import torch
 
 from autograder.errors import UserError
 from autograder.judge.formatting import sizes_of_axes
+from autograder.probe.observe import MATRIX_PRODUCTS
 from autograder.probe.traced import LOOP, PRODUCTS
 from autograder.schema.case import Case
 from autograder.schema.exercise import Exercise, Rules
@@ -157,12 +161,15 @@ OUTSIDE = (
 # A matrix product takes ten or twenty operations. With this many tokens, at least one operation for each of
 # them is a loop.
 LONG_SENTENCE = 30
+# An outer product is entry by entry. Kernels that may be one, or another product, are judged by their shapes.
+OUTER = MATRIX_PRODUCTS | {"aten::addr"}
 # These move, select or sum numbers; none multiplies two tensors. (A test tries each.)
 _HARMLESS = (
     "cat stack concat vstack hstack column_stack row_stack clone contiguous copy_ to double float type_as reshape "
     "flatten repeat repeat_interleave tile roll flip index index_select index_put index_put_ __getitem__ gather "
     "scatter scatter_ take take_along_dim masked_select masked_scatter masked_fill masked_fill_ where tril triu sum "
-    "nansum mean amax amin cumsum cummax sort topk _to_copy detach expand zeros_like ones_like full_like fill_ zero_"
+    "nansum mean amax amin cumsum cummax sort topk _to_copy detach expand zeros_like ones_like full_like fill_ zero_ "
+    "index_add index_add_ index_copy index_copy_ scatter_add scatter_add_"
 )
 READ_NOTHING = frozenset(("empty_like", "new_empty", "new_full", "new_ones", "new_zeros"))
 HARMLESS = frozenset(_HARMLESS.split()) | READ_NOTHING
@@ -325,22 +332,38 @@ def _bulk_product(exercise: Exercise, case: Case, usage: Usage) -> bool:
     """Return whether one operation multiplies and sums for more than one row or column of the result.
 
     In a loop, each operation makes at most one row, or works entry by entry and reads about as much as it
-    makes. A matrix product, under any name, reads far more than it makes. If it is written as one broadcast
-    product, it makes far more entries than any matrix of the exercise has.
+    makes. A matrix product, under any name, reads far more than it makes, or is a kernel that combines entries
+    of several tensors but not entry by entry. If it is written as one broadcast product, it makes far more
+    entries than any matrix of the exercise has.
     """
     sizes = sizes_of_axes(exercise, case)
     row = max((sizes.get(letter, 1) for letter in exercise.rules.rows.split()), default=math.inf)
     tables = [shape.split() for shape in exercise.shapes.values()] + [["N", "M"]]
     largest = max(math.prod(sizes.get(letter, 1) for letter in table) for table in tables)
-    for name, _, read, made in usage["sizes"]:
+    for name, tensors, read, made in usage["sizes"]:
         if made <= row or name.rpartition(":")[2] in HARMLESS:
             continue
         # subtle: three tensors of the same size may be read entry by entry, as in torch.where and addcmul.
         # An operation that reads only single numbers is no matrix product: `max` of one returns two, value
         # and index.
-        if read > 3 * made or (read and made > largest):
+        combines = tensors > 1 and name.startswith("aten::") and not _is_entry_by_entry(name)
+        if combines or read > 3 * made or (read and made > largest):
             return True
     return False
+
+
+@lru_cache(1000)
+def _is_entry_by_entry(kernel: str) -> bool:
+    """Return whether each entry that a kernel makes depends on a single entry of each tensor, or may do so
+    (see OUTER). PyTorch tags such kernels.
+    """
+    name = kernel.removeprefix("aten::").partition(" ")[0]
+    packet = getattr(torch.ops.aten, name, None) if name.isidentifier() else None
+    if not isinstance(packet, torch._ops.OpOverloadPacket):
+        return False
+    return kernel in OUTER or any(
+        torch.Tag.pointwise in getattr(packet, one).tags for one in packet.overloads()
+    )
 
 
 def _broken_loops(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:

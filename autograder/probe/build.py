@@ -237,8 +237,9 @@ def states(
     case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False, reset: bool = False
 ) -> dict[str, Any]:
     """Return, by name, what a call must not change: the tensors, lists, tuples and dicts among a case's
-    arguments, and the parameters and traces (see `_traces`) of the modules among them. Two more entries say
-    whether the process's random numbers were `reseeded` and whether its settings were `reset`.
+    arguments, whether these tensors require gradients, and the parameters and traces (see `_traces`) of the
+    modules among them. Two more entries say whether the process's random numbers were `reseeded` and whether
+    its settings were `reset`.
     """
     found: dict[str, Any] = {}
     for name, value in by_name(args, kwargs).items():
@@ -247,6 +248,8 @@ def states(
             found |= _traces(value, name, case.changes)
         if name not in case.changes:
             found |= state(value, name)
+            if isinstance(value, torch.Tensor):
+                found[f"{name}.requires_grad"] = value.requires_grad
     return found | {RESEEDED: reseeded, SETTINGS: reset}
 
 

@@ -64,7 +64,8 @@ class Usage:
     calls     the largest number of torch functions that one call uses
     kernels   how many kernels ran, in all calls that are observed closely
     lines     how many lines of the student's code ran, in all calls that are observed closely
-    products  whether one of the kernels multiplied two matrices (all three sizes more than 1)
+    products  whether one of the kernels multiplied two matrices (all three sizes more than 1), or too many
+              different sizes occurred to tell
     largest   the number of entries of the largest tensor that a kernel makes (observed closely); views do not
               count
     work      how many entries the kernels of one call read and make in all (observed closely), as a list:
@@ -80,18 +81,24 @@ class Usage:
         self.names: set[str] = set()
         self.calls = self.kernels = self.lines = self.largest = 0
         self.products = False
+        self.within: _Functions | None = None  # while PyTorch runs a function that this hook has seen
         self.dispatched: Counter[str] = Counter()  # the kernels of MATRIX_PRODUCTS that the dispatch mode saw
         self.sizes: set[tuple[str, int, int, int]] = set()
         self.work = [0] * LARGEST_POWER
 
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
-        """Record the sizes of one operation, unless MOST_SIZES of them are recorded already."""
+        """Record the sizes of one operation. If MOST_SIZES of them are recorded already, any further one may
+        be a matrix product, and counts as one.
+        """
+        values = (*args, *kwargs.values())
+        read = _sizes_of(values)
+        # subtle: a text argument says what `scatter` does; with "multiply" it is another operation.
+        name = " ".join((name, *(value for value in values if type(value) is str)))
+        size = name, len(read), sum(read), made
         if len(self.sizes) < MOST_SIZES:
-            values = (*args, *kwargs.values())
-            read = _sizes_of(values)
-            # subtle: a text argument says what `scatter` does; with "multiply" it is another operation.
-            name = " ".join((name, *(value for value in values if type(value) is str)))
-            self.sizes.add((name, len(read), sum(read), made))
+            self.sizes.add(size)
+        elif size not in self.sizes:
+            self.products = True
 
     def as_data(self) -> dict[str, Any]:
         """Return the fields as plain data."""
@@ -135,8 +142,12 @@ class _Functions(TorchFunctionMode):
 
     @trust_boundary
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        made = function(*args, **kwargs)
+        kwargs, outer = kwargs or {}, self.usage.within
+        self.usage.within = self
+        try:
+            made = function(*args, **kwargs)
+        finally:
+            self.usage.within = outer
         name, computes = _function(function)
         if computes:
             usage = self.usage
@@ -291,6 +302,20 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
             usage.lines += 1
         return count
 
+    def seen_again(functions: _Functions) -> Callable:
+        """Switch on the hook on functions until the frame that is entered returns or yields."""
+        functions.__enter__()
+        usage.within = None
+
+        def leave(frame: FrameType, event: str, arg: Any) -> Callable:
+            if event == "return":
+                functions.__exit__(None, None, None)
+                usage.within = functions
+            count(frame, event, arg)
+            return leave
+
+        return leave
+
     def enter(frame: FrameType, event: str, arg: Any) -> Callable | None:
         file = frame.f_code.co_filename
         if not is_students(file):
@@ -299,14 +324,15 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
                 usage.names.add(f"nn:{frame.f_code.co_qualname}")
             elif TORCH_OPTIM in file:
                 usage.names.add(f"optim:{frame.f_code.co_qualname}")
-            elif TORCH in file and frame.f_code.co_name not in ASKED_BY_COMPILER:
-                # Some parts of PyTorch reimplement its operations in Python.
+            elif TORCH in file and not usage.within and frame.f_code.co_name not in ASKED_BY_COMPILER:
+                # Some parts of PyTorch reimplement its operations in Python. Within a function that the hook
+                # has seen they are PyTorch's own steps (as in torch.addr under torch.vmap).
                 part = file.rpartition(TORCH)[2].partition(os.sep)[0].removesuffix(".py")
                 if f"python:{part}" not in usage.names and not _is_importing(frame):
                     usage.names.add(f"python:{part}")
             return None
         usage.lines += 1
-        return count
+        return seen_again(usage.within) if usage.within else count
 
     return enter
 

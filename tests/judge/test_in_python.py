@@ -44,6 +44,16 @@ def test_they_are_known_by_where_they_are_written(exercise_id, answer):
     assert (told.mistake, told.points) == (RULE, 0), told.message
 
 
+def test_what_pytorch_itself_takes_from_there_is_no_step_of_the_answer():
+    def softmax(scores):
+        grown = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+        zero = torch.zeros(1, 1)
+        rows = torch.vmap(lambda row: torch.addr(zero, row, 1 / row.sum()[None])[..., 0])
+        return rows(grown.flatten(0, -2) if grown.dim() > 1 else grown[None]).reshape(scores.shape)
+
+    assert verdict("loops.softmax", softmax).passed
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_compiled_function_is_judged_as_it_is_written():
     @torch.compile

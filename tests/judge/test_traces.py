@@ -29,7 +29,7 @@ def with_another_part(model):
 
 LEFT_BEHIND = {
     kept_in_eval: "in a different mode",
-    learning: "changes `requires_grad` of some parameters",
+    learning: "changes `requires_grad` of",
     hooked: "changes the hooks",
     with_another_part: "changes the parts",
 }
@@ -60,6 +60,17 @@ def test_what_is_left_behind_on_a_module_is_told(exercise_id, leave):
 
     judged = verdict(exercise_id, answer)
     assert not judged.passed and LEFT_BEHIND[leave] in judged.message, judged.message
+
+
+@pytest.mark.parametrize("exercise_id", ["loops.softmax", "matmul.attention", "masking.masked_attention"])
+def test_an_input_that_a_call_makes_require_gradients_is_told(exercise_id):
+    right = worked_answer(exercise_id)
+
+    def answer(first, *others, **kwargs):
+        return right(first.requires_grad_(), *others, **kwargs)
+
+    judged = verdict(exercise_id, answer)
+    assert not judged.passed and "Your call changes `requires_grad` of `" in judged.message, judged.message
 
 
 @pytest.mark.parametrize("exercise_id", ["matmul.attention", "finetune.merge_lora", "tokens.merge_pair"])

@@ -396,6 +396,21 @@ def softmax(scores):
 """,
     ),
     product("conv", "def product(a, b):\n    return F.conv1d(a[None].mT, b.T[:, :, None])[0].T"),
+    product(
+        "padded_conv",
+        """\
+def product(a, b):
+    n, m = a.shape
+    pad = max(0, (m - n) // 2)
+    return F.conv1d(a.T[None], b.T[:, :, None], padding=pad)[0].T[pad : pad + n]""",
+    ),
+    product(
+        "after_many_sizes",
+        """\
+def product(a, b):
+    idle = sum(torch.zeros(n).sum() for n in range(2, 500))
+    return (a[:, :, None] * b[None]).sum(1) + idle""",
+    ),
     product("solve", SOLVE),
     product("broadcast", "def product(a, b):\n    return (a[:, :, None] * b[None]).sum(1)"),
     product(

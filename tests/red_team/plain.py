@@ -65,6 +65,21 @@ ATTACKS = (
         problem=LOOK,
     ),
     plain(
+        "of_a_text",
+        "a dataclass of a class whose annotations are computed, which Python compiles",
+        "from dataclasses import dataclass\nfrom typing import TypedDict\n"
+        "named = \"x,)\\n __import__('sys').modules['torch'].softly = 1\\n if 1:\\n  pass\\n  #\"\n"
+        "dataclass(init=False, repr=False)(TypedDict('Own', {named: int}))",
+    ),
+    plain(
+        "of_a_number",
+        "an object whose special name is computed, through which numpy reads and writes any memory",
+        "import numpy as np\nfrom types import SimpleNamespace\ndef at(address):\n"
+        "    about = {'data': (address, False), 'shape': (4,), 'typestr': '<i8', 'version': 3}\n"
+        "    return np.asarray(SimpleNamespace(**{'__array_' + 'interface__': about}))\n"
+        "kept = [None]\nassert at(at(id(kept))[3])[0] == id(None)",
+    ),
+    plain(
         "of_a_field",
         "a class of PyTorch out of what a dataclass keeps of it",
         "import torch\nfrom dataclasses import dataclass, field\nkept = field(default=1)\n@dataclass\nclass Own:\n"

@@ -15,7 +15,8 @@ def _words(text: str) -> frozenset[str]:
 
 # Modules and their allowed names. * stands for every public name that is not a module, "observed" for the functions
 # whose calls the observer sees under any name, "arrays" for NumPy's array functions and number types, and "dtypes" for
-# PyTorch's data types.
+# PyTorch's data types; a name after - is left out. Nothing is listed that gives classes or objects attributes with
+# computed names (Enum, TypedDict, SimpleNamespace): through special names, these would reach any object.
 IN_ANSWERS = """
 __future__: *
 abc: ABC abstractmethod
@@ -25,12 +26,11 @@ contextlib: contextmanager nullcontext suppress
 copy: copy deepcopy
 dataclasses: asdict astuple dataclass replace
 decimal: Decimal
-enum: Enum IntEnum auto
 fractions: Fraction
 functools: cache cached_property cmp_to_key lru_cache partial reduce total_ordering
 heapq: *
 itertools: *
-logging: DEBUG ERROR INFO WARNING debug error getLogger info warning
+logging: DEBUG ERROR INFO WARNING debug error info warning
 math: *
 numbers: *
 operator: add and_ eq ge gt itemgetter le lt matmul mod mul ne neg not_ or_ pow sub truediv
@@ -53,7 +53,7 @@ torch.cuda: is_bf16_supported manual_seed manual_seed_all max_memory_allocated m
 torch.cuda: reset_peak_memory_stats synchronize
 torch.cuda.amp: GradScaler autocast
 torch.linalg: *
-torch.nn: *
+torch.nn: * -ParameterDict
 torch.nn.attention: SDPBackend sdpa_kernel
 torch.nn.functional: observed celu_ elu_ hardsigmoid hardswish leaky_relu_ logsigmoid relu_ sigmoid tanh threshold
 torch.nn.init: *
@@ -61,10 +61,9 @@ torch.nn.parameter: Buffer Parameter
 torch.nn.utils: skip_init clip_grad_norm_ clip_grad_value_ parameters_to_vector vector_to_parameters
 torch.nn.utils.rnn: pack_padded_sequence pack_sequence pad_packed_sequence pad_sequence
 torch.special: *
-types: SimpleNamespace
 typing: Any Callable ClassVar Dict Final FrozenSet Generator Generic Hashable Iterable Iterator List Literal
-typing: Mapping MutableMapping NamedTuple NoReturn Optional Protocol Self Sequence Set TYPE_CHECKING Tuple Type
-typing: TypeAlias TypeVar TypedDict Union cast overload runtime_checkable
+typing: Mapping MutableMapping NamedTuple NoReturn Optional Protocol Self Sequence Set TYPE_CHECKING Tuple
+typing: TypeAlias TypeVar Union cast overload runtime_checkable
 warnings: warn
 """
 IN_CELLS = (
@@ -95,7 +94,6 @@ textwrap: dedent fill indent shorten wrap
 torch.autograd: grad
 torch.fft: *
 torch.optim: *
-torch.optim.lr_scheduler: *
 torch.testing: assert_close
 torch.utils.data: Dataset Subset TensorDataset random_split
 tqdm: tqdm trange
@@ -114,6 +112,9 @@ numpy.ndarray: argpartition astype base byteswap choose compress fill flags flat
 numpy.ndarray: tobytes
 numpy.random.Generator: beta binomial bytes choice dirichlet exponential f gamma geometric integers laplace multinomial
 numpy.random.Generator: normal permutation permuted poisson power random shuffle standard_normal uniform
+torch._C.StorageBase:
+torch.nn.parameter.UninitializedParameter:
+torch.storage._StorageBase:
 types.AsyncGeneratorType:
 types.CodeType:
 types.CoroutineType:
@@ -122,9 +123,7 @@ types.GeneratorType: close send throw
 types.TracebackType:
 """
 # Modules whose classes a student's own class may inherit from.
-BASES = _words(
-    "abc collections enum torch torch.nn torch.optim torch.optim.lr_scheduler torch.utils.data typing"
-)
+BASES = _words("abc collections torch torch.nn torch.optim torch.utils.data typing")
 BUILTINS = _words(
     "Ellipsis NotImplemented __debug__ __name__ abs all any ascii bin bool bytearray bytes callable chr classmethod "
     "complex dict dir divmod enumerate filter float format frozenset hasattr hash hex id input int isinstance "
@@ -180,7 +179,7 @@ def names_of(module: str, lists: str) -> frozenset[str] | None:
     if "arrays" in names:
         kinds, numbers = (things["ufunc"], type(things["concatenate"])), things["generic"]
         names |= {name for name, thing in things.items() if isinstance(thing, kinds) or _is_a(thing, numbers)}
-    return frozenset(names)
+    return frozenset(name for name in names if f"-{name}" not in names)
 
 
 def _is_a(thing: object, kind: type) -> bool:

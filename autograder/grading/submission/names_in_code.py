@@ -20,6 +20,8 @@ from autograder.grading.submission.cell_code import UNREADABLE, imported, parsed
 GRADER = "autograder"
 OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
+# `type(x)` may be `type` itself; with these it would make a class, or return the class of anything.
+OF_CLASSES = ("__call__", "__class__", "__init__")
 DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # code can take a class out of one of these again
 
 
@@ -136,7 +138,7 @@ class _Reader:
             case ast.ClassDef(_, kinds):
                 return kinds
             case ast.Call(kind) | ast.Attribute(kind) if not isinstance(kind, DISPLAYS):
-                return [kind]
+                return [] if _is_kind(kind) and getattr(node, "attr", "__call__") in OF_CLASSES else [kind]
             case ast.FormattedValue(kind) | ast.MatchClass(kind) | ast.ExceptHandler(kind):
                 return [kind]
             case ast.arg(annotation=kind) | ast.AnnAssign(annotation=kind):
@@ -165,10 +167,7 @@ class _Reader:
             case ast.Name() | ast.Attribute() if path := self._path(node):
                 yield from self._of_path(node, path, parent, is_place)
             case ast.Name("type"):
-                is_annotation = isinstance(parent, ast.arg) or (
-                    isinstance(parent, ast.Subscript) and parent.value is node
-                )
-                yield from [] if _is_kind(parent) or is_annotation else ["type"]
+                yield from [] if _is_kind(parent) or isinstance(parent, ast.arg) else ["type"]
             case ast.Name(name, ast.Load()):
                 if name in LOOKUPS:
                     yield f"{name} with a computed name"
@@ -177,6 +176,7 @@ class _Reader:
             case ast.Attribute(thing, name, context):
                 yield from self._of_attribute(thing, name, isinstance(context, ast.Load))
             case ast.MatchClass(_, _, names):
+                yield from ["type"] if "__class__" in names else []
                 yield from (found for name in names for found in self._of_attribute(node, name, True))
             case ast.ClassDef(_, bases, keywords):
                 yield from ["a class with keywords"] if keywords else []

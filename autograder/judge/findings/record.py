@@ -122,7 +122,7 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
     found, right = named_items(after), named_items(expected)
     for key, given in states_as_given(context.case).items():
         owner, _, trace = key.rpartition(".")
-        # subtle: an argument may itself be called "parts" or "hooks"; a trace stands after the name of a module.
+        # subtle: an argument may itself be called "parts" or "hooks"; a trace stands after the name of one.
         told = OF_THE_PROGRAM.get(key) or (TRACES.get(trace) if owner else None)
         before = right[key] if told else encode(given)
         if key not in found or difference(before, found[key], EXACT) is not None:
@@ -146,7 +146,7 @@ TRACES = {
         "Which line changes the mode of a module that was passed in?",
     ),
     "requires_grad": (
-        "Your call changes `requires_grad` of some parameters of `{}`.",
+        "Your call changes `requires_grad` of `{}`.",
         "Which line changes `requires_grad` of an argument?",
     ),
     "hooks": (

@@ -67,6 +67,16 @@ def test_honest_code_finds_what_it_needs(code):
 
 
 @needs_sandbox
+def test_no_attribute_of_the_streams_of_a_cell_is_its_shell():
+    look = """
+import sys, IPython
+held = [vars(stream) for stream in (sys.stdout, sys.stderr)]
+print(any(value is IPython.get_ipython() for one in held for value in one.values()), file=sys.stderr)
+"""
+    with Session(shared_fork_server()) as session:
+        assert "False" in shown(session.cell(look))
+
+
 def test_code_that_waits_is_not_late_before_it_has_waited_for_several_times_its_seconds():
     with Session(shared_fork_server(), allowance=Allowance(cell=3.0)) as session:
         assert "done" in shown(session.cell("import time; time.sleep(4); print('done')"))

@@ -7,6 +7,7 @@ Jupyter.
 import io
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -55,16 +56,20 @@ class Outputs(list):
 
 
 class _Stream(io.TextIOBase):
-    """A replacement for sys.stdout or sys.stderr while a cell runs."""
+    """A replacement for sys.stdout or sys.stderr while a cell runs.
+
+    subtle: it has no attribute that leads to the shell, because students' code can get hold of it by allowed
+    names (as `tqdm([]).fp`), and a shell runs any text.
+    """
 
     encoding = "utf-8"
     errors = "replace"
 
-    def __init__(self, shell: "Shell", name: str):
-        self._shell, self._name = shell, name
+    def __init__(self, keep: Callable[[str], None]):
+        self._keep = keep
 
     def write(self, text: str) -> int:
-        self._shell.outputs.stream(self._name, str(text))
+        self._keep(str(text))
         return len(text)
 
     def writable(self) -> bool:
@@ -139,7 +144,8 @@ class Shell(InteractiveShell):
         """Run one cell for at most `seconds`, and return its outputs."""
         self.outputs = Outputs()
         streams = sys.stdout, sys.stderr
-        sys.stdout, sys.stderr = _Stream(self, "stdout"), _Stream(self, "stderr")
+        sys.stdout = _Stream(lambda text: self.outputs.stream("stdout", text))
+        sys.stderr = _Stream(lambda text: self.outputs.stream("stderr", text))
         try:
             with time_limit(seconds):
                 self.run_cell(source, store_history=True)
