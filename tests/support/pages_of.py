@@ -37,9 +37,10 @@ def handed_in(*cells, answer: str = "Because.") -> dict:
     notebook = new_notebook(cells=[new_markdown_cell("# The lesson"), written, *cells])
     outputs = [cell.get("outputs") for cell in notebook.cells]
     graded = with_course_metadata(notebook, {QUESTION: written})
-    for cell, shown in zip(graded.cells, outputs, strict=True):
-        if shown:
-            cell.outputs = Shown().plain_outputs(shown)
+    shown = Shown()
+    for cell, made in zip(graded.cells, outputs, strict=True):
+        if made:
+            cell.outputs = shown.plain_outputs(made)
     show_mark_schemes(graded, LESSON)
     return graded
 

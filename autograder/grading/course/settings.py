@@ -28,7 +28,7 @@ OLD_ID = "attention-by-hand"  # the id of all courses that were made before each
 SAFE = {
     "markdown2html": "autograder.grading.safe.formulas.markdown",
     "clean_html": "autograder.grading.safe.clean_html.clean_again",
-    "highlight_code": "autograder.grading.safe.highlight.highlighted",
+    "highlight_code": "autograder.grading.safe.highlight.highlight_code",
 }
 
 

@@ -32,6 +32,10 @@ SIZED = {"colspan", "rowspan", "width", "height"}
 # classes of highlighted code, of pandas tables, and of our own pictures.
 CLASSES = {"highlight", "dataframe", "wide", "graphs", *STANDARD_TYPES.values()} - {""}
 DEEPEST = 100
+# subtle: when a browser closes an open paragraph, row or list item by itself, it opens all of these that are still
+# open again in the next one: 300 KB made a million elements.
+OPENED_AGAIN = {"a", "b", "code", "em", "i", "s", "small", "strong", "u"}
+MOST_OPENED_AGAIN = 5  # within each other
 TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?=[\s/>])")
 ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?""")
 TAG_END = re.compile(r"[\s/]*>")
@@ -99,7 +103,7 @@ def _tag(text: str, begin: int, page: _Page) -> int:
     made, opened = page.made, page.opened
     found = TAG.match(text, begin)
     tag = found[2].lower() if found else ""
-    if not found or tag not in TAGS or (not found[1] and len(opened) >= DEEPEST):
+    if not found or tag not in TAGS or (not found[1] and _is_too_deep(tag, opened)):
         made.append("&lt;")
         return begin + 1
     position, attributes = found.end(), []
@@ -120,6 +124,12 @@ def _tag(text: str, begin: int, page: _Page) -> int:
             made.append(f"</{last}>")
         made.append(f"</{tag}>")
     return end.end()
+
+
+def _is_too_deep(tag: str, opened: list[str]) -> bool:
+    """Return whether this tag may not be opened within those that are open."""
+    again = tag in OPENED_AGAIN and sum(one in OPENED_AGAIN for one in opened) >= MOST_OPENED_AGAIN
+    return again or len(opened) >= DEEPEST
 
 
 def _attribute(tag: str, name: str, value: str, page: _Page) -> str:

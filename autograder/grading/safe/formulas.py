@@ -20,6 +20,7 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 
+from autograder.grading.safe.budget import LONGEST_SOURCE, budget_of
 from autograder.grading.safe.clean_html import as_text, clean, exceeds
 from autograder.grading.safe.highlight import PYTHON, highlighted
 
@@ -40,9 +41,8 @@ ATTRIBUTES = {
 LARGEST = {"": 10, "em": 10, "ex": 20, "pt": 120, "px": 160, "mu": 180, "cm": 4, "mm": 40, "in": 2, "%": 1000}
 DEEPEST = 40  # nested elements; the lessons have at most 11, and readers of the page can handle a few hundred
 LONGEST = 2000
-LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
+MOST_FORMULAS = 300
 ATTACHMENT = "attachment:"
-MOST_EMBEDDED = 10_000_000  # characters of pictures in one text, which may show the same one again and again
 FORMULA = re.compile(r"\\[(\[]|\\begin")
 SIGN = re.compile("[-−+]")
 BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
@@ -67,13 +67,16 @@ def markdown(context: Context, source: str) -> str:
     """Render Markdown as clean HTML with its formulas as MathML. This is a filter for nbconvert's templates.
 
     subtle: the renderer's time grows with the square of the length, so a text that is absurdly long, or
-    contains very many formulas, is shown unrendered.
+    contains very many formulas, is shown unrendered. So are the texts after those that filled the page.
     """
-    if len(source) > LONGEST_TEXT or len(FORMULA.findall(source)) > MOST_FORMULAS:
+    budget = budget_of(context)
+    if budget.text_tags <= 0 or len(source) > LONGEST_SOURCE or len(FORMULA.findall(source)) > MOST_FORMULAS:
         return f"<pre>{as_text(source)}</pre>"
     attachments = (context.get("cell") or {}).get("attachments", {})
     renderer = _Renderer(escape=False, attachments=attachments, exclude_anchor_links=True)
-    return renderer.put_back(clean(MarkdownWithMath(renderer=renderer).render(source)))
+    html = renderer.put_back(clean(MarkdownWithMath(renderer=renderer).render(source), room=budget.room))
+    budget.text_tags -= html.count("<")
+    return html
 
 
 @lru_cache(4096)
@@ -167,7 +170,7 @@ class _Renderer(IPythonRenderer):
         super().__init__(**options)
         self._mark = f"formula{secrets.token_hex(8)}n"  # cannot be guessed by the author of the text
         self._formulas: list[tuple[str, str]] = []
-        self._room = MOST_EMBEDDED
+        self._shown: set[str] = set()
 
     def inline_math(self, body: str) -> str:
         return self._marked(body, f"${body}$", block=False)
@@ -195,19 +198,18 @@ class _Renderer(IPythonRenderer):
             return escape(text)
 
     def _embed_image_or_attachment(self, src: str) -> str:
-        """Return an embedded picture, or its address if the notebook does not contain the picture or the
-        limit on embedded pictures is reached. subtle: without this, nbconvert would fail to make the page of
-        a notebook in which a picture is missing.
+        """Return an embedded picture, or its address if the notebook does not contain the picture, or if the
+        text shows it already: a short text could repeat a large picture a thousand times. subtle: without
+        this, nbconvert would fail to make the page of a notebook in which a picture is missing.
         """
         if not src.startswith(ATTACHMENT):
             return super()._embed_image_or_attachment(src)
         names = {_plain_name(name): name for name in self.attachments}
         name = names.get(_plain_name(src.removeprefix(ATTACHMENT)))
-        if name is None or self._room <= 0:
+        if name is None or name in self._shown:
             return src
-        embedded = super()._embed_image_or_attachment(ATTACHMENT + name)
-        self._room -= len(embedded)
-        return embedded
+        self._shown.add(name)
+        return super()._embed_image_or_attachment(ATTACHMENT + name)
 
     def _marked(self, latex: str, source: str, block: bool) -> str:
         source = escape(source)

@@ -21,6 +21,8 @@ LONGEST_HTML = 300_000
 LARGEST_PICTURE = 4_000_000
 MOST_OUTPUTS = 200
 MOST_SHOWN = 20_000_000
+# Tags, colours and lines cost a browser far more than other characters do. A page shows at most 50,000 of them.
+COSTLY, COST = re.compile(r"<|\\u001b|\\[nr]"), 400
 TOO_LARGE = "\n(This picture is too large to be shown here, or damaged.)"
 NO_ROOM = "(The notebook has more output than this page can show; the rest is left out.)"
 
@@ -34,15 +36,19 @@ class Shown:
 
     def plain_outputs(self, outputs: list) -> list[dict]:
         """Return the outputs of one cell in nbformat's form, with only the fields that are known and safe. If
-        an output would exceed what is left of the submission's total size, a note replaces it and the rest.
+        an output would exceed what is left of the submission's total size, a note replaces it and the rest,
+        in later cells as well.
         """
         made: list[dict] = []
-        for plain in filter(None, (_plain(output, self._room) for output in outputs[:MOST_OUTPUTS])):
-            size = len(json.dumps(plain))
-            if size > self._left:
+        for output in outputs[:MOST_OUTPUTS]:
+            # An output that will not be shown is not cleaned, because that would take time.
+            if self._left > 0 and (plain := _plain(output, self._room)):
+                text = json.dumps(plain)
+                self._left -= len(text) + COST * len(COSTLY.findall(text))
+                if self._left > 0:
+                    made.append(plain)
+            if self._left <= 0:
                 return [*made, new_output("stream", name="stderr", text=NO_ROOM)]
-            self._left -= size
-            made.append(plain)
         return made
 
 

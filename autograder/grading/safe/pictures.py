@@ -12,11 +12,11 @@ from collections.abc import Callable
 # A browser needs four bytes for each pixel. A page of a book at 400 dots per inch has 15 million.
 MOST_PIXELS = 20_000_000
 MOST_TOGETHER = 100_000_000  # in one notebook: 300 figures of matplotlib
-MOST_SCANS = 30  # of a JPEG picture, each of which draws all of it again; ten are usual
+MOST_SCANS = 12  # of a JPEG picture, each of which draws all of it again; ten are usual
 
 
 class Room:
-    """The pixels that the pictures of one notebook or one text may still have."""
+    """The pixels that the pictures of one notebook or one page may still have."""
 
     def __init__(self) -> None:
         self._left = MOST_TOGETHER
@@ -66,15 +66,16 @@ def _jpeg(data: bytes) -> tuple[int, int]:
 
 
 def _gif(data: bytes) -> tuple[int, int]:
-    """Return the width and height of the screen or, where it is larger, of the frame. Raises ValueError if
-    there is more than one frame, or a block that the format does not know.
+    """Return the width and height of the screen or, where it is larger, of what the frame reaches: browsers
+    make the screen as large. Raises ValueError if there is more than one frame, or a block that the format
+    does not know.
     """
     width, height, flags = struct.unpack_from("<HHB", data, 6)
     position, frames = 13 + _table(flags), 0
     while (kind := data[position]) != 0x3B:
         if kind == 0x2C:
-            across, down, flags = struct.unpack_from("<HHB", data, position + 5)
-            width, height, frames = max(width, across), max(height, down), frames + 1
+            left, top, across, down, flags = struct.unpack_from("<HHHHB", data, position + 1)
+            width, height, frames = max(width, left + across), max(height, top + down), frames + 1
             position += 11 + _table(flags)
         elif kind == 0x21:
             position += 2

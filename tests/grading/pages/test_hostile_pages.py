@@ -67,6 +67,7 @@ def test_a_picture_put_in_the_place_of_another_is_not_the_lessons():
     assert [cell.metadata.get("tags", []) for cell in notebook.cells] == [[OWN_TAG], [], [OWN_TAG]]
 
 
+ATTACHED = {"x.png": {"image/png": png(2000, 2000)}}
 DOTS = "." * 60_000
 COLOURS = f"\x1b[{';' * 150_000}m"
 SLOW = {
@@ -96,6 +97,34 @@ def test_a_picture_that_a_browser_cannot_hold_is_left_out(tmp_path):
         assert small in page and large not in page
         assert page.count("This picture is too large to be shown here") == 2
         assert "some words" in page
+
+
+ROWS = "||||||\n|-|-|-|-|-|\n" + "|a|a|a|a|a|\n" * 1500
+RULES = [code_cell("<hr>" * 20_000) for _ in range(9)]
+TABLES = [new_markdown_cell(ROWS) for _ in range(9)]
+MANY = {
+    "tags": RULES,
+    "colours": [new_code_cell("1", outputs=[new_output("stream", text="\x1b[31ma" * 20_000)] * 5)],
+    "lines": [new_code_cell("1", outputs=[new_output("stream", text="a\n" * 20_000)] * 9)],
+    "tables": TABLES,
+    "code": [new_code_cell("a+" * 9_000 + "a") for _ in range(20)],
+    "long code": [new_code_cell("a+" * 15_000 + "a") for _ in range(20)] + TABLES,
+}
+
+
+@pytest.mark.parametrize("cells", MANY.values(), ids=MANY)
+@pytest.mark.parametrize("page_of", [feedback_page, formgrader_page])
+def test_a_page_holds_only_as_many_tags_and_lines_as_a_browser_draws_in_seconds(tmp_path, cells, page_of):
+    page = body_of(page_of(handed_in(*cells), tmp_path))
+    assert 10_000 < page.count("<") + page.count("\na") < 110_000
+
+
+def test_pictures_in_texts_share_the_room_of_the_page(tmp_path):
+    picture = f'<img src="data:image/png;base64,{png(2000, 2000)}">'
+    pasted = f"![x](attachment:x.png)\n\n{picture}"
+    cells = [new_markdown_cell(pasted, attachments=ATTACHED) for _ in range(50)]
+    for page_of in (feedback_page, formgrader_page):
+        assert page_of(handed_in(*cells), tmp_path).count("data:image/png") == 25
 
 
 @pytest.mark.parametrize("files", [{}, {"none.png": {}}], ids=["missing", "empty"])

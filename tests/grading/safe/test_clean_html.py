@@ -7,7 +7,7 @@ from pasted import png
 from red_team.pages import COVERS, LINKS, SCRIPT, TALL, TRICKS
 from red_team.watch import live
 
-from autograder.grading.safe.clean_html import MOST_SPANNED, clean, clean_again
+from autograder.grading.safe.clean_html import MOST_OPENED_AGAIN, MOST_SPANNED, clean, clean_again
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,12 @@ def test_cells_span_little_each_and_together():
     assert clean("<td colspan=20>") == '<td colspan="20"></td>'
     many = clean('<td colspan="20" rowspan="20"></td>' * 6000)
     assert sum(map(int, re.findall(r'span="(\d+)"', many))) <= MOST_SPANNED
+
+
+def test_few_tags_are_open_that_a_browser_opens_again_in_each_paragraph():
+    tags = "".join(f'<b title="{number}">' for number in range(50))
+    assert clean(f"<p>{tags}<p>x<p>x</p>").count("<b ") == MOST_OPENED_AGAIN
+    assert clean("<b>x</b>" * 50).count("<b>") == 50
 
 
 def test_a_picture_that_a_browser_cannot_hold_is_left_out():

@@ -22,8 +22,8 @@ def picture(kind: str, width: int, height: int, **more) -> str:
     return code(made.getvalue())
 
 
-def frame(width: int, height: int) -> bytes:
-    return b"\x2c" + struct.pack("<HHHHB", 0, 0, width, height, 0) + b"\x02\x02\x44\x01\x00"
+def frame(width: int, height: int, left: int = 0, top: int = 0) -> bytes:
+    return b"\x2c" + struct.pack("<HHHHB", left, top, width, height, 0) + b"\x02\x02\x44\x01\x00"
 
 
 def gif(*blocks: bytes) -> str:
@@ -51,11 +51,12 @@ REFUSED = {
     "large PNG": png(6000, 6000),
     "large JPEG": picture("JPEG", 6000, 6000),
     "large frame": gif(frame(16_000, 16_000)),
+    "distant frame": gif(frame(1, 1, 15_999, 15_999)),  # browsers make the screen as large
     "hidden frame": gif(HIDDEN_FRAME, frame(1, 1)),
     "two frames": gif(frame(1, 1), frame(1, 1)),
     "animated GIF": animated("GIF"),
     "animated PNG": animated("PNG"),
-    "many scans": code(base64.b64decode(picture("JPEG", 60, 40)) + b"\xff\xda" * pictures.MOST_SCANS),
+    "many scans": code(base64.b64decode(picture("JPEG", 60, 40)) + b"\xff\xda" * 12),
     "WebP": picture("WEBP", 60, 40),
     "BMP": picture("BMP", 60, 40),
     "SVG": code(b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
