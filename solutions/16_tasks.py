@@ -209,7 +209,8 @@ r"""
 
 - *One of the two doors stays open.* Padding is left out of the mean, but the real tokens have attended to it,
   or the other way round.
-- *A softmax at the end.* The loss takes one itself, and two in a row are too flat to learn from.
+- *A softmax at the end.* The loss takes one itself. Two in a row flatten the gradient, and the model learns more
+  slowly.
 
 **See it run.** First without training. More padding, with other ids in it, and still the same logits:
 """
@@ -264,8 +265,9 @@ for ids, label in zip(some, labels):
 r"""
 Two models, three seeds each. One is told what is padding. The other one, `careless`, is told nothing, and
 treats `pad` as just another word. Both are trained on batches of length 12. Then both are tested on the *same*
-1000 new reviews, in batches of length 12, 16, 24 and 32, so that only the padding differs. Their rival is the
-same model with *no layers*. It sees every word and every position, but no token attends to another.
+1000 new reviews, in batches of length 12, 16, 24 and 32, so that only the padding differs. They have two rivals. One
+is the same model with *no layers*. It sees every word and every position, but no token attends to another. The
+other is a single linear layer that is told how often each *pair of neighbours* occurs.
 """
 
 # %%
@@ -277,9 +279,30 @@ def careless(model, ids):
     return model(ids)
 
 # %%
-def trained_classifier(call, seed, n_layers=2, steps=300):
+class PairCounter(nn.Module):
+    """Logits of a review from how often each pair of neighbours occurs in it, without padding."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(14 * 14, 2)
+
+    def forward(self, ids):
+        pairs = F.one_hot(14 * ids[:, :-1] + ids[:, 1:], 14 * 14)
+        real = ids[:, 1:, None] > 0
+        return self.head((pairs * real).sum(dim=1).float())
+
+
+def transformer(n_layers=2):
+    return SequenceClassifier(14, 2, 32, 32, 2, 64, n_layers)
+
+
+def no_layers():
+    return transformer(n_layers=0)
+
+# %%
+def trained_classifier(call, seed, build=transformer, steps=300):
     torch.manual_seed(seed)
-    model, generator = SequenceClassifier(14, 2, 32, 32, 2, 64, n_layers), torch.Generator()
+    model, generator = build(), torch.Generator()
     batches = (reviews(64, generator.manual_seed(1000 * seed + step)) for step in range(steps))
 
     def loss(model, batch):
@@ -302,9 +325,11 @@ right = {
     call.__name__: [[share_right(call, model, n) for n in lengths] for model in models]
     for call, models in classifiers.items()
 }
-without = [trained_classifier(careful, seed, n_layers=0) for seed in range(3)]
-shares = [share_right(careful, model, 12) for model in without]
-print("no layers, batches of length 12:", *(f"{share:.2f}" for share in shares))
+simple = {"no layers": (careful, no_layers), "pairs": (careless, PairCounter)}
+for name, (call, build) in simple.items():
+    models = [trained_classifier(call, seed, build) for seed in range(3)]
+    shares = [share_right(call, model, 12) for model in models]
+    print(f"{name:9s} batches of length 12:", *(f"{share:.2f}" for share in shares))
 for name, runs in right.items():
     for n, shares in zip(lengths, zip(*runs)):
         print(f"{name:9s} batches of length {n}:", *(f"{share:.2f}" for share in shares))
@@ -313,15 +338,16 @@ figures.curves(right, lengths, title=title, xlabel="length of the batch", ylabel
 
 # %% [markdown]
 r"""
-Without layers a model can only guess. The answer is not in the words but in which word comes next to which, and
-only attention can see that.
+Without layers the model can only guess. The answer is not in the words but in which word comes next to which, and
+in this model only attention can see that. (A count of word *pairs* sees it, too, and is right every time. These
+reviews do not need a Transformer, but they show how it works.)
 
 The careful model's line is flat, and it has to be, because padding reaches neither its attention nor its mean,
 so it computes the same logits in every batch. For the careless model `pad` is a word. It is behind on all of
 these seeds even at the length it was trained on. On another seed, and after three times the steps, we saw it
-level there. But more padding makes it worse, on all six seeds that we tried, on one by a few reviews
-in a hundred, on another hardly at all. How much padding a review gets depends on the longest one in its batch,
-on neighbours that have nothing to do with it, so the answer to *your* review changes with *theirs*.
+level there. But more padding makes it worse, on all six seeds that we tried, by a few reviews in a hundred on most
+of them and by many on one. How much padding a review gets depends on the longest one in its batch, on neighbours
+that have nothing to do with it, so the answer to *your* review changes with *theirs*.
 
 How does the careful model do it? Look at what the tokens of *the plot was not bad and long* attend to in the
 first layer of one of the three. Which words count? In all three models, over all new reviews, how much of the
@@ -435,7 +461,7 @@ print("the leaked mean is no worse on", sum(a <= b for a, b in zip(leaked, hones
 # %% [markdown]
 r"""
 The series has no pattern at all, and yet the forecast that has seen the future is no worse on any seed, and
-looks far better where the walk went far away. That is not the luck of five seeds but algebra. The mean of
+up to a fifth better where the walk went far away. That is not the luck of five seeds but algebra. The mean of
 everything is four fifths of the mean of the known part plus a fifth of the mean of the future, so it lies
 nearer to the future by exactly a fifth, on every series there is.
 
@@ -536,8 +562,8 @@ were trained on. The end: the six are the last ones](../images/two_splits.svg)
 
 **See it run.** How much does that help? Take a random walk again. The model is the simplest one that remembers.
 It looks for the most similar window of 30 values that it was trained on, and repeats what followed there, ten
-steps ahead. Its rival is the **naive forecast**, that nothing changes. On a random walk no method can do better
-than that.
+steps ahead. Its rival is the **naive forecast**, that nothing changes. On a random walk no honest method can do
+better on average.
 """
 
 # %%
@@ -638,7 +664,7 @@ class SequenceRegressor(nn.Module):
     >>> tuple(SequenceRegressor(5, 4, 1, 8, 1)(torch.zeros(3, 5)).shape)
     (3,)
 
-    Zerveas et al. 2021, section 3.
+    After Zerveas et al. 2021, who read all tokens and not only the last.
     """
 
     def __init__(self, length, d_model, n_heads, d_ff, n_layers):
@@ -698,9 +724,9 @@ learn from, one to **choose** by, and one to test on, once, at the very end:
 it, with the choice made, one learns again from all years up to 1948](../images/three_parts.svg)
 
 There are three rivals. Two are **naive**: next year is like this year; next year is like the year 11 years
-before it. The third is a **linear autoregression**, which Yule introduced in 1927 for these very sunspots. The
-forecast is a weighted sum of the 22 values plus a constant, and one call of `lstsq` finds the weights that fit
-the known years best. No training, no layers.
+before it. The third is a **linear autoregression**. Yule introduced it in 1927 for these very sunspots, with
+two values; here it has 22. The forecast is their weighted sum plus a constant, and one call of `lstsq` finds the
+weights that fit the known years best. No training, no layers.
 """
 
 # %%
@@ -812,7 +838,7 @@ figures.bars(bars, names, "Errors where one chose, and in the test")
 # %% [markdown]
 r"""
 Here is the first answer to the question from the beginning. The Transformer is clearly better than both naive
-forecasts, on every seed. Yet on every seed it is *worse* than a weighted sum from 1927, on one of them by less
+forecasts, on every seed. Yet on every seed it is *worse* than a weighted sum of 22 values, on one of them by less
 than a sunspot, although it was better on the years that its training was chosen by. If you show only the left
 chart, or only the naive rivals, it looks like a success.
 
@@ -863,10 +889,11 @@ The linear method goes on as it began. The Transformer does not. Beyond a factor
 every seed. Each layer begins with a norm, which divides a token by its own size (lesson 08), so large and very
 large look almost alike to it. It has never had to tell them apart.
 
-Now that the cause is understood, we can fix it. Give every window its own scale: subtract its mean, divide by
-its standard deviation, and undo both afterwards. (This is known as **RevIN**, Kim et al. 2022; *NLinear* does
-it by subtracting the last value, Zeng et al. 2023.) Then a high cycle looks like a low one, and no window is
-larger than what was seen:
+Now that we know one cause, we can remove it. (Leaving out the norms is not enough. On all five seeds that we tried,
+the error stayed above that of the linear method.) Give every window its own scale: subtract its mean, divide by its
+standard deviation, and undo both afterwards. (This is known as **RevIN**, Kim et al. 2022; *NLinear* does it by
+subtracting the last value, Zeng et al. 2023.) Then a high cycle looks like a low one, and no window is larger than
+what was seen:
 """
 
 # %%
@@ -927,8 +954,9 @@ for name, prepare in (("as it is", lambda x: x), ("smoothed", smooth), ("past on
 r"""
 Less than a sixth of the error, with one line of code, and the test years were held out as before! But the
 detector from section 3 goes off. One prepared value changes with the future, the last of the known ones, and
-that is the one that counts most. A third of it *is* the year to be forecast. The other two thirds are known, so
-what remains is arithmetic. The mean of past years knows nothing of the future, and does not help.
+that is the one that counts most. A third of it *is* the year to be forecast. The other two thirds can
+nearly be worked out from the values before it. The mean of past years knows nothing of the future, and does not
+help.
 
 When an error is far below all the others, look for the answer in the input.
 
@@ -964,7 +992,7 @@ for seed in range(3):
 r"""
 The linear method is no better than the mean, and the Transformer all but finds the rule, on every seed. Here it
 has what it needs: a rule that bends, no noise, and five times as many windows. The sunspots offer little of
-that. They are noisy, a weighted sum explains most of what can be explained, and there is only one Sun, and 309
+that. They are noisy, a weighted sum does about as well as anything we tried, and there is only one Sun, and 309
 years of it. Which kind of series is yours? The rivals tell you. That is what they are for.
 
 ## 6. How far ahead can one see?
@@ -976,7 +1004,7 @@ Take its value as if it were true, move the window on by one, and ask again:
 ![Three steps of a forecast whose model adds the last two values. The window holds 1, 2 and gives 3; then 2,
 3 gives 5; then 3, 5, both of them forecasts, gives 8](../images/fed_back.svg)
 
-The model's errors are fed back as well, so the farther ahead, the less a forecast is worth.
+The model's errors are fed back as well, so a forecast of several steps is worth less than one of one step.
 
 By hand, take a model that always answers with the sum of the last two values, and the history 1, 2. First comes
 $1 + 2 = 3$, then, with the window 2, 3, comes 5, and then 8.
@@ -1065,13 +1093,13 @@ figures.curves(far, ahead, title=title, **axis)
 r"""
 "Like this year" is worst half a cycle ahead, when a peak forecasts a trough, and good again 11 years ahead,
 where it is the same forecast as "like 11 years before". One year ahead, the linear method and the Transformer
-have about half the error of either. Three years ahead most of that lead is gone. Fed with their own forecasts,
-they know little more than the rhythm. At 11 years ahead, the calendar does about as well as both.
+have about half the error of either. Three years ahead most of the lead over the calendar is gone. Fed with their
+own forecasts, they know little more than the rhythm. At 11 years ahead, the calendar does about as well as both.
 
 ## Explore
 
 Choose the year in which the forecast begins. Before you change it, will the forecasts be better at the
-beginning of a rise, or at a peak? Which peak do all of them miss?
+beginning of a rise, or at a peak? From 1954, which peak do all of them miss?
 """
 
 # %% explore
@@ -1094,9 +1122,10 @@ explore(look, first_year=(1949, 1998, 1, 1954))
 r"""
 <details><summary>What you may find</summary>
 
-The rhythm is easy, but the height is not. The cycle that peaked in 1957 was higher than any before it, and no
-method that learns only from the past forecast that. At a peak, only the decline has to be forecast, and it is
-similar in most cycles.
+The rhythm is easy, but the height is not. The cycle that peaked in 1957 was higher than any before it, and from
+1954 no method forecasts that. Begun in 1957, one year ahead, the linear method and the Transformer come close.
+From a peak, the decline comes first, and the next height only at the end. Even so, a peak is not always the better
+start, because some cycles are forecast better than others.
 
 </details>
 
@@ -1136,7 +1165,7 @@ r"""
 1. A colleague standardises a whole series, cuts it into windows, shuffles them and holds a tenth back for a
    test. Name two ways in which the test knows what it should not.
 2. Why may a classifier attend in both directions, and GPT may not?
-3. Why do forecasts of many steps become worse with every step, although each is made by the same model?
+3. Why are forecasts of many steps worse than those of one, although each step is made by the same model?
 
 Four to eight sentences are enough.
 
@@ -1149,7 +1178,8 @@ A classifier's answer is not among its tokens, so nothing is given away. GPT has
 it could attend to later tokens, it would read the answer instead of predicting it.
 
 The model was trained on windows of true values. After some steps the window holds its own errors, which it
-has never seen in training, and each error shifts all later values.
+has never seen in training, and each error shifts all later values. And chance, which no model
+can foresee, adds up over the steps.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1158,7 +1188,7 @@ the test. Half for one.
 
 **1 point** for: the answer of a classifier is not in its input; that of a language model is.
 
-**1 point** for: own errors are fed back. Half if only "errors add up" without why.
+**1 point** for: own errors are fed back (and chance adds up). Half if only "errors add up" without why.
 
 **Sample answers.**
 
@@ -1318,6 +1348,9 @@ say that one of them is better.
   many series.
 - Zerveas et al.: *A Transformer-based Framework for Multivariate Time Series Representation Learning*, 2021,
   [arXiv:2010.02803](https://arxiv.org/abs/2010.02803). Encoders for series, with numbers as tokens.
+- Kim et al.: *Reversible Instance Normalization for Accurate Time-Series Forecasting against Distribution Shift*,
+  2022, [openreview.net/forum?id=cGDAkQo1C0p](https://openreview.net/forum?id=cGDAkQo1C0p). Each window at its own
+  scale, undone at the end.
 - Bontempi et al.: *Machine Learning Strategies for Time Series Forecasting*, 2013,
   [doi:10.1007/978-3-642-36318-4_3](https://doi.org/10.1007/978-3-642-36318-4_3). Windows, and ways to
   forecast several steps.
@@ -1325,8 +1358,8 @@ say that one of them is better.
   [doi:10.1016/j.ijforecast.2006.03.001](https://doi.org/10.1016/j.ijforecast.2006.03.001). Which errors can
   be compared, and which cannot.
 - Kapoor and Narayanan: *Leakage and the Reproducibility Crisis in Machine-Learning-based Science*, 2023,
-  [doi:10.1016/j.patter.2023.100804](https://doi.org/10.1016/j.patter.2023.100804). Section 4 of this lesson,
-  in published research.
+  [doi:10.1016/j.patter.2023.100804](https://doi.org/10.1016/j.patter.2023.100804). Sections 3 to 5 of this
+  lesson, in published research.
 
 **You have built it.** One answer out of many tokens, and a test that you can believe. **Next:** in lesson 17, a
 Transformer acts.
