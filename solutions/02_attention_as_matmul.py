@@ -626,8 +626,8 @@ meanings(saw, ends, "The same saw goes in, two meanings come out", rings)
 
 # %% [markdown]
 r"""
-There they are: one vector, two sentences, two meanings, on all three seeds. A meaning is a *direction*, and the
-output of attention is what pushes the token along it.
+There they are: one vector, two sentences, two meanings, on all three seeds. Here a meaning is a *point*, and the
+output of attention is what moves the token there.
 
 Which of the matrices did that? Keep $W_{\text{value}}$ at the identity and train again, so that tokens can only
 pass on themselves. Then do the same with $W_{\text{key}}$, so that they can only be found by what they are; and
@@ -655,7 +655,7 @@ r"""
 Without $W_{\text{value}}$ nothing helps, and *saw* stays at $(1, 1)$ in both sentences, on every seed. The output
 is then a weighted average of the tokens themselves. None in the first sentence has a negative *thing* and none in
 the second a negative *action*, so no average has one either, and *saw* can be pushed neither to the left in the one
-nor down in the other. A token has to pass on something *other* than itself.
+nor down in the other. Here a token has to pass on something *other* than itself.
 
 Without $W_{\text{key}}$ nothing is lost. Scores only see the product
 $W_{\text{query}} W_{\text{key}}^{\mathsf T}$, and here $W_{\text{query}}$ can do the work of both. (Why models keep
@@ -845,9 +845,9 @@ start. With an orthogonal matrix it fades less, to about 0.003; with twice that 
 (it **explodes**); with the gate open about a fifth is left. Chains have to be made with care, and the LSTM was
 invented for that (Hochreiter and Schmidhuber 1997; its forget gate came later, Gers et al. 2000), though as PyTorch
 makes it the gradient fades even more than with the orthogonal matrix. In self-attention the share stays near 1,
-because *any two tokens are one step apart*, and without positions all other tokens are treated alike, whatever the
-weights. (More tokens do leave less for each of them, since all share the weights, but for the first no less than for
-its neighbour.)
+because *any two tokens are one step apart*, and without positions all other tokens are on average treated alike,
+whatever the weights. (More tokens do leave less for each of them, since all share the weights, but for the first no
+less than for its neighbour.)
 
 The chain has its merits, too. It knows the order of the tokens without being told, and it needs one state,
 however long the text is. It also pays another price, which shows on a GPU. Step $i$ has to wait for step
@@ -1090,7 +1090,8 @@ def in_blocks(q, k, v, size):
 
 **Read weights with care.** Let the animals of section 4 be only real dogs and real cats (*pet* 1 or -1), train
 on three seeds, and look at what the tokens attend to when the sentence has a dog, and when it has a cat. All
-three modules solve the task. Guess first. Will all of them attend to the animal? Then run:
+three modules solve the task. Guess first. Will all of them attend to the animal? And what do they report of *the saw
+the*, in which there is none? Then run:
 """
 
 # %%
@@ -1111,6 +1112,8 @@ for seed in range(3):
         for animal in ("dog", "cat")
     }
     print("; ".join(f"weight on a {animal}: {weight:.2f}" for animal, weight in seen.items()))
+    pet = module(embed(["the", "saw", "the"]))[:, 2].mean()
+    print(f"        reported without an animal: pet {pet:.2f}")
 
 # %% [markdown]
 r"""
@@ -1119,10 +1122,10 @@ What do weights tell you, and what do they not?
 <details><summary>What we found</summary>
 
 All three seeds solve the task, each in its own way. One module attends to the animal, be it dog or cat. One
-attends to a cat and hardly at all to a dog. It says "dog" by default and looks for cats only. One does the
-opposite. Weights tell you what is mixed, not what the answer depends on. The dog that no token attends to is
-reported all the same. So do not take a map of weights for an explanation; the two papers named at the end argue
-about how far it can be one.
+attends to a cat and hardly at all to a dog. It says "dog" by default, even when there is no animal, and looks for
+cats only. One does the opposite. Weights tell you what is mixed, not what the answer depends on. The dog that gets
+next to no weight is reported all the same. So do not take a map of weights for an explanation; the two papers named
+at the end argue about how far it can be one.
 
 </details>
 
@@ -1157,7 +1160,7 @@ r"""
 ## Read more
 
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
-  Section 3.2.1 is this lesson; section 4 and its table 1 compare recurrence and attention.
+  Sections 3.2.1 and 3.2.2 (one head) are this lesson; section 4 and its table 1 compare recurrence and attention.
 - Raschka: *Build a Large Language Model (From Scratch)*, Manning 2024, with its
   [notebooks](https://github.com/rasbt/LLMs-from-scratch). Chapter 3 builds the same module step by step; best
   if you want every line of code explained slowly.

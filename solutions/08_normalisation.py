@@ -237,7 +237,7 @@ def rms_norm(x, weight, eps=1e-6):
     >>> rms_norm(torch.tensor([[2.0, -1, 1, 0]]), torch.ones(4)).round(decimals=2)
     tensor([[ 1.6300, -0.8200,  0.8200,  0.0000]])
 
-    Zhang and Sennrich 2019, section 3, equation 4; torch.nn.functional.rms_norm.
+    Zhang and Sennrich 2019, equation 4; torch.nn.functional.rms_norm.
     """
     ### BEGIN SOLUTION
     square = x.square()
@@ -526,15 +526,15 @@ figures.curves(shares, title=title, xlabel="layer", ylabel="cosine with the inpu
 # %% [markdown]
 r"""
 With the norms, the numbers by hand were not far off, although real branches are only roughly of size 0.25.
-*Pre-norm* grows slowly, like a square root, and keeps the input in sight to the end. *Post-norm* holds
-the size at exactly 1, and pays for it: after 48 layers next to nothing of the input is left, because every
+*Pre-norm* grows slowly, like a square root, and, with an input of size 1, keeps it in sight to the end. *Post-norm*
+holds the size at exactly 1, and pays for it: after 48 layers next to nothing of the input is left, because every
 norm has made what was there before a little smaller. *Without* norms the size explodes, even faster than
 by hand, and the input drowns in the sum.
 
 Pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 by a quarter, and a stream of size 3 by
 only a twelfth, so **late layers count less**. Large models suffer from that (Sun et al. 2025, who find that the
-variance of the stream grows exponentially with depth, faster than in these fresh layers). At the start, GPT-2 keeps
-the stream from growing. The more branches there are, the less each fresh one writes.
+variance of the stream grows exponentially with depth, faster than in these fresh layers). The stream of a fresh GPT-2
+grows as much over many layers as over few: the more branches there are, the less each of them writes at first.
 
 ### What does that mean for training?
 
@@ -582,7 +582,7 @@ shallow stack there is hardly any difference. At 48 layers the same nudge moves 
 against 0.092 on average over these three seeds. The factor varies a lot from seed to seed, as the twelve show; on
 average it is about twice as far. A step that is right for a pre-norm model can then be too long for a post-norm one.
 (Liu et al. 2020 derive this. Xiong et al. 2020 see another cause, large gradients near the output of a new post-norm
-model; Liu et al. hold that gradients are not the root of it.)
+model; Liu et al. hold that unbalanced gradients are not the root of it.)
 
 ### Train them
 
@@ -683,7 +683,7 @@ figures.curves(compared, title="Pre-norm: three norms, three seeds each")
 
 # %% [markdown]
 r"""
-The same losses, step by step, are further proof that your norm is PyTorch's, with the right gradients as
+The same losses, for twenty steps, are further proof that your norm is PyTorch's, with the right gradients as
 well. Nothing was lost without the mean, either. With RMSNorm the model learns the task on every seed.
 
 ## 5. Can a norm vanish into the next layer?
@@ -818,7 +818,8 @@ print(f"parameters: {before:,} and {after:,}: {before - after:,} gone, those of 
 # %% [markdown]
 r"""
 Nothing was lost but the parameters. That is why Elhage et al. (2021) fold before they look *into* a model. Then a
-layer's weights alone say what it reads (section "Read more").
+layer's weights say what it reads, up to each token's mean and size, which the norm still takes out (section "Read
+more").
 
 ## Explore
 
@@ -940,8 +941,8 @@ Not graded, and harder than they look.
 
 **Take the mean away beforehand.** A LayerNorm of a vector whose mean is 0 already *is* an RMSNorm. So change
 the layer that *writes* the vector. `centred(linear)` returns a new layer that gives what `linear` gives,
-minus its mean over the output features. (Do that to everything that writes into the stream, and all
-LayerNorms of a pre-norm model can be replaced by RMSNorms.)
+minus its mean over the output features. (Do that to everything that writes into the stream, and, once their
+shifts are folded, all LayerNorms of a pre-norm model can be replaced by RMSNorms.)
 """
 
 # %%
@@ -1067,8 +1068,8 @@ r"""
   queries and keys (**QK-norm**) to the pre-norm of the Llama family: each an RMSNorm. Post-norm can be deep, too:
   with a stream that is scaled up, DeepNet trains a thousand layers of it (Wang et al. 2022).
 - **Quieter branches.** GPT-2 divides the fresh weights that write into the stream by the root of the number
-  of residual steps. By the sum of section 4, 96 such branches together then write no more than one, and the
-  stream grows to 1.03, not to 2.65.
+  of residual steps. In the sum of section 4, with an input of size 1, 96 such branches together write no more
+  than a single full one, and the stream grows to 1.03, not to 2.65.
 - **In float32, whatever the rest is.** Squares of large features, summed over thousands of features, are too
   much for the few digits of bfloat16. Llama's code casts to float32 in its norms and back.
 """
@@ -1116,8 +1117,8 @@ r"""
   [arXiv:2505.09388](https://arxiv.org/abs/2505.09388) (Qwen3); OpenAI 2025,
   [arXiv:2508.10925](https://arxiv.org/abs/2508.10925) (gpt-oss); Radford et al. 2019 (GPT-2).
 
-**You have built it.** The vector that a hundred layers add to stays in reach of all of them, and you know
-what each of the two orders pays for that.
+**You have built it.** You know what a norm does to a vector that a hundred layers add to, and what each of the two
+orders pays for it.
 
 Keep this notebook: in lesson 20 a real language model runs on your `rms_norm`.
 """

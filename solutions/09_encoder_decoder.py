@@ -12,7 +12,7 @@ writes it can attend to any token of the source. In this lesson you will **build
 
 1. the input from which a decoder learns,
 2. the encoder layer,
-3. the whole Transformer of 2017, verified against PyTorch's in three ways,
+3. the Transformer of 2017, without its dropout, verified against PyTorch's in three ways,
 4. the **autoregressive** loop, which writes one token at a time, each from those before it.
 
 Then your model learns, in seconds, to write eight digits backwards, and you look inside. Does it read from
@@ -247,8 +247,8 @@ r"""
 - *Padding zeroed instead of blocked.* A key of zeros has a score of 0, and $e^0 = 1$ is a share like any
   other. The padding token still takes part in every average.
 - *An inverted mask.* Every real token attends only to padding tokens. In a batch without padding there is
-  nothing left to attend to: `nn.MultiheadAttention` gives `nan`, or, with `need_weights=False` while
-  gradients are recorded, the same numbers for every token.
+  nothing left to attend to: `nn.MultiheadAttention` gives `nan`, or, with `need_weights=False`, the same numbers
+  for every token (`nan` again in `eval()` without gradients).
 - *The norm before the attention.* That is pre-norm, from lesson 08: a good layer, but not this one.
 
 **See it run.** First a check against old results. With zeros in the network, identities in the attention and
@@ -318,7 +318,7 @@ the vocabulary. These scores are the **logits**.
 Why the factor? A feature of a position is a sine or a cosine, of size up to 1. In the code of the first
 Transformer's authors (tensor2tensor) the embeddings start small, with a standard deviation of $1 /
 \sqrt{d_{\text{model}}}$; the paper does not mention it. The same table serves as the head there, and large entries
-would make large logits. The factor brings tokens and positions to the same size.
+would make large logits. The factor brings tokens and positions to about the same size.
 
 By hand, for $d_{\text{model}} = 64$: entries of about $1/8 = 0.125$, times $\sqrt{64} = 8$, are of size 1
 again. An `nn.Embedding`, however, starts with entries of size 1. Times 8, they drown out the positions.
@@ -703,10 +703,11 @@ def encode(model, src):
     return model.encoder(embedded(model.src_embedding, src))
 
 
-def decode(model, memory, tgt):
-    """(B, N, V): the logits, from a memory that is there already."""
+def decode(model, memory, tgt, hidden=None):
+    """(B, N, V): the logits, from a memory that is there already; `hidden` is its mask, if any."""
     future = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1])
-    return model.head(model.decoder(embedded(model.tgt_embedding, tgt), memory, tgt_mask=future))
+    y = embedded(model.tgt_embedding, tgt)
+    return model.head(model.decoder(y, memory, tgt_mask=future, memory_mask=hidden))
 
 
 encoded = []
@@ -768,7 +769,7 @@ answer in the input.
 In training the model has read only right targets. When it writes, it reads what it has written itself,
 mistakes included. This difference is called **exposure bias**, and it may let one mistake lead to the next.
 Does that happen in your models? Force a wrong digit into the third place, let them write the rest, and count
-the right digits at each place after it:
+the right digits at each place after it. Then replace *all* digits that they read by random ones:
 """
 
 # %%
@@ -787,12 +788,26 @@ def after_a_slip(model, count=500):
 for seed, model in enumerate(my_models):
     print(f"seed {seed}: right after the slip:", *(f"{share:.0%}" for share in after_a_slip(model)))
 
+
+def after_random_digits(model, count=500):
+    """The share of right digits at the places 1 to 7, when all the digits before are random."""
+    generator = torch.Generator().manual_seed(4)
+    src, others = digits(count, generator), digits(count, generator)
+    written = model(src, shift_right(others, BOS)).argmax(dim=-1)
+    return (written == src.flip(1))[:, 1:].float().mean(dim=0).tolist()
+
+
+for seed, model in enumerate(my_models):
+    shares = (f"{share:.0%}" for share in after_random_digits(model))
+    print(f"seed {seed}: right after random digits:", *shares)
+
 # %% [markdown]
 r"""
 Where the next digit suffers at all, the models then recover, because what they write depends on the source and the
-place far more than on the digits written so far. And in language, where the next word depends on the words before
-it? The measurements disagree. He et al. (2021) found the damage limited, and that language models recover by
-themselves. Arora et al. (2022) found that errors pile up.
+place far more than on the digits written so far. (After random digits, most of what they write is still right at
+every place.) And in language, where the next word depends on the words before it? The measurements disagree. He et
+al. (2021) found the damage limited, and that language models recover by themselves. Arora et al. (2022) found that
+errors pile up.
 
 ## 5. Does it read from right to left?
 
@@ -814,9 +829,8 @@ figures.attention_maps(maps, rows, columns, "Cross-attention runs backwards", no
 # %% [markdown]
 r"""
 An **anti-diagonal**. To write its first token the model attends to the last one of the source, and so on,
-back to the first. No line of code says so. The encoder reads in no order at all, everything at once. The
-*order* of the target lies in these weights. How much of the weight is on the anti-diagonal, over many sources
-and in all three of your models?
+back to the first. No line of the model says so. The encoder reads in no order at all, everything at once. How
+much of the weight is on the anti-diagonal, over many sources and in all three of your models?
 """
 
 # %%
@@ -834,6 +848,33 @@ for seed, model in enumerate(my_models):
 
 # %% [markdown]
 r"""
+A map alone proves nothing (lesson 02). Do the models write backwards *because* of these weights? Let each token
+attend to one source token only, first along the anti-diagonal, then along the diagonal:
+"""
+
+# %%
+def written_along(line, model, sources):
+    """(B, 8): what the model writes if token i may attend to source token line[i] only."""
+    memory = encode(model, sources)
+    hidden = torch.ones(LENGTH, LENGTH, dtype=torch.bool)  # True = hidden
+    hidden[here, line] = False
+    forced = lambda _, tgt: decode(model, memory, tgt, hidden[: tgt.shape[1]])
+    return greedy_decode(forced, sources, BOS, EOS, LENGTH)
+
+
+print("source:               ", *src[0].tolist())
+for name, line in (("anti-diagonal", there), ("diagonal", here)):
+    for seed, model in enumerate(my_models):
+        written = written_along(line, model, many)
+        in_reverse, in_order = ((written == order).float().mean() for order in (many.flip(1), many))
+        print(f"{name:13s} seed {seed}:", *written_along(line, model, src)[0].tolist(), end="; ")
+        print(f"right backwards: {in_reverse:.0%}, right forwards: {in_order:.0%}")
+
+# %% [markdown]
+r"""
+Along the diagonal the same models write in the order of the source. So the *order* of the target lies in these
+weights.
+
 ## Explore
 
 Watch it write. Choose a source, go from token to token with the arrow keys, and follow the bars as they walk
@@ -1014,11 +1055,11 @@ r"""
 <details><summary>What happens</summary>
 
 They have learned "begin at position 7", not "begin at the end", because all their sources had eight digits.
-Given twelve digits, each of these three writes the first eight backwards and stops. (Other seeds may write
-something else, since nothing in training says what to do with positions 8 to 11.) Given five, there is nothing at
-positions 7, 6 and 5, so each of them first writes three digits that do not belong there, and then the five right
-ones. Train a model on sources of several lengths (with padding, and `src_padding`), and it has to find the end for
-itself.
+Given twelve digits, each of these three writes the first eight backwards, at most one of them wrong, and stops.
+(Other seeds may write something else, since nothing in training says what to do with positions 8 to 11.) Given
+five, there is nothing at positions 7, 6 and 5, so each of them first writes three digits that do not belong there,
+and then the five right ones. Train a model on sources of several lengths (with padding, and `src_padding`), and it
+has to find the end for itself.
 
 </details>
 
@@ -1107,8 +1148,8 @@ r"""
   [arXiv:2207.04672](https://arxiv.org/abs/2207.04672). On repetitions: Holtzman et al. 2020,
   [arXiv:1904.09751](https://arxiv.org/abs/1904.09751).
 
-**You have built it:** the model of the paper that this course is about. Next come text, and models that write
-it.
+**You have built it:** the model of the paper that this course is about, but for dropout and the shared table. Next
+come text, and models that write it.
 """
 
 # %%
