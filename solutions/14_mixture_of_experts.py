@@ -6,7 +6,7 @@ Mixtral has 46.7 billion parameters, and each token meets 12.9 billion of them. 
 arithmetic as a model of 12.9 billion, and holds what fits into 46.7 billion parameters. What are the rest
 doing meanwhile, and who decides?
 
-Most parameters of a Transformer are in its feed-forward layers, and every token goes through all of them. A
+Most parameters of a large Transformer are in its feed-forward layers, and every token goes through all of them. A
 **mixture of experts** (MoE) has many feed-forward networks side by side, the **experts**, and a small
 **router** that sends each token to a few of them. It has many parameters and needs little arithmetic.
 
@@ -389,13 +389,13 @@ r"""
 **What goes wrong.**
 
 - *A softmax of what is already a softmax.* On ordinary logits it hardly shows. If all tokens like one expert,
-  the loss stays close to one, and hardly pushes at all.
+  the loss stays far too small, and pushes only weakly.
 - *Shares that sum to $k$.* Then the loss of a balanced router depends on $k$.
 - *Only $f$, or only $P$.* Counts have no gradient. The mean probability can be balanced by giving every token
   the same probabilities, which says nothing about which expert is chosen.
 
-**See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants to be multiplied by
-its own matrix. All tokens also share a common part, as real ones do, which biases a fresh router from the
+**See it run.** Train a layer and watch. There are eight kinds of token, each with its own matrix, by which the part
+that is the token's own is to be multiplied. All tokens also share a common part, which biases a fresh router from the
 start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too much?). Five seeds each,
 and three times as many steps as it takes to see a difference, because a slow learner deserves the time:
 """
@@ -472,10 +472,11 @@ expert_shares(charts, "The shares of eight experts in the first 150 steps")
 # %% [markdown]
 r"""
 Read the upper row of the picture first. Which experts a fresh router likes is a matter of chance, and without
-the loss a few keep taking nearly everything. On every seed the least busy expert ends with nothing. An expert
-without tokens gets no gradient, so nothing pulls it back. It can only wait until the logits of the others have
-fallen below its own, and in a run of twice the length that happened on one of these five seeds. In the rows
-below the shares become even.
+the loss three or four of them keep taking nearly everything there. On every seed the least busy expert ends with
+nothing, or next to it. An expert without tokens gets no gradient, so nothing pulls it back. It can only wait until
+the logits of the others have fallen below its own. In runs of three times the length one came back like that on
+four of these five seeds, but on four of the five there was still one without tokens at the end. In the rows below
+the shares become far more even.
 
 Does it help? Look at the table. With the small factor the task is learned better on every seed, at both
 lengths. Eight working experts know more than a few. The large factor ends behind the small one on four of five
@@ -520,8 +521,7 @@ direction. Can a busy expert be sent fewer tokens without touching the gradient?
 DeepSeek-V3 gives every expert its own number, a **bias**, which is not trained. The name for this is
 **auxiliary-loss-free** balancing (Wang et al. 2024). After each step it goes down by
 a fixed amount if the expert had too many tokens, and up if it had too few. The bias takes part in the *choice*
-only. Because each expert should be judged by itself, its **score** is a sigmoid of its logit instead of a share
-of a softmax:
+only. Each expert is judged by itself: its **score** is a sigmoid of its logit instead of a share of a softmax:
 
 | number | expert 0 | expert 1 | expert 2 |
 |---|---|---|---|
@@ -594,8 +594,8 @@ r"""
 
 - *The bias in the weights.* Then an expert with a large bias counts for more than it should, and the bias
   affects the task's gradient.
-- *The bias added to the logits.* Near 0 and 1 a sigmoid hardly moves, so the same bias would do little for some
-  tokens and a lot for others.
+- *The bias added to the logits.* Near 0 and 1 a sigmoid hardly moves, so two logits may be far apart while their
+  scores are almost equal. A small bias then changes the order of the scores, but not that of the logits.
 - *In place.* `scores += bias` changes the scores that the weights are made from.
 
 **See it run.** The task of section 3 once more. The gate gets the bias and no balancing loss; next to it is
@@ -642,9 +642,9 @@ figures.curves(
 r"""
 The bias balances the experts, and the task gains: the gate with a bias ends lower than the same gate without
 one, on every seed and at both lengths. The sigmoid by itself does not balance. On four of five seeds it
-leaves one expert with nothing. Against the balancing loss with its small factor the bias is about level, ahead on
-some seeds and behind on others. No gradient is involved in the balancing, so there is no factor to tune against
-the loss of the task, only a rate.
+leaves an expert with nothing. Against the balancing loss with its small factor the bias is behind on every seed
+after 150 steps, and about level after 450. No gradient is involved in the balancing, so there is no factor to tune
+against the loss of the task, only a rate.
 
 That rate has to fall. A bias that keeps moving by the same amount keeps changing who is chosen, and the experts
 never settle. In runs of twice the length, a constant rate of 0.01 lost on one seed of five all that balancing had
@@ -752,9 +752,9 @@ figures.panels(charts, rooms, title=title, xlabel="capacity factor")
 # %% [markdown]
 r"""
 A layer whose router is biased loses many choices at a factor of 1, since its busiest experts overflow while
-others wait. The balanced layers lose fewer with the same room, on every seed, and at a factor of 2 next to
-nothing. The balancing loss is therefore not only about learning. It also decides how much room, that is memory
-and waiting, a layer needs.
+others wait. There the balanced layers lose fewer, on all three seeds, and at a factor of 2 next to nothing. The
+balancing loss is therefore not only about learning. It also decides how much room, that is memory and waiting, a
+layer needs.
 
 ## Explore
 
@@ -848,8 +848,8 @@ Four to eight sentences are enough.
 because other tokens need other experts. The arithmetic per token doubles, because it goes through two of them,
 not eight.
 
-The router learns through the weight, because the choice itself has no gradient. If an expert's output helps, its
-weight should grow, and its logit with it. The sum is also weighted by how sure the router is.
+The router learns the task through the weight, because the choice itself has no gradient. If an expert's output
+helps, its weight should grow, and its logit with it. The sum is also weighted by how sure the router is.
 
 The shares say what really happened, but cannot be differentiated. The probabilities can, but by themselves they
 say little about which expert was chosen. The product has a gradient for the probabilities, larger for the
@@ -859,7 +859,7 @@ experts that are chosen too often.
 ### BEGIN MARK SCHEME
 **1 point** for: parameters and memory times eight, arithmetic times two. Half for one of the two.
 
-**1 point** for: only the weight lets a gradient through to the router.
+**1 point** for: only the weight lets the gradient of the task through to the router.
 
 **1 point** for: shares are counts without a gradient; probabilities carry it. Half for one of the two.
 
@@ -869,8 +869,8 @@ experts that are chosen too often.
 through the gate weights because topk isn't differentiable. f is the actual load (no gradient), P is
 differentiable; f weights which P to push down."
 
-*One and a half points.* "It has more parameters but is as fast as before. The weights train the router. f
-and P are the same thing in expectation." (Half: memory and the factor are missing. Nothing for the last.)
+*One and a half points.* "It has eight times the parameters, all in memory, but is as fast as before. The weights
+train the router. f and P are the same thing in expectation." (Half: the arithmetic doubles. Nothing for the last.)
 
 *0 points.* "The experts vote, and the majority wins."
 ### END MARK SCHEME
@@ -883,7 +883,7 @@ r"""
 Not graded, and harder than they look.
 
 **A shared expert.** DeepSeek-V3 sends every token through one more expert, which no router can leave out. It
-holds what all tokens need, so that the others need not learn it eight times. Write
+holds what all tokens need, so that the others need not each learn it. Write
 `with_shared(layer, shared, x)`: a mixture of experts plus one more expert, both given. How many more parameters
 does a token meet? Which comparison would show whether it helps in the task of section 3, where all tokens have
 a common part?
@@ -915,8 +915,8 @@ def with_shared(layer, shared, x):
 ```
 
 One line, and one more expert for every token. Of nine experts a token now visits three. For an honest
-comparison, give the layer without a shared expert $k = 3$. (In DeepSeek-V3 the shared expert takes no part in
-the balancing, because it would always be the busiest.)
+comparison, give the layer without a shared expert nine experts and $k = 3$. (In DeepSeek-V3 the shared expert takes
+no part in the balancing, because no router chooses it.)
 
 </details>
 
@@ -954,8 +954,8 @@ The Switch Transformer therefore multiplies by the probability out of *all* expe
   found little sign of them. What they saw was closer to syntax, and neighbouring tokens often go the same way.
 - **Nothing dropped.** Today's libraries sort the tokens by expert and multiply blocks of different heights
   in one call (MegaBlocks, Gale et al. 2022), so that no capacity is needed on one machine.
-- **Where it pays.** With many tokens at a time, as in training and in serving many users. A single user on one
-  machine pays for the memory of all experts, and uses only a few.
+- **Where it pays.** With many tokens at a time, as in training and in serving many users, all experts have work. A
+  single user on one machine gets the speed of a few experts, but pays for the memory of all.
 """
 
 # %%

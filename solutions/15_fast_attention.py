@@ -3,9 +3,9 @@ r"""
 # 15 Make attention fast: must the score matrix ever exist?
 
 A text of $N$ tokens has $N^2$ scores, the table that we call the score matrix. For a text of 131,072 tokens,
-which models have been able to read since 2024, the scores of *one* head in one layer fill 32 GiB, at two
-bytes each. Twice the text means four times the table, so memory is full long before the arithmetic takes too
-long. Yet such texts are read, on single GPUs, with exactly the softmax attention of lesson 02. How?
+which many models can read, the scores of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text
+means four times the table, so memory is full long before the arithmetic takes too long. Yet such texts are read,
+on single GPUs, with exactly the softmax attention of lesson 02. How?
 
 We do not need the table, only the outputs. In this lesson you will **build**
 
@@ -394,14 +394,13 @@ time_over_length
 
 # %% [markdown]
 r"""
-All these lines climb with much the same slope in the end, because each of these ways computes all $N^2$ scores,
-so twice the length takes about four times as long. Where they differ is in how far numbers travel. The table is
-written to memory, read by the softmax, written, and read again, which hurts as soon as it no longer fits into
-the processor's cache, here between 2048 and 4096 tokens. Your tiles take a separate call from Python at every
-step, so they lose on short texts. On long ones they overtake the table. The `flash` back end has both tiles and
-a single kernel.
+Each of these ways computes all $N^2$ scores, so on long texts twice the length takes at least about four times as
+long. Where they differ is in how far numbers travel. The table is written to memory, read by the softmax, written,
+and read again, which hurts as soon as it no longer fits into the processor's cache, here between 2048 and 4096
+tokens. Your tiles take a separate call from Python at every step, so they lose on short texts. On long ones they
+overtake the table. The `flash` back end has both tiles and a single kernel.
 
-What about `torch.compile`? Here its line lies close to the line of `flash`. It has not found the idea of this
+What about `torch.compile`? Here its line joins the line of `flash` on long texts. It has not found the idea of this
 section by itself. It has a list of patterns, these four operations are one of them, and it puts `flash` in
 their place. Asked for one program for all lengths (`dynamic=True`), it did not recognise them when we tried,
 and wrote the table. (The picture is from one core. Run the cell to see your machine's.)
@@ -615,7 +614,7 @@ could have kept, is called **activation checkpointing** where it is made with wh
 altogether?
 
 In many texts, what matters is nearby. With a **sliding window** of $w$, a token attends to itself and to the
-$w - 1$ tokens before it. What is farther away is not lost, because a neighbour has attended to *its* neighbours
+$w - 1$ tokens before it. What is farther away need not be lost, because a neighbour has attended to *its* neighbours
 one layer below, so information travels from layer to layer.
 
 ![Nine tokens in three layers, each with a window of three. Lines go from the last token of the top layer
@@ -674,7 +673,7 @@ r"""
 - *Off by one.* A window of one is the token itself.
 - *A window on both sides* lets a token attend to its future.
 - *A mask by itself saves nothing.* Masked scores are computed first and thrown away afterwards. To save time,
-  code must never touch the blocks outside the window (the second task of "On your own").
+  code must never touch the blocks outside the window (the first task of "On your own").
 
 **See it run.** How many of the scores of 4096 tokens are left, without a window and with one?
 """
@@ -741,8 +740,9 @@ figures.curves(shown, list(range(25)), title=title, **axis)
 r"""
 The count by hand gives the limit, and the gradient stops exactly there. But look at the height of each line at
 its end. What comes from the far edge of the reach has only one path through the layers, and the weights on that
-path multiply. The **receptive field** on paper is larger than what a model can make good use of. That is one
-reason why many models mix layers with a window and layers without one.
+path multiply. The deeper this random stack is, the less arrives from its edge, where the **receptive field** exists
+mostly on paper. Training can change the weights, but not the number of paths. A layer without a window has no such
+edge, and several models mix both kinds (see "In practice").
 
 Change the two numbers. A window of 2 with 6 layers, or a window of 4 with 2 layers: which reaches farther,
 and which has more scores to compute? Guess first.
@@ -802,7 +802,8 @@ o_i = \frac{\phi(q_i)\, S_i}{\phi(q_i) \cdot z_i}$$
 - $\phi$ acts on each feature by itself: $x + 1$ for positive $x$, $e^x$ for negative $x$
 - $S_i$, shape $(D, E)$, and $z_i$, shape $(D)$: the **state** after token $i$, whose size does not depend on
   the length
-- no table here either, and no small constant in the denominator, because $\phi$ can be small but is never zero
+- no table here either, and no small constant in the denominator, because $\phi$ can be small but is never zero (in
+  exact arithmetic; in float32, $\operatorname{elu}(x) + 1$ is rounded to 0 at $x = -18$ and below)
 
 ### Exercise: `linear_attention`
 
@@ -845,7 +846,7 @@ r"""
   than the constant.
 - *All states at once.* A running sum by `cumsum` keeps a state per token: $N \cdot D \cdot E$ numbers. For a
   head of width 64 that is *more* than the table up to 4096 tokens. It is fine as an exercise, but real code
-  goes chunk by chunk (the third task of "On your own").
+  goes chunk by chunk (the second task of "On your own").
 
 **See it run.** This is a different kind of attention, not a faster way to the same numbers. The weights of
 *cat*, by softmax and by $\phi$:
@@ -886,7 +887,7 @@ for n in (10, 100, 1000):
 r"""
 ### Can a state of fixed size look things up?
 
-This test leaves no room for tricks. The model reads pairs of a name and a number, *Ann 3, Bob 7, ...*, 32 at
+Only the text can tell the answer here. The model reads pairs of a name and a number, *Ann 3, Bob 7, ...*, 32 at
 most, drawn afresh for every text. The last token is one of the names. Which number belonged to it? One layer of
 attention with one head of width 16 is trained on it in three versions: with softmax, with softmax under your
 window of 8, and with your linear attention. They have the same parameters, steps and batches. Guessing is right
@@ -966,7 +967,7 @@ r"""
 Softmax finds nearly all of them. The window does well as long as the pair is near, and can only guess if it is
 not. Linear attention has had the same training, and its answers get worse with every pair that it has to hold,
 because all of them are added up in one state of 16 by 16 numbers, and $\phi$ cannot tell names apart as sharply
-as an exponential can. Other choices of $\phi$ do better, but the state keeps its fixed size. This is why models
+as an exponential can. Another $\phi$ may do better, but the state keeps its fixed size. This is why many models
 with linear layers keep a few layers of softmax, or change how the state is updated.
 
 ## 6. Can a state correct itself?
@@ -1128,15 +1129,16 @@ with keys of the same length is the worst of all, so it is the correction that h
 Softmax falls behind as well, but do not conclude that a cache cannot correct itself. None of these models has
 positions, and without them softmax cannot tell which of two equal names came later, so it mixes their numbers.
 The line *with distance* is the control: the same softmax with one bias for the distance, nothing learned. With 8
-pairs it and the delta rule are about level, and with 32 it is ahead on every seed. What the delta rule wins is the
-*size*: it gets that far with a state of 16 by 16, however long the text.
+pairs it and the delta rule are about level here (after three times the steps it is ahead there, too), and with 32 it
+is ahead on every seed. What the delta rule wins is the *size*: it gets that far with a state of 16 by 16, however
+long the text. It is not alone in that. If linear attention shrinks its two sums to four fifths before each token
+is added, it is behind the delta rule with 8 pairs on every seed, and about level with it with 32.
 
 If each name comes once, the delta rule gains nothing over linear attention with 8 pairs, and with 32 it is even
 behind, on every seed. A state of 16 by 16 has room for 16 directions. Up to 8 names can be kept nearly apart.
-With 32, each new one overwrites some of the older ones. **The size of the state limits how much is held, the
-rule of writing only decides what.** Models that rely on the delta rule therefore have wider states (a key of
-128 features is usual), learn $\beta$ for each token, and still keep some layers of softmax: in Qwen3-Next and
-Kimi Linear one layer in four.
+With 32, each new one overwrites some of the older ones. **The size of the state limits how much can be held,
+and the rule of writing decides what.** Qwen3-Next and Kimi Linear, which rely on the delta rule, have wider states
+(a key of 128 features), compute $\beta$ from each token, and still keep softmax in one layer of four.
 
 ## See the whole computation
 
@@ -1215,7 +1217,7 @@ for n_layers in (1, 2, 3):
 
 # %% [markdown]
 r"""
-The first token is felt as far as section 4 says and no farther, in a real model too.
+The first token is felt as far as section 4 says and no farther, in a whole model too.
 
 ## Explain it
 
@@ -1235,14 +1237,14 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** Tiles are exact, because they compute the same sums in another order. They save memory,
-because the table never exists, and time, because less is moved. The arithmetic is the same. A window leaves
-scores out, so it saves arithmetic as well, and gives other numbers. Linear attention has other weights
-altogether. Its cost grows with the length, not with the square of the length.
+because the table never exists, and in one kernel also time, because less is moved. They save no arithmetic. A
+window leaves scores out. Code that skips them saves arithmetic as well, and the numbers are others. Linear
+attention has other weights altogether. Its cost grows with the length, not with the square of the length.
 
 The sums are measured relative to the largest score so far, so that `exp` does not overflow. When a larger
 score comes, the old sums are too large by the exponential of the difference.
 
-Softmax can give nearly all of its weight to one of many tokens. Products of positive features are flat, and the
+Softmax can give nearly all of its weight to one of many tokens. Products of positive features are flatter, and the
 two sums have a fixed size, whatever the length. A task that asks for one particular token of a long text, such
 as looking up or copying, should therefore suffer.
 ### END SOLUTION
@@ -1363,8 +1365,8 @@ state that is handed on.
 - **Moving numbers is what costs.** An A100 GPU reads its main memory at 1.5 to 2.0 terabytes per second and
   its small on-chip memory at about 19; each of its 108 processors has 192 kB of it (Dao et al. 2022,
   section 2.1). A tile is chosen so that it fits there.
-- **FlashAttention** is exercise 2 inside one kernel, with tiles of queries as well, so that each processor has
-  its own. `F.scaled_dot_product_attention` selects it when type, mask and hardware allow it, and silently falls
+- **FlashAttention** is exercise 2 inside one kernel, with tiles of queries as well, so that what a step needs fits
+  on the chip. `F.scaled_dot_product_attention` selects it when type, mask and hardware allow it, and silently falls
   back to another back end when they do not. If your attention is slow, restrict the choice with `sdpa_kernel`
   as you did above. Then a back end that cannot run says why. Later versions keep the mathematics and change who
   does what. FlashAttention-2 (Dao 2023) makes the loop over queries the outer one, so that each processor owns
@@ -1425,7 +1427,8 @@ r"""
   [arXiv:2006.16236](https://arxiv.org/abs/2006.16236). Linear attention, from the formula to the
   recurrence.
 - Arora et al.: *Zoology: Measuring and Improving Recall in Efficient Language Models*, 2023,
-  [arXiv:2312.04927](https://arxiv.org/abs/2312.04927). The experiment of section 5, on real models.
+  [arXiv:2312.04927](https://arxiv.org/abs/2312.04927). Experiments like that of section 5, and recall in real
+  language models.
 - Schlag, Irie, Schmidhuber: *Linear Transformers Are Secretly Fast Weight Programmers*, 2021,
   [arXiv:2102.11174](https://arxiv.org/abs/2102.11174). The delta rule of section 6, and a test in which names
   come again.
@@ -1433,8 +1436,8 @@ r"""
   [arXiv:2406.06484](https://arxiv.org/abs/2406.06484). How to train such a state chunk by chunk instead of
   token by token.
 - Yang, Kautz, Hatamizadeh: *Gated Delta Networks*, 2024, [arXiv:2412.06464](https://arxiv.org/abs/2412.06464).
-  The delta rule with a gate, as the linear layers of Qwen3-Next have it; Kimi Linear gives every feature of the
-  key a gate of its own.
+  The delta rule with a gate, as the linear layers of Qwen3-Next have it. *Kimi Linear*, 2025,
+  [arXiv:2510.26692](https://arxiv.org/abs/2510.26692), gives every feature of the key a gate of its own.
 - Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2023,
   [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why a window should keep the first few tokens.
 - Liu, Zaharia, Abbeel: *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023,

@@ -60,7 +60,7 @@ EXERCISE = Exercise(
         edit("MOE-13 shares that sum to k", {SHARE: "sent.to(logits.dtype).mean(dim=0)"},
              "Your loss grows with k.", "Do your shares sum to one when k is larger than 1?"),
         edit("MOE-15 softmax twice", {SOFTMAX: f"torch.softmax({SOFTMAX}, dim=-1)"},
-             "Your loss stays close to one even when all tokens prefer the same expert.",
+             "Your loss stays far too small when all tokens prefer the same expert.",
              "How many times do your logits go through a softmax?"),
         edit("MOE-17 the shares can move", {SHARE: f"{SHARE} + {PROBABILITY} - {PROBABILITY}.detach()"},
              "The value is right, but gradients flow through the shares as well.",
