@@ -15,7 +15,7 @@ they become a model that writes. You will **build**
 3. the model, a small GPT,
 4. one step of the optimiser AdamW, the learning rate of that step, and with them a step of training.
 
-Then you prove that its mask is right, and train it on a text until it writes. The text is the Python
+Then you put its mask to the test, and train it on a text until it writes. The text is the Python
 reference, one of your own files, or Shakespeare. That takes about a minute on two cores. Next to its loss you
 draw the losses of simpler models, so that you know what a number like 2.0 means.
 
@@ -326,8 +326,8 @@ class GPT(nn.Module):
 r"""
 **What goes wrong.**
 
-- *No mask.* Each token sees the very token it should predict. The loss falls to 0, and the model cannot write
-  (section 4).
+- *No mask.* Each token sees the very token it should predict. The loss falls to 0, and says nothing about how
+  the model writes (section 4).
 - *Equal values instead of the same parameter.* `head.weight.data = ...` makes two parameters that share
   memory for a while. The optimiser holds both, and moving the model to another device separates them.
 - *Layers in a plain list.* PyTorch does not find their parameters, so they are never trained.
@@ -511,7 +511,7 @@ r"""
 
 **See it run.** Take a valley that is a thousand times as steep in one direction as in the other. The loss is
 $\tfrac{1}{2}(1000\, x^2 + y^2)$, and we start at $x = y = 1$. Gradient descent must take small steps for the
-sake of $x$, and gets nowhere along $y$. Your steps are the same as PyTorch's:
+sake of $x$, and makes slow progress along $y$. Your steps are the same as PyTorch's:
 """
 
 # %%
@@ -539,8 +539,8 @@ for name, end in (("gradient descent", plain), ("AdamW", ours[-1])):
 
 # %% [markdown]
 r"""
-Gradient descent has hardly moved along $y$. AdamW takes the same path along both, because the steep
-direction, scaled by its own gradients, looks like the flat one.
+Gradient descent has gone less than a fifth of the way along $y$. AdamW takes the same path along both,
+because the steep direction, scaled by its own gradients, looks like the flat one.
 
 ### How long is a step at the beginning, in the middle and at the end?
 
@@ -572,8 +572,8 @@ figures.curves({"learning rate": rates}, title=title, ylabel="learning rate")
 
 # %% [markdown]
 r"""
-**The formula.** With $w$ steps of warm-up, $T$ steps in all and the peak $\eta$ (Loshchilov and Hutter
-2017), step $s$ has the learning rate
+**The formula.** With $w$ steps of warm-up, $T$ steps in all and the peak $\eta$, step $s$ has the learning rate
+(the cosine is that of Loshchilov and Hutter 2017)
 
 $$\eta_s = \begin{cases} \eta\,(s + 1) / w & s < w \\
 \tfrac{1}{2}\,\eta\,(1 + \cos \pi r_s) & w \le s < T \\ 0 & s \ge T \end{cases}$$
@@ -788,10 +788,10 @@ _ = compare_runs(reverse, variants, steps=(100, 300))
 # %% [markdown]
 r"""
 At the usual peak there is nothing to see. Both models reach the floor, with and without. At six times that
-peak the difference is large. With a warm-up all seeds learn the task. Without one some of them never get over
-their first steps, and clipping by itself does not cure that. Neither of them, then, improves a
-model that learns anyway. What they buy is **room**, a wider range of learning rates that work. When a run
-costs a month, that is worth having.
+peak the difference is large. With a warm-up all seeds learn the task. Without one some of them have
+not got over their first steps by the end, and clipping by itself does not cure that. The warm-up, then, does not
+improve a model that learns anyway. What it buys is **room**, a wider range of learning rates that work. When a run
+costs a month, that is worth having. Clipping shows no gain of its own on this task.
 
 **And the peak itself?** It is found by a **sweep** of short runs at peaks that are ten times apart, with both
 warm-up and clipping, and with every seed:
@@ -807,9 +807,9 @@ print(f"guessing: {math.log(10):.2f}")
 r"""
 In a hundred steps a peak of 0.03 reaches the floor on every seed, 0.003 is on its way, 0.0003 has hardly begun, and
 0.3 has not left guessing. With three times as many steps 0.003 arrives as well and 0.0003 follows, but 0.3
-stays where it is: **too small is slow, too large is stuck**. People choose a peak somewhat below the largest one that
-learns on every seed, and sweep again for each model that they compare. A rate that happens to suit one of two models
-would decide the comparison.
+stays where it is: **too small is slow, too large is stuck**. A safe choice is somewhat below the largest peak that
+learns on every seed, with a new sweep for each model of a comparison. A rate that happens to suit one of two models
+could decide it.
 
 ### Position by position
 
@@ -846,10 +846,10 @@ figures.curves(places, list(range(1, 12)), title=title, **options)
 
 # %% [markdown]
 r"""
-This is the **reversal test**, and it is a proof in both directions. In the first half the honest model does
-no better than chance, so it does not look ahead. In the second half it is not surprised at all, so the mask
-does not block too much. The model attends to digits up to ten positions back, and copies them. It does not
-matter, either, whether it reads all at once or one token at a time.
+This is the **reversal test**, and it looks in both directions. In the first half the honest model does no better
+than chance, so it makes no use of what lies ahead. In the second half it is not surprised at all, so digits from
+up to ten positions back still reach it, and it copies them. It does not matter, either, whether it reads all at
+once or one token at a time.
 
 The other model has a loss of 0 if it reads all at once. One token at a time it is *worse than guessing*, and
 in the first half its loss is more than three times $\log 10$. It has learned to be sure of what it sees, and
@@ -934,7 +934,7 @@ r"""
 One character of context halves the number of characters to choose among. That is the level to beat.
 
 Now the GPT: two layers, 96 features, windows of 32 characters. Each pass over the text, called an **epoch**,
-cuts the windows at a different position, so that a character is not always at the same distance from the
+cuts the windows at a random position, so that a character is not always at the same distance from the
 start of its window.
 
 Its two layers may be your own. If your `TransformerDecoderLayer` of lesson 06 passes its check in the
@@ -1042,8 +1042,8 @@ losses = taught(gpt, batches(seen, 32, 32, shuffled), STEPS, 0.006, watch)
 r"""
 Read the texts from top to bottom. What does the model know after a hundred steps, and what after four
 hundred? Letters, syllables, words, the look of a line? In the end most of what it writes are words, or could
-be. It does not make sense, but it is the right language. It is also a text that has never been written
-before, because each character was drawn from your model's probabilities.
+be. It does not make sense, but it is the right language. It is almost surely a text that nobody has
+written before, because each character was drawn from your model's probabilities.
 
 The loss tells the same story. Here it is, next to the levels of the three tables:
 """
@@ -1095,7 +1095,7 @@ for seed in (1, 2):
 r"""
 They do the same as the first one. They pass the unigrams within fifty steps, and the bigrams by step 200.
 
-No model that sees only one character can do noticeably better than the bigrams. A model that does get below
+A model that sees only one character can hardly do better than the bigrams. A model that does get below
 them **uses more of its past**, which is what attention is for. You can see that, too. At the start of a
 window a GPT has one character to go by, like the table. At the end it has 32:
 """
@@ -1161,11 +1161,11 @@ print(f"the GPT of 1500 steps, on the same windows: {sum(runs[0]) / 32:.2f}")
 # %% [markdown]
 r"""
 The plainest strong rival comes close. With four characters to go by, counting gets far below the GPTs of 300
-steps and nearly as far as the one of 1500, in a few seconds. A fifth character no longer helps, because most
-contexts of that length have been seen once or never. So these minutes of training have bought little more than
-spelling, and spelling can be counted. What a table cannot do is to treat two contexts alike that it has never
-seen. Where the past that matters is longer than a word, as in the reversals of section 4, counting does not get
-far.
+steps and nearly as far as the one of 1500, in a few seconds. A fifth character no longer helps. About one
+context in five of that length is new in the unseen text, and many of the others were counted a few times only.
+So these minutes of training have bought little more than spelling, and spelling can be counted. What a table
+cannot do is to treat two contexts alike whose last characters differ. Where the past that matters is longer than a
+word, as in the reversals of section 4, counting does not get far.
 
 How low could it go? Shannon (1951) let people guess English text letter by letter, and found between 0.6 and
 1.3 bits per letter. A loss in bits is the loss in natural logarithms divided by $\log 2$, so people
@@ -1253,8 +1253,8 @@ figures.curves(kept, list(range(1, 33)), title=title, xlabel="direction", ylabel
 
 # %% [markdown]
 r"""
-Four directions dominate this matrix. Eight rounds make those four equal, and a few more lift the weak ones,
-too.
+Four directions dominate this matrix. Eight rounds make those four equal, and four more lift the weak ones, too,
+the weakest least.
 
 **See it run.** Is it worth the trouble? The plainest rival is the running mean itself (**momentum**),
 with nothing made equal. A comparison of optimisers is fair only if each has a peak that suits it (section
@@ -1331,8 +1331,9 @@ _ = compare_runs(attempt, rows, steps=(60, 180), seeds=range(5))
 
 # %% [markdown]
 r"""
-Muon is ahead on every seed, after a third of the steps and after all of them, by more than any two seeds
-of one row differ. The running mean alone is no better than AdamW, so it is the equal strengths that help.
+Of the first three rows, Muon's is ahead on every seed, after a third of the steps and after all of them, by more
+than any two seeds of one row differ. The running mean alone is no better than AdamW, so it is the equal strengths
+that help.
 
 How far does that carry? Liu et al. (2025) report that Muon needs half the computation of AdamW, and
 trained a model of sixteen billion parameters with it. Wen et al. (2025) tuned every rival as carefully and
@@ -1343,8 +1344,8 @@ The last two rows change the schedule. A cosine has to know from the first step 
 The **warmup-stable-decay** schedule (Hu et al. 2024) keeps the rate constant and lowers it in the last
 steps only, so that a run can be continued, and one run can be ended at several lengths. In runs as short
 as ours the constant rate beats the cosine on every seed, because the model is far from done when the
-cosine's steps become small. Lowering the rate at the end changes nothing here. In their runs, thousands
-of times as long, the loss fell sharply in just those steps.
+cosine's steps become small. (About half of Muon's lead is left against it.) Lowering the rate at the end changes
+next to nothing here. In their much longer runs the loss fell sharply in just those steps.
 
 ### Queries and keys of one length
 
@@ -1388,8 +1389,8 @@ _ = compare_runs(reverse_normed, rows, steps=(60, 200), seeds=range(5))
 
 # %% [markdown]
 r"""
-No seed learns the task without QK-norm in these steps, and every seed learns it with it. Like warm-up and
-clipping, it buys room. Wortsman et al. (2023) found the same in language models of very different sizes, and
+No seed learns the task without QK-norm in these steps, and every seed learns it with it. Like a warm-up, it buys
+room. Wortsman et al. (2023) found the same in language models of very different sizes, and
 Dehghani et al. (2023) needed it for vision transformers with billions of parameters, which diverged without it.
 
 ### What does a step cost?
@@ -1422,8 +1423,9 @@ print(f"memory with AdamW: ours {16 * N / 1e6:.1f} MB, GPT-3 {16 * 175e9 / 1e12:
 
 # %% [markdown]
 r"""
-The rule of thumb is nearly exact for our GPT. It leaves out the attention between tokens, which grows
-with the length of the window and is small in a short one. What is *not* in the memory are the
+The rule of thumb is nearly exact for the matrices of our GPT. It leaves out the attention between tokens, and so
+does the count if the layers use PyTorch's attention on a CPU. This part grows with the length of the window and is
+small in a short one. What is *not* in the memory are the
 intermediate results that `backward` needs. They grow with the batch, and a large model recomputes some of
 them instead of keeping them (**gradient checkpointing**).
 
@@ -1495,6 +1497,7 @@ r"""
 <details><summary>An answer</summary>
 
 The peak is reached at step $w - 1$, the last of the warm-up, and kept at step $w$, where the cosine begins.
+(Without a warm-up, that is step 0.)
 As for the second question, whatever the warm-up, about half of it lies below half the peak, and so does half
 of the cosine. The share of small steps is therefore always about a half. Warm-up moves the small steps. It
 does not add any.
@@ -1521,7 +1524,9 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** A model that knows nothing gives each token the probability $1/V$, and $-\log(1/V) = \log
 V$. If the loss is much higher, the model's first logits are large, so it is sure of wrong tokens, and its
-initial weights are too large. If the loss is much lower, the model sees the answer.
+initial weights are too large. If the loss is much lower, something is wrong with the number or with the model:
+positions that do not count are in the divisor, the model is not new, or each token is its own target, which a new
+model with large embeddings predicts. A leak in the mask lowers the loss only once the model has learned to use it.
 
 The answer leaks: the mask is missing or inverted, or the targets are not shifted, so that each token is its
 own target.
@@ -1532,7 +1537,8 @@ uses.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for: equal probabilities give $\log V$, and one of the two suspicions. Half for one of these.
+**1 point** for: equal probabilities give $\log V$, and one of the two suspicions. Half for one of these. (A leaking
+mask by itself does not lower the loss of a *new* model.)
 
 **1 point** for: a leak through the mask, and targets without a shift. Half for one.
 
@@ -1567,7 +1573,7 @@ With $V$ characters, a table that looks at $k$ of them has $V^k$ rows of $V$ cou
 and $k = 5$ that is ten billion rows. Most rows never occur in the text. Of those that occur in
 unseen text, many were never counted, and there the table knows nothing at all. A network shares what it has
 learned between contexts that are *alike*. (With good rules for falling back on shorter tables, counts of five
-characters are strong on a short text. Try to beat them. It takes a larger model and more than a minute.)
+characters come close to our GPT all the same, as section 5 shows.)
 
 </details>
 
@@ -1696,11 +1702,12 @@ most for the time that it takes? What does it mean that the two curves of the pl
 
 <details><summary>What you may find</summary>
 
-More of each helps. We trained models of a quarter, half and all of the width, from three seeds. After a third
-of the steps and after all of them, each doubling of the width lowered the unseen loss on every seed, the
-second less than the first. Time tells a different story. The full width needs about three times as long for a
-step as a quarter of it. After a third of the steps it had cost as much as the narrowest model after all of
-them, and had the higher loss on every seed. So a model that is still learning gains most from more steps.
+We tried the width and the steps, and more of either helps. We trained models of a quarter, half and all of the
+width, from three seeds. After a third of the steps and after all of them, each doubling of the width lowered the
+unseen loss on every seed, the second less than the first. Time tells a different story. The full width needs about
+three times as long for a step as a quarter of it. After a third of the steps it had cost as much as the narrowest
+model after all of them, and had the higher loss on every seed. So a model that is still learning gains most from
+more steps.
 
 The curves separate for two reasons.
 The model remembers some of what it has read more than once, and the last tenth of a book is about other
@@ -1721,7 +1728,8 @@ r"""
   about 20 tokens per parameter. By that rule our model should see some five million characters. It has seen
   less than a third of that, and many of them more than once.
 - **Batches** are random windows of one endless stream of documents, separated by an
-  **end-of-document** token. Each token is used about once, because there is more text than time.
+  **end-of-document** token. GPT-3 read most of its text less than once, and its best sources two or three times
+  (Brown et al. 2020, section 2.2).
 - **AdamW** is the usual optimiser, with `betas=(0.9, 0.95)` and a weight decay of 0.1 (Brown et al. 2020),
   usually on matrices only. With mixed precision in float16 the loss is
   scaled up before `backward`, and the gradients are scaled back before they are clipped; bfloat16 needs

@@ -4,8 +4,8 @@ r"""
 
 While a model writes, it keeps the keys and values of every token it has read. In DeepSeek-V2, with 60 layers of
 128 heads, that would be 3840 KiB per token. The model keeps 67.5 KiB, 1 part in 57, and yet each of its 128
-heads has its own keys and values. In lesson 05, heads had to share to save that much. How can they share
-nothing and store so little?
+heads has its own keys and values. In lesson 05, heads had to share to save that much. How can each have
+its own, and the model store so little?
 
 The answer is **multi-head latent attention** (MLA). It stores neither keys nor values, but one small vector per
 token, its **latent**, from which the keys and values of all heads *could* be made. Then it does not even make
@@ -456,10 +456,10 @@ with a long cache it is ahead, because there is less to fetch from memory. (The 
 the cell to see your machine's.)
 
 There is a price. Each head now takes dot products over $d_{\text{latent}}$ numbers instead of
-$d_{\text{head}}$. In DeepSeek-V2 these are 512 and 128, four times the arithmetic of plain attention. For a
-single new token this costs nothing, since the step is waiting for memory anyway (lesson 05). Training computes
-all queries at once, and there the form of section 1 is cheaper. The same weights therefore have two forms, one
-for each purpose.
+$d_{\text{head}}$. In DeepSeek-V2 these are 512 and 128, four times as many. With a single new token the step
+waits for memory (lesson 05) and has arithmetic to spare, but not without end. 128 heads that read one latent use
+up what is left on DeepSeek's GPUs (FlashMLA, at the end). Training computes all queries at once, and there the
+form of section 1 is cheaper. The same weights therefore have two forms, one for each purpose.
 
 ## 4. Where do positions go?
 
@@ -552,6 +552,7 @@ r"""
 
 - *The shared key has no axis for heads.* Broadcasting counts axes from the right, so its batch axis meets the
   head axis of the queries: an error or, if there are as many texts as heads, wrong numbers without any warning.
+  Only with a single text does it happen to be right.
 - *A root for each part.* Then a small part counts as much as a large one.
 - *The latent is rotated.* Then nothing can be absorbed any more, and the values are rotated as well.
 
@@ -786,17 +787,20 @@ figures.curves(learned, steps_done, title=title, ylabel="% right", reference=ref
 
 # %% [markdown]
 r"""
-After 600 steps MLA is as good as multi-head attention, with a sixth of its cache. GQA is behind on two of the
-three seeds, and MQA on all. Give all of them three times as long, and they part ways. GQA, which keeps twice as
-much as MLA, is only *slower* and gets close. MQA, which keeps just as much as MLA, stays far behind on every
-seed. It is *limited*, because there is no room for what it would have to learn.
+After 600 steps MLA is as good as multi-head attention on these seeds, with a sixth of its cache. (On two of three
+other seeds it took twice as long.) GQA is behind on two of the three seeds, and MQA on all. Give all of them three
+times as long, and MLA is as good as multi-head attention on the other seeds, too. GQA, which keeps twice as much
+as MLA, gets close. MQA, which keeps just as much as MLA, is still far behind on every seed. Yet it is not too
+small. With weights set by hand the same MQA answers everything, and with three times as many steps again it came
+close on all three seeds. It is *slower*.
 
 Why? The six heads of MQA have one key of 8 numbers, in which colour, shape and town must all fit, and one value
-of 8 numbers, in which all three must fit again. The latent holds them once, in 16 numbers, and every head makes
+of 8 numbers, in which all three must fit again. There is room, since two numbers can hold eight names, as points
+on a circle, but training is slow to find it. The latent holds the three once, in 16 numbers, and every head makes
 its own key *and* value from all of these.
 
-So latents pay when what heads search by and what they read is the same knowledge about a token. The task was
-made to show this. If the answer is something that no head searches by, little is gained ("When do latents gain
+So here latents pay, where what heads search by and what they read is the same knowledge about a token. The task
+was made to show this. If the answer is something that no head searches by, little is gained ("When do latents gain
 little?" in "On your own"). What this means for language models can only be found out on language models.
 DeepSeek-AI (2024, appendix D) trained large ones, and report that MLA does better there than multi-head
 attention, with a small part of its cache.
@@ -804,8 +808,8 @@ attention, with a small part of its cache.
 ## Explore
 
 The four caches for a model of your choice, with 60 layers and heads of width 128. Before you move anything, how
-few heads must a model have for MLA with a latent of 512 to keep *more* than multi-head attention? How many
-key/value heads of GQA cost as much as the latent?
+few heads must a model have for MLA with a latent of 512 and a position key of 64 to keep *more* than multi-head
+attention? How many key/value heads of GQA cost as much as these two?
 """
 
 # %% explore
@@ -1052,8 +1056,9 @@ def to_latent(k_weight, v_weight, d_latent):
     return right[:d_latent], k_up, v_up
 ```
 
-With latents as wide as the model, nothing is lost at all. Published conversions (Meng et al. 2025) start like
-this, deal with the rotary positions, and then fine-tune briefly.
+With latents as wide as the model, nothing is lost at all. A published conversion (Meng et al. 2025) deals with the
+rotary positions first, then compresses the keys and values that the model computes on sample texts, and not the
+weights, and fine-tunes at the end.
 
 </details>
 
@@ -1111,7 +1116,7 @@ r"""
   nothing in the cache. Both latents have an RMSNorm. The cached latent is normalised before it is stored, so
   that what follows is still a matrix.
 - **Two forms in one program.** Inference code reads the prompt in the form of section 1, and writes with the
-  absorbed one. FlashMLA is DeepSeek's GPU kernel for the second.
+  absorbed one. FlashMLA has DeepSeek's GPU kernels for both.
 - **Seen from the cache, it is multi-query attention**: one shared "key" of 576 numbers per token, of which
   512 serve as the "value" too. That is why it is fast. What is read once serves all 128 heads.
 """
@@ -1128,17 +1133,20 @@ r"""
 
 - DeepSeek-AI: *DeepSeek-V2*, 2024, [arXiv:2405.04434](https://arxiv.org/abs/2405.04434). Latent
   attention, in section 2.1; appendix C has all its formulas on one page, and appendix D compares it with
-  the other kinds.
+  multi-head attention.
 - DeepSeek-AI: *DeepSeek-V3 Technical Report*, 2024, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).
   The same attention in a larger model, described again more briefly.
 - Shazeer: *Fast Transformer Decoding*, 2019, [arXiv:1911.02150](https://arxiv.org/abs/1911.02150).
   Multi-query attention, and why the cache is what counts when a model writes.
 - Ainslie et al.: *GQA*, 2023, [arXiv:2305.13245](https://arxiv.org/abs/2305.13245). The middle way, which
-  most models take today.
+  Llama 3.1 takes.
 - Su et al.: *RoFormer*, 2021, [arXiv:2104.09864](https://arxiv.org/abs/2104.09864). Rotary positions,
   where they were first described.
 - Meng et al.: *TransMLA*, 2025, [arXiv:2502.07864](https://arxiv.org/abs/2502.07864). Turns models with
   shared key heads into models with latents; proves what "Grouped-query attention is latent attention" asks.
+- DeepSeek-AI: [*A Deep-Dive Into the New Flash MLA
+  Kernel*](https://github.com/deepseek-ai/FlashMLA/blob/main/docs/20250422-new-kernel-deep-dive.md), 2025. Why
+  attention over latents with 128 heads waits for arithmetic and not for memory.
 - Grattafiori et al.: *The Llama 3 Herd of Models*, 2024,
   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783). The sizes of Llama 3.1 in section 5.
 
