@@ -3,16 +3,16 @@ r"""
 # 17 Act with a Transformer: can you ask for success, and get it?
 
 A pole stands upright on a cart, and someone pushes the cart left or right to keep the pole from falling. You
-get the **trajectories** of 200 players, notes of what each of them saw and did. They lose interest, and
-sooner or later each of them lets the pole fall, after some 66 steps on average. No trajectory is longer
-than 100. A language model reads them as a text and learns to continue it, and nothing else. Then you begin a new
+get the **trajectories** of 200 players, notes of what each of them saw and did. Sooner or later the players lose
+interest and let the pole fall. A trajectory has some 66 steps on average, and it stops at 100 if the pole is still
+up. A language model reads them as a text and learns to continue it, and nothing else. Then you begin a new
 text with "still to come: 20 steps", and let it play; then with "still to come: 100"; then with 150, which has
 never been reached. Will it give you what you ask for? How could a model that only imitates do better than the
 players it imitates?
 
 A model that is asked in this way is a **decision transformer**. There is another way to get from rewards to
-behaviour. Try something, and make whatever went well a little more likely. Today's language models are tuned
-with rewards in that way. In this lesson you will **build**
+behaviour. Try something, and make whatever went well a little more likely. Language models are tuned with
+rewards in that way, too (see "In practice"). In this lesson you will **build**
 
 1. the sum of what is still to come at each step,
 2. one sequence out of returns, states and actions,
@@ -371,8 +371,8 @@ r"""
 `play` lets a policy play one episode per seed, side by side, and returns the states and the actions of each.
 
 The trajectories come from 200 players. A sensible one pushes towards the side to which the pole is falling.
-Ours do so for a while, with a slip now and then, but sooner or later each of them loses interest and pushes
-left for the rest of the episode. All trajectories end after 100 steps at the latest:
+Ours do so for a while, with a slip now and then, but sooner or later they lose interest and push left for the
+rest of the episode. All trajectories are stopped after 100 steps, some of them before interest is lost:
 """
 
 # %%
@@ -506,7 +506,7 @@ r"""
 You do. Each number is the mean of 8 episodes. Read the figure in three steps:
 
 - *Up to 100*, on all three seeds, what is reached is close to what was asked for, for 20 steps as well as for 100.
-  One model plays in as many ways as you like, and the return chooses the way.
+  One model plays for as long as you ask, and the return chooses how long.
 - *Asked for 100* it beats the mean of the players, whom it merely imitates, by choosing whom to imitate.
   Plain imitation cannot choose. It loses interest at random, as they did, and what you ask for makes no
   difference. (The ups and downs of its line are chance, since each point comes from other episodes, and only
@@ -577,7 +577,7 @@ draw(small, *window)
 # %% [markdown]
 r"""
 Now a model with the first mistake on the list. Its head reads the actions, not the states. `compare` sees
-that other entries are picked, but cannot say which ones are right. Training can:
+another order of the entries, but cannot say which order is right. Training can:
 """
 
 # %%
@@ -614,8 +614,8 @@ model has read the answer. If a loss falls too fast, look for the answer in the 
 question it is not, because nearly every answer gets it. What should a reward be compared with?
 
 With other answers to the same question. Answer it several times. Whatever is above the mean of the group is
-good, and whatever is below is bad. How far above or below is called the **advantage**. (PPO, in 2017, trained
-a second model to guess what to expect. With a group, none is needed.)
+good, and whatever is below is bad. How far above or below is called the **advantage**. (PPO, in 2017, also
+trained a network to predict what to expect. With a group, none is needed.)
 
 ![Two charts of four answers each with the mean of the group. Easy question: three answers get 1, one gets 0, the
 mean is 0.75. Hard question: one gets 1, three get 0, the mean is 0.25](../images/group_of_answers.svg)
@@ -631,8 +631,8 @@ print(f"right: {(1 - mean) / spread:.3f}, wrong: -{mean / spread:.3f}")
 
 # %% [markdown]
 r"""
-**The formula** (Shao et al. 2024). For a group of $K$ rewards with mean $\mu$ and biased standard deviation
-$\sigma$ (divided by $K$):
+**The formula** (Shao et al. 2024, who add no small number and do not say which standard deviation). For a group of
+$K$ rewards with mean $\mu$ and biased standard deviation $\sigma$ (divided by $K$):
 
 $$A_k = \frac{r_k - \mu}{\sigma + 10^{-8}}$$
 
@@ -668,10 +668,10 @@ def group_advantages(rewards):
 r"""
 **What goes wrong.**
 
-- *All groups in one.* Then the answers to easy questions look good, whatever they say.
+- *All groups in one.* Then a right answer to an easy question counts as much as one to a hard question.
 - *Nothing added to the standard deviation.* A group in which all are right gives 0/0.
 - *Divided by $K - 1$.* PyTorch's `std` does that unless told otherwise. For a group of four every advantage is 13 %
-  too small.
+  smaller than by our formula.
 
 **See it run.** An easy question, a hard one, and one that no answer got right:
 """
@@ -688,16 +688,15 @@ figures.table(advantages, names, ["a", "b", "c", "d"], title="Advantages, one ro
 # %% [markdown]
 r"""
 The one mistake on the easy question counts as much as the one success on the hard one. A question that is too
-hard (or too easy) teaches nothing, so people who train large models often drop such questions (see "In
-practice").
+hard (or too easy) teaches nothing, so some recipes for large models drop such questions (see "In practice").
 
 ## 5. How far may one step go?
 
 **The question.** An advantage says that an action was good. Which loss makes a good action more likely?
 
 Minus the advantage times its log-probability, $-A \log p$. That is the **policy gradient** (REINFORCE,
-Williams 1992), the foundation of all the rest. A small $p$ gives a large gradient, as it should. A rare
-action is rarely seen, so it must count for more when it is.
+Williams 1992), the foundation of all the rest. The derivative of this loss by $p$ is $-A / p$, large
+where $p$ is small, as it should be. A rare action is rarely seen, so it must count for more when it is.
 
 By hand, with two actions and logits 0 and 0, so $p = 0.5$ each. Action 0 was taken and had the advantage 1.
 The gradient of $-\log p_0$ is $p_0 - 1 = -0.5$ for logit 0 and $p_1 = 0.5$ for logit 1, so a step down the
@@ -787,8 +786,8 @@ r"""
 - *Old log-probabilities that are recomputed at each step.* Then the ratio is always 1, and the bound never
   acts.
 
-**See it run.** The gradient of a good action and of a bad one at three ratios. Where it is 0, the action no
-longer changes the policy:
+**See it run.** The gradient of a good action and of a bad one at three ratios. Where it is 0, the loss asks
+for no further change:
 """
 
 # %%
@@ -883,8 +882,8 @@ noisy payments nearly half of them are sure of one machine. In the end nearly al
 a wrong one, which happened to pay well. A gambler who is sure no longer tries anything else. Then a group
 holds a single machine, its advantages are pure noise, and nothing better is ever found.
 
-With the bound a round cannot do much harm. After some twenty steps almost every term is clipped and has no
-gradient, and the other forty change next to nothing. The gamblers learn slowly and none is sure after one
+With the bound a round cannot do much harm. In the first one, most terms are clipped after ten steps and have no
+gradient, and the other fifty steps change next to nothing. The gamblers learn slowly and none is sure after one
 round, yet they overtake the others. A hundred gamblers are a hundred seeds, so this is no accident of one
 run.
 
@@ -900,7 +899,7 @@ for name, clip in ways.items():
 # %% [markdown]
 r"""
 The rival does just as well. With ten steps per round the gamblers without a bound end level with the others.
-What the bound buys is that you need not know the right number of steps. With it, 10, 60 and 180 end alike;
+What the bound buys here is that you need not know the right number of steps. With it, 10, 60 and 180 end alike;
 without it, 60 are far too many.
 
 ## Explain it
@@ -920,7 +919,7 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** The number lies outside what the model has seen, so nothing guarantees what follows it.
-At best the model keeps doing what earned the highest returns that it knows. In CartPole that was enough,
+The model may keep doing what earned the highest returns that it knows. In CartPole that was enough,
 because balancing longer takes no other actions. It has no reason to find actions that were never taken.
 
 It learns that such a return goes with such actions, although they had nothing to do with it. Asked for that
@@ -933,8 +932,8 @@ losses.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for: outside of the data nothing is promised; no actions that are not in the data. Half for "it does its
-best" without why.
+**1 point** for: outside of the data nothing is promised, or nothing leads to actions that are not in the data. Half
+for "it does its best" without why.
 
 **1 point** for: luck is taken for skill, because the model conditions on an outcome.
 
@@ -946,7 +945,7 @@ best" without why.
 outcomes and attributes lucky returns to the actions. The min keeps the gradient when ratio is beyond the
 clip in the bad direction."
 
-*One and a half points.* "It can't exceed the data. It learns lucky actions are good. Min is for
+*One and a half points.* "It does its best. It learns lucky actions are good. Min is for
 stability." (Half: not why. One. Nothing: stability of what?)
 
 *0 points.* "It will reach any return that it is asked for. The clip makes training faster."
@@ -1104,23 +1103,23 @@ not a wall. It takes away the engine, not the speed. The larger the learning rat
 
 ## In practice
 
-- **Language models** are tuned to rewards in groups: many answers to one question, a check of which are
-  right, and the clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers
-  per question and adds a penalty for moving away from the initial model. Many recipes since then leave the
+- **Language models** are tuned to rewards in groups: many answers to one question, a reward for each, and the
+  clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers per question, lets a
+  reward model score them, and adds a penalty for moving away from a reference model. Many recipes since then leave the
   penalty out; in the library TRL its weight is 0 by default.
-- **One step with each batch.** The same library takes a single step with the answers that it has drawn. The
-  policy is then the one that wrote them (**on-policy**), every ratio is 1, and the bound never acts. What is
-  left is the plain policy gradient, with the mean of the group as a **baseline**. A bound is needed by those
-  who take several steps with one batch, or whose sampler computes slightly other probabilities than their
+- **One step with each batch.** By default the same library takes a single step with the answers that it has drawn,
+  as DeepSeekMath did. The policy is then the one that wrote them (**on-policy**), every ratio is 1, and the bound
+  never acts. What is left is the policy gradient, with the mean of the group as a **baseline**. The bound acts only
+  for those who take several steps with one batch, or whose sampler computes slightly other probabilities than their
   trainer.
 - **Two corrections.** Dividing by the group's standard deviation gives a large weight to questions that are
   almost always or almost never answered correctly; **Dr. GRPO** (Liu et al. 2025) leaves it out, and does not
   divide by the length of the answer either.
 - **Two bounds.** Yu et al. 2025 (DAPO) use a larger $\epsilon$ above than below, 0.28 and 0.2, so that rare actions
   can grow, and drop the groups that teach nothing.
-- **Decision transformers** are used where only records of the past exist and trying things out is expensive
-  or dangerous. What they cannot do is find actions that no one in the records took. Chen et al. 2021 also ask
-  for more than the records hold, which works in some of their tasks and does nothing in others.
+- **Decision transformers** are meant for cases where only records of the past exist and trying things out is
+  expensive or dangerous. Nothing leads them to actions that no one in the records took. Chen et al. 2021 also ask
+  for more than the records hold, which works in some of their tasks and not in others.
 """
 
 # %%
@@ -1133,8 +1132,8 @@ r"""
 ## Read more
 
 - Chen et al.: *Decision Transformer: Reinforcement Learning via Sequence Modeling*, 2021,
-  [arXiv:2106.01345](https://arxiv.org/abs/2106.01345). Acting as writing, on games and robots, with the curve
-  "asked against reached" for larger tasks.
+  [arXiv:2106.01345](https://arxiv.org/abs/2106.01345). Acting as writing, on games and simulated robots, with
+  the curve "asked against reached" for larger tasks.
 - Janner et al.: *Offline Reinforcement Learning as One Big Sequence Modeling Problem*, 2021,
   [arXiv:2106.02039](https://arxiv.org/abs/2106.02039). The same idea, with planning by beam search.
 - Paster et al.: *You Can't Count on Luck*, 2022, [arXiv:2205.15967](https://arxiv.org/abs/2205.15967). What goes
@@ -1155,8 +1154,8 @@ r"""
 - Towers et al.: *Gymnasium*, 2024, [arXiv:2407.17032](https://arxiv.org/abs/2407.17032). The environments; CartPole
   goes back to Barto, Sutton and Anderson 1983.
 
-**You have built it:** two ways from rewards to behaviour, one that asks and one that tries. In lesson 18
-there are no more rewards, only preferences.
+**You have built it:** two ways from rewards to behaviour, one that asks and one that tries. Lesson 18
+begins without rewards, with nothing but preferences.
 """
 
 # %%

@@ -120,7 +120,7 @@ r"""
 - *Every second pixel* (the third drawing): `reshape(P, H // P)` instead of `reshape(H // P, P)`.
 - *Pixels that fill no patch.* Slicing drops the edge of an image of 30 x 30 without a word.
 
-**See it run.** The middle 224 x 224 pixels of a photograph that comes with scikit-learn, in three colours.
+**See it run.** A square of 224 x 224 pixels from a photograph that comes with scikit-learn, in three colours.
 (The flower: [vultilion on Flickr](https://www.flickr.com/photos/vultilion/6056698931/), [CC BY
 2.0](https://creativecommons.org/licenses/by/2.0/), cut to a square.)
 """
@@ -143,8 +143,8 @@ matrices with sixteen times as many entries.
 
 ## 2. Can you get the image back?
 
-**The question.** Is anything lost? If a model *writes* patches, as image generators do, how do you see them
-as an image?
+**The question.** Is anything lost? If a model *writes* patches, as some image generators do, how do you see
+them as an image?
 
 Nothing is lost. Only the order of the numbers has changed. Look at the axes. On the way there, four axes
 trade places, and on the way back they return:
@@ -221,10 +221,11 @@ image_row([flower, shuffled], names, "Sixteen patches", patch=56)
 r"""
 ## 3. Is that a convolution?
 
-**The question.** Look into a published vision transformer, and you find no `patchify`. It begins with a
-**convolution**, in which a small grid of weights, the **kernel**, is laid on the image, multiplied pixel by
-pixel, summed up, and moved on by its **stride**. Here the stride is as large as the kernel. Is that anything
-more than a linear layer on patches?
+**The question.** Look into the [vision transformer of its
+authors](https://github.com/google-research/vision_transformer/blob/main/vit_jax/models_vit.py), and you find no
+`patchify`. It begins with a **convolution**, in which a small grid of weights, the **kernel**,
+is laid on the image, multiplied pixel by pixel, summed up, and moved on by its **stride**. Here the stride is as
+large as the kernel. Is that anything more than a linear layer on patches?
 
 ![An image of sixteen pixels with its first patch, 0, 1, 4, 5, framed, and a kernel with the rows 1, 0 and 0, -2.
 Below, the kernel in a row over the patch in a row: the product is 0 - 10 = -10](../images/conv_as_layer.svg)
@@ -293,7 +294,7 @@ r"""
 - *A view of the kernel.* `conv.weight.data.flatten(1)` is the same memory. Train one layer, and the other one
   moves.
 - *Row, column, channel.* Some libraries store images with the channel last, and their kernels too. Read such
-  weights with the channel first, and every shape fits while every number is in the wrong place.
+  weights with the channel first, and every shape fits while nearly every number is in the wrong place.
 
 **See it run.** The first layer of ViT-B/16, the base model of the paper, at its real size, on the flower.
 (The weights here are fresh ones. The sizes are what counts.)
@@ -312,15 +313,15 @@ print("the same tokens:", torch.allclose(mine, theirs, atol=1e-4))
 
 # %% [markdown]
 r"""
-The sentence "vision transformers have no convolutions" is both true and false. Their first layer is written
-as one, because libraries run it fast. Its kernels do not overlap, and that makes it a linear layer.
+The sentence "vision transformers have no convolutions" is both true and false. Their first layer is often
+written as one. Its kernels do not overlap, and that makes it a linear layer.
 
 ## 4. Who reads the patches?
 
 **The question.** In each layer all patches attend to each other. At the end there are as many vectors as
 patches. Which of them knows the answer?
 
-None more than any other. That is why an extra token is put in front, the **class token**. It is learned, and
+None more than any other. One way out is an extra token in front, the **class token**. It is learned, and
 the same for every image. It has nothing to say itself. It attends to the patches, and at the end only this
 token is read.
 
@@ -409,8 +410,8 @@ r"""
 - *The class token is added after the positions.* Then it has none, and the table of positions is one row short.
   The class token is the first of $N + 1$ tokens and has its own row.
 - *One class token per image of the batch.* It has a batch axis of 1 and is expanded, so all images share it.
-- *Another order within the patches.* A model trained from scratch does not mind (you will see why below).
-  Published weights do.
+- *Another order within the patches.* A model trained from scratch does not mind, because the columns of
+  `patch_proj` can take the same order. Published weights do.
 
 ### See the whole computation
 
@@ -425,8 +426,8 @@ draw(small, torch.rand(1, 1, 8, 8))
 
 # %% [markdown]
 r"""
-For comparison, here is a model pieced together from lesson 11, where a token may only attend to those before
-it. What does the comparison say, and what does that do to a class token that comes first?
+For comparison, here is a model pieced together from lesson 11, where a token may only attend to itself and
+those before it. What does the comparison say, and what does that do to a class token that comes first?
 """
 
 # %%
@@ -449,8 +450,7 @@ comparison
 # %% [markdown]
 r"""
 Under that mask the token in front attends only to itself, so every image gets the same logits. All shapes
-fit, and in training the loss would not fall below $\log 10$, the loss of guessing. Only the numbers give it
-away.
+fit. Only numbers give it away, such as a loss in training that stays at about $\log 10$, the loss of guessing.
 
 **See it run.** Real handwriting: 1797 digits, 8 x 8 pixels each, which come with scikit-learn. The model
 learns from 1297 of them and never sees the other 500. Train five models, from five seeds, for 600 steps
@@ -517,7 +517,7 @@ print("loss of the last 20 steps:", *(f"{sum(losses[-20:]) / 20:.3f}" for _, los
 # %% [markdown]
 r"""
 The last losses are almost 0. The models know their 1297 digits by heart, and there is nothing left to learn
-from them. There are more than fifty times as many parameters as images. The way out is to make new images
+from them. There are more than fifty times as many parameters as images. One way out is to make new images
 from the ones you have. In each batch every digit is rotated a little, moved by at most half a pixel, and made
 a little larger or smaller, differently each time. It stays the same digit, but to the model it is a new
 image. That is called **augmentation**:
@@ -574,13 +574,13 @@ print(f"{'nearest neighbour':18s} {nearest(digits[unseen]):.1f}")
 
 # %% [markdown]
 r"""
-More than 95 % of unseen handwriting, on each seed, from layers that were made for text. Is that good? Lesson 16
+More than 95 % of the unseen digits, on each seed, from layers that were made for text. Is that good? Lesson 16
 asked for the plainest rival. A linear layer on the pixels, trained with the same recipe, reads far fewer, so the
 layers of the Transformer do help. But three layers of convolutions, whose kernels overlap here, read more on every
 seed, with less than a third of the parameters. And the **nearest neighbour**, the label of the learned digit whose
 pixels differ least, reads more than any of the five Transformers, although nothing is trained. The digits are tiny
-and centred, and 1297 of them cover most ways to write one. So this experiment shows that the layers *work* on
-images, not that one needs them for these.
+and centred, and the same 13 people wrote the learned and the unseen ones. So this experiment shows that the layers
+*work* on images, not that one needs them for these.
 
 Augmentation has helped on four of the five seeds, although the loss in training stays higher, because images that
 change from batch to batch cannot be learned by heart. On the other one it cost about as much as it gained on these.
@@ -700,11 +700,11 @@ r"""
 Two pixels to the right, and a person hardly notices. The vision transformers have only ever seen digits moved by
 half a pixel, so the same strokes now meet other positions, about which other things were learned. On each seed
 fewer than one digit in five is still read. The linear layer and the nearest neighbour, which go pixel by pixel,
-fall as far. The fall is the price of tying what was learned to places, not a fault of attention.
+fall as low. The fall is the price of tying what was learned to places, not a fault of attention.
 
 The convolutions learned from the same images and still read more than four in five, on each seed. Their kernels are
-the same everywhere, and the largest output of a kernel does not tell where it was. (They lose a little at the edge
-of the image, where a kernel meets padding instead of paper.)
+the same everywhere, and the largest output of a kernel does not tell where it was. (They lose between
+three and ten points at the edge of the image, where a kernel meets padding instead of paper.)
 
 ## 5. What has it looked at?
 
@@ -774,7 +774,7 @@ r"""
 
 - *The first layer on the left.* The rows of $R$ must belong to tokens *after the last* layer, its columns to
   tokens of the input. In the example by hand both orders give the same, since both layers are the same.
-- *No identity.* Then a token forgets itself in every layer, and the class token seems to come from nowhere.
+- *No identity.* Then the residual connection is left out, and a token keeps of itself only what it attends to.
 - *Rescaled by the largest entry.* Fine for a picture, but then the shares no longer sum to one.
 
 **See it run.** One unseen image of each digit, in the first model. Below each is the row of the class token
@@ -800,9 +800,10 @@ image_row(examples[5:], list("56789"), title, shares=shares[5:], **shown)
 
 # %% [markdown]
 r"""
-The strokes shine through in most of them. It looks as if the model knew where to look, but a few handsome
-pictures prove nothing. Over all unseen digits, in all five models, how much of the share of the patches
-falls on patches with ink, and what share of all patches are those?
+The strokes are drawn over the shares in grey. In most pictures the patch with the largest share lies on a stroke. It
+looks as if the model knew where to look, but a few handsome pictures prove nothing. Over all unseen digits, in all
+five models, how much of the share of the patches falls on patches with ink (more than a quarter black on average),
+and what share of all patches are those?
 """
 
 # %%
@@ -817,8 +818,8 @@ for seed, model in enumerate(models):
 # %% [markdown]
 r"""
 In four of the five models the ink gets more than its share. In the second it hardly does. That model reads as well
-as the others, yet the class token takes about as much from empty patches as from written ones. Blank paper
-says something, too, namely where there is no stroke.
+as the others, yet its class token takes about as much from a patch with little or no ink as from a written one. Blank
+paper says something, too, namely where there is no stroke.
 
 ### Does the map tell the truth?
 
@@ -853,9 +854,9 @@ Read each row from left to right. If the map tells the truth, erasing the patche
 (*least*). That is so in all five rows, even for the second model. The maps are not empty.
 
 Now compare the last two columns. In the second and the third model, erasing the most *ink* hurts clearly more than
-erasing what the map points at, in the last one clearly less, and in the other two about as much. The map is therefore
-no worse a guide than the ink, and no better. If you want
-to know which patches of a digit matter, you had better look at the digit itself. A map that looks right is
+erasing what the map points at, in the last one clearly less, and in the other two about as much. So the map is
+the better guide in one model, and the ink in two. If you want
+to know which patches of a digit matter, you may as well look at the digit itself. A map that looks right is
 not evidence. A test against a plain method is.
 
 ## Explore
@@ -897,11 +898,11 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** A convolution knows that neighbouring pixels belong together, and that a thing looks the
-same wherever it is. In a vision transformer only pixels of the same patch are known to be neighbours. It has
+same wherever it is. In a vision transformer only the pixels of a patch are known to belong together. It has
 to learn which patches are neighbours, and that the same stroke means the same thing in another place.
 
-With little data it cannot learn that well enough, and convolutional networks do better. With a great deal of
-data the freedom pays off, because what is learned can fit better than what was built in.
+With little data it may not learn that well enough, and a convolutional network does better, as in section 4. With
+a great deal of data the lack does no harm any more; vision transformers were then even ahead (see "In practice").
 
 Not necessarily. Weights say where information is taken from, not what is done with it. The values that are
 taken may be of no use to the head, and what the feed-forward networks do is not in the rollout at all. You
@@ -909,7 +910,7 @@ would have to change the patch and see whether the answer changes.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for: locality, or the same weights at every place (translation equivariance).
+**1 point** for: locality, or translation equivariance (the same stroke means the same at every place).
 
 **1 point** for: it needs more data or pre-training; with enough of it the lack does no harm. Half for one of
 the two.
@@ -921,7 +922,7 @@ the two.
 *3 points.* "Locality and translation equivariance. So ViTs need large-scale pretraining, then they match or
 beat CNNs. Rollout ignores values and MLPs; ablate the patch to check."
 
-*One and a half points.* "CNNs share weights over positions. ViTs need more data. Yes, since attention shows
+*One and a half points.* "CNNs treat every position alike. ViTs need more data. Yes, since attention shows
 what is important." (One. Half. Nothing.)
 
 *0 points.* "It does not know colours. It needs less data, because it has attention."
@@ -940,9 +941,9 @@ claim up?
 
 <details><summary>What we saw</summary>
 
-Augmentation comes first, scrambling second: `lambda images, g: scrambled(jittered(images, g))`. Our three
-models that learned from scrambled digits read one, one and four *more* of the 500 unseen ones than those that
-learned from whole digits. To give the claim up, you would have to see the opposite, with scrambled digits
+Augmentation comes first, scrambling second: `lambda images, g: scrambled(jittered(images, g))`. Compared
+with those that learned from whole digits, our three models of scrambled ones read two more, two fewer and two more
+of the 500 unseen. To give the claim up, you would have to see the opposite, with scrambled digits
 read worse on every seed, and by more than models of the same kind differ.
 
 </details>
@@ -1003,8 +1004,8 @@ Dosovitskiy et al. do this when they fine-tune on larger images (section 3.2).
 
 ## In practice
 
-- **The sizes.** ViT-B/16, "base with patches of 16", has BERT's size: 12 layers of width 768, about 86 million
-  parameters, as the cell below counts. An image of 224 x 224 is a text of 197 tokens.
+- **The sizes.** ViT-B/16, "base with patches of 16", has the layers of BERT-base: 12 of them, of width 768. It has
+  about 86 million parameters, as the cell below counts. An image of 224 x 224 is a text of 197 tokens.
 """
 
 # %%
@@ -1016,19 +1017,19 @@ print(f"tokens: {(224 // 16) ** 2 + 1}; parameters: {(layers * layer + around) /
 
 # %% [markdown]
 r"""
-- **Beyond class labels.** *CLIP* trains a vision transformer and a text Transformer so that a picture and its
-  caption get similar vectors (Radford et al. 2021). *MAE* hides three quarters of the patches and lets the
-  model paint them. Your `patchify` makes its inputs, and your `unpatchify` shows what it painted (He et al.
-  2022).
+- **Beyond class labels.** *CLIP* trains an image network, in its best models a vision transformer, and a text
+  Transformer so that a picture and its caption get similar vectors (Radford et al. 2021). *MAE* hides three quarters
+  of the patches and lets the model paint them. Your `patchify` makes its inputs, and your `unpatchify` shows what it
+  painted (He et al. 2022).
 - **Data instead of knowledge.** Trained only on the 1.3 million images of ImageNet, the vision transformers
-  of 2021 fell a few points short of convolutional networks of the same size; after 300 million they were
-  ahead. Touvron et al. closed the gap with only ImageNet, using strong augmentation and a convolutional
+  of Dosovitskiy et al. fell a few points short of convolutional networks of the same size; after 300 million they
+  were ahead. Touvron et al. closed the gap with only ImageNet, using strong augmentation and a convolutional
   network as teacher.
 - **Eyes for language models.** LLaVA (Liu et al. 2023) gives a language model the patches of a vision
-  transformer as tokens, through one linear layer, in front of the question. An image is literally a prefix of
-  the text.
-- **Maps with care.** Large vision transformers use some patches of plain background as a notepad, and attend to
-  them strongly. A few extra tokens, "registers", make that stop (Darcet et al. 2024).
+  transformer as tokens, through one linear layer, before or after the question. To the language model an image is
+  a part of the text.
+- **Maps with care.** Many large vision transformers use some patches of plain background as a notepad, and attend to
+  them strongly. A few extra tokens, "registers", made that stop (Darcet et al. 2024).
 """
 
 # %%
@@ -1043,7 +1044,8 @@ r"""
   [arXiv:2010.11929](https://arxiv.org/abs/2010.11929). The vision transformer. Figure 7 shows that learned
   positions find the rows and columns of the image by themselves.
 - Naseer et al.: *Intriguing Properties of Vision Transformers*, 2021,
-  [arXiv:2105.10497](https://arxiv.org/abs/2105.10497). Patches erased and shuffled, as here, in large models.
+  [arXiv:2105.10497](https://arxiv.org/abs/2105.10497). Patches erased and shuffled, as here, in models trained
+  on ImageNet.
 - Abnar and Zuidema: *Quantifying Attention Flow in Transformers*, 2020,
   [arXiv:2005.00928](https://arxiv.org/abs/2005.00928). Rollout, and a second way to follow attention.
 - Chefer, Gur and Wolf: *Transformer Interpretability Beyond Attention Visualization*, 2021,
@@ -1065,10 +1067,10 @@ r"""
   LLaVA gives patches to a language model.
 - The digits: Alpaydin and Kaynak, *Optical Recognition of Handwritten Digits*, 1998, [UCI
   repository](https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits); scikit-learn
-  ships their test set.
+  ships their test set, written by 13 people.
 
-**You have built it.** The same layers read sentences and pictures. What they cannot know beforehand they
-learn, given enough data, and you test what a map says about them before you believe it.
+**You have built it.** The same layers read sentences and pictures. What they do not know beforehand they
+can learn, given enough data, and you test what a map says about them before you believe it.
 """
 
 # %%
