@@ -10,7 +10,7 @@ In this lesson you will **build**
 1. one head as PyTorch would write it, with linear layers,
 2. the split that turns one wide attention into several narrow ones, and the way back,
 3. multi-head self-attention, the part that makes a Transformer,
-4. a bridge that carries PyTorch's weights into your module, which is the best reason to trust it,
+4. a bridge that carries PyTorch's weights into your module, so that you can compare the two,
 5. cross-attention, where the queries come from one sentence and the keys and values from another.
 
 Then you train small models and see what a second head is good for, and what it is *not* needed for. One of
@@ -242,8 +242,8 @@ print("swap, saw:", [round(w, 2) for w in row_of_saw.tolist()])
 r"""
 ## 2. How do several heads share one tensor?
 
-**The question.** Eight heads could be eight modules in a list, called one after the other. That is correct but
-slow, with eight small products instead of one large one. How can one product serve all heads?
+**The question.** Eight heads could be eight modules in a list, called one after the other. That is correct, but
+it takes eight small products instead of one large one. How can one product serve all heads?
 
 By computing the queries of all heads at once, as in section 1, and splitting them *afterwards*. Head 0 takes
 the first `d_head` columns of the queries, head 1 the next, and so on. (The same goes for keys and values.) Then the
@@ -525,9 +525,9 @@ print("the same as one einsum:        ", torch.allclose(total, module(words), at
 # %% [markdown]
 r"""
 In the `einsum` (lesson 02) two letters are missing from the result: $e$, the features of a head, and $h$, the
-heads. Both are added up. So heads are **independent and additive**. No head reads another one, and each adds its
-own part to the output. That is why we can measure what a single head of a trained model contributes, or take a head
-away and see what is missing ("On your own").
+heads. Both are added up. So the heads of a layer are **independent and additive**. None of them reads another, and
+each adds its own part to the output. That is why we can measure what a single head of a trained model contributes,
+or take a head away and see what is missing ("On your own").
 
 ## 4. Three ways to trust a module
 
@@ -561,9 +561,9 @@ to k_proj, rows 8 to 11 to v_proj. The biases of a fresh module are all zero](..
 By hand: with $d_{\text{model}} = 4$ the stack has 12 rows. Rows 0 to 3 make queries, 4 to 7 keys, 8 to 11
 values. The bias is split into the same three parts. `out_proj` is built like yours.
 
-**PyTorch's fresh module has biases of zero**, as the cell has printed. If yours are zero as well because you left
-them out, you will not notice until PyTorch's module has been trained. So put random numbers into all its parameters
-*before* you compare.
+**PyTorch's fresh module has biases of zero**; the cell has printed the first four. If you left yours out, you will
+not notice until PyTorch's module has been trained. So put random numbers into all its parameters *before* you
+compare.
 
 **The formula.** For the part `q_proj` (and likewise for `k_proj` and `v_proj`, further down the stack):
 
@@ -616,8 +616,8 @@ r"""
 **What goes wrong.**
 
 - *Biases left at zero.* A fresh source hides it (see above).
-- *The thirds in another order.* If you rename the thirds of a fresh random matrix, training shows no
-  difference; with trained weights from elsewhere everything is wrong.
+- *The three blocks in the wrong order.* A module that starts from random weights of its own learns as well in any
+  order; with weights copied from elsewhere, its outputs are wrong.
 - *Assigned instead of copied.* `mine.out_proj = theirs.out_proj` makes *one* layer with two owners. Train
   one, and the other learns too.
 - *"a leaf Variable that requires grad is being used in an in-place operation".* Copying is not a step that
@@ -955,8 +955,8 @@ From the one that it reads. That is **cross-attention**, and this is the only di
 d_model); the weights have shape (B, H, N, M), and the output is as long as x](../images/cross_flow.svg)
 
 Our second sentence is German: *dass der Hund die Katze sah*, "that the dog saw the cat". Six tokens, and the
-verb comes last. We give each token the embedding of its English counterpart. By hand: *Hund* $(2, -1, 1, 0)$
-scores 6 with *dog* and 4 with *cat*, as *dog* itself did in lesson 01.
+verb comes last. We give each token the embedding of its English counterpart; *dass* has none among our tokens and gets
+that of *the*. By hand: *Hund* $(2, -1, 1, 0)$ scores 6 with *dog* and 4 with *cat*, as *dog* itself did in lesson 01.
 """
 
 # %%
@@ -1098,8 +1098,8 @@ r"""
 
 ## See the whole computation
 
-Your module with two heads, drawn from a run with tokens of width 16. Find the two places where the shape gets
-a fourth axis and loses it again.
+Your module with two heads, drawn from a run with tokens of width 16. Find where the shape gets a fourth axis,
+and where it loses it again.
 """
 
 # %%
@@ -1273,11 +1273,10 @@ def as_list(module, n_heads):
 
 </details>
 
-**Which way finds it?** Four suspects, each made from your own module by tampering with what its layers give.
-For each, guess which of the three ways of section 4 tell it from PyTorch's module: `"copy"` (fresh weights
-copied, outputs compared), `"train"` (the same start, losses compared), `"draw"` (structures compared). Write
-your guess as `guess = {"A": {"copy", "train"}, "B": set(), ...}`. A suspect that none of them finds may be
-innocent.
+**Which way finds it?** Four suspects, each made from your own module by a small change. For each, guess which of
+the three ways of section 4 tell it from PyTorch's module: `"copy"` (fresh weights copied, outputs compared),
+`"train"` (the same start, losses compared), `"draw"` (structures compared). Write your guess as
+`guess = {"A": {"copy", "train"}, "B": set(), ...}`. A suspect that none of them finds may be innocent.
 """
 
 # %%
@@ -1470,7 +1469,7 @@ r"""
 ## Read more
 
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
-  Section 3.2.2 is this lesson; the appendix shows what single heads attend to.
+  Sections 3.2.2 and 3.2.3 are this lesson; the appendix shows what single heads attend to.
 - Alammar: [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/), 2018. Best for
   the shapes, with eight heads drawn out, side by side, one matrix at a time.
 - 3Blue1Brown: [*Attention in transformers*](https://www.3blue1brown.com/lessons/attention), 2024. Best for a
@@ -1490,7 +1489,7 @@ r"""
 - Voita et al.: *Analyzing Multi-Head Self-Attention*, 2019,
   [arXiv:1905.09418](https://arxiv.org/abs/1905.09418). What heads specialise in, and which can be pruned.
 - Michel, Levy, Neubig: *Are Sixteen Heads Really Better than One?*, 2019,
-  [arXiv:1905.10650](https://arxiv.org/abs/1905.10650). Often not, after training.
+  [arXiv:1905.10650](https://arxiv.org/abs/1905.10650). In some layers not, after training.
 - Olsson et al.: [*In-context Learning and Induction
   Heads*](https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html), 2022. What
   a head that attends to the token before is good for. Together with a second one, it learns to repeat.

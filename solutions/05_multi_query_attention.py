@@ -14,12 +14,12 @@ So let heads share. In this lesson you will **build**
 3. the number of bytes that a model has to keep while it writes,
 4. the step that turns a model trained *without* sharing into one that shares.
 
-Then you break a trained model by sharing too much, and mend it with a handful of training steps.
+Then you break a trained model by sharing too much, and repair most of the damage with a handful of training steps.
 
 **You need** lesson 04: heads, `split_heads`, and the picture with every shape. You may use
 `F.scaled_dot_product_attention`, but not its option `enable_gqa`, because that is what you build.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes, more than half of them on the exercises and the question.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("mqa.MultiQueryAttention")` (and likewise for the others) gives one hint at a time.
@@ -120,10 +120,10 @@ print(f"busy with arithmetic: {100 / (312 / 2.039):.1f} % of the time")
 
 # %% [markdown]
 r"""
-Over 99 % of the time it waits for memory. In prefill all tokens of the prompt ask at once. Every key that is
-fetched serves thousands of queries, and every weight of the model thousands of tokens; that is why prefill is fast
-per token and decode is slow. Writing for many people at a time does not help with the cache, because each text has
-its own.
+Over 99 % of the time it waits for memory. In prefill all tokens of the prompt ask at once. If there are
+thousands, every key that is fetched serves thousands of queries, and every weight of the model thousands of tokens;
+that is why prefill is fast per token and decode is slow. Writing for many people at a time does not help with the
+cache, because each text has its own.
 
 How could one byte serve more than one query, when there is only one new token? The token has many heads, and
 each has its own query. Let its $H$ query heads share $G$ heads of keys and values (**key/value heads** from
@@ -481,8 +481,8 @@ r"""
 Notice how the weights of one module went into the other: `MultiQueryAttention` and `GroupedQueryAttention`
 with one key/value head have the same parts, with the same names and shapes.
 
-If you copied the keys and values, as we did, you have spent again what sharing had saved, because the copies
-are as large as multi-head attention's own. It can be done without copies. Give the groups their own axis, and
+If you copied the keys and values, as we did, the layer reads as many numbers as multi-head attention does, because
+the copies are as large as its keys and values. It can be done without copies. Give the groups their own axis, and
 broadcasting lets each key/value head meet all of its queries, as `read_the_cache` does in section 1. As an `einsum`
 (lesson 02) it needs no extra axis of size 1:
 """
@@ -615,7 +615,7 @@ for n_kv_heads in (32, 8, 1):
 
 # %% [markdown]
 r"""
-Thirty people at a time, or 123, or nearly a thousand, on the same card. Serving more texts at a time saves
+At most thirty people at a time, or 123, or nearly a thousand, on the same card. Serving more texts at a time saves
 something else as well, because the model's own weights are fetched once per step for all of them.
 
 ## 5. Can a trained model learn to share?
@@ -796,7 +796,7 @@ figures.curves(drawn, counted, **options, reference={"guessing": 100 / 8})
 
 # %% [markdown]
 r"""
-The more heads share, the less is left. With one key/value head for all, a quarter of the reports are still right.
+The more heads share, the less is left. With one key/value head for all, about a quarter of the reports are still right.
 For four, the mean keeps more than the first head does, on every seed; for two it is never behind; for a single one
 the first head keeps a little more. New random heads know nothing. One report in eight is right by chance, which is
 12.5 %.
@@ -804,7 +804,7 @@ the first head keeps a little more. New random heads know nothing. One report in
 Then come 8 steps of training, one twentieth of the 160. With the mean, the models are back at 95 % or more with
 four and two key/value heads, and at about three quarters with a single one. With the first heads they come back less
 far, even with a single one, for which the first head had kept more. With random heads they get between a fifth and
-about half right. What the model knows is still there in the mean; it is only a little out of tune.
+about half right. Much of what the model knows is still there in the mean, and a few steps bring it back.
 
 What about a model that has shared from its first step?
 """
@@ -913,7 +913,7 @@ tokens, and with it some quality.
 When a model writes, there is one query per head, and all keys and values must be fetched for it: about one
 operation per byte, while a processor could do over a hundred. The time goes into fetching them, so fetching
 $H$ times fewer makes that step many times faster. In training all tokens of a text ask at the same
-time. Every key that is fetched serves thousands of queries, so fetching keys and values takes little of the
+time. Every key that is fetched serves many queries, often thousands, so fetching keys and values takes little of the
 time, and the arithmetic of the scores has not changed.
 
 Something in between. With a few key/value heads, most of the memory is saved, so many more texts fit on the
@@ -941,8 +941,8 @@ compute-bound. I'd use GQA with e.g. 8 groups: almost the quality of MHA, a frac
 validation loss and the batch size that fits."
 
 *One and a half points.* "It loses expressiveness since the K and V heads are shared. It's faster because
-less is loaded from memory for each token. I'd take GQA, because everyone does." (Half: not what remains.
-Half: nothing on training. Half: a choice, no measurement and no reason of its own.)
+less is loaded from memory for each token. I'd take GQA, because it saves memory." (Half: not what remains.
+Half: nothing on training. Half: a choice with one side only, and no measurement.)
 
 *0 points.* "Multi-query attention computes fewer attention scores, so it is faster, but it can only attend
 to one token." (There are as many scores as before, and heads still differ.)
@@ -1059,8 +1059,8 @@ Less than we had expected, on three seeds each. Sequences twice as long made no 
 to report in sequences of 16, the single key/value head was a few percent behind on two seeds. With a width of 16,
 so that heads are two features wide, no model had learned the task after 160 steps, and on two seeds the single head
 was *ahead*. With those eight tokens at a width of 32, and three times as many steps, it was level on one seed, a
-little behind on one, and clearly behind on one. Sharing has a price where a lot has to be said in little room, and
-a single run can show you either sign. "The same quality" is a statement about the tasks, sizes and seeds that were
+little behind on one, and clearly behind on one. Sharing can have a price where a lot has to be said in little room,
+and a single run can show you either sign. "The same quality" is a statement about the tasks, sizes and seeds that were
 measured.
 
 </details>
@@ -1082,7 +1082,7 @@ r"""
   keys and values of 128 heads again: 67.5 KiB per token for all its 60 layers (DeepSeek-AI 2024). Lesson 13
   builds that.
 
-Models made after 2024 go on from there. All four ways are in use, some of them in one model.
+Models made after 2024 go on from there:
 
 - **A window in some layers only.** In gpt-oss-120b every second layer keeps just the last 128 tokens. For a text of
   131,072 tokens its 36 layers take 4.5 GiB, instead of 9 (OpenAI 2025). Gemma 3 has five layers with a window of
@@ -1136,8 +1136,8 @@ r"""
 - DeepSeek-AI: *DeepSeek-V3.2*, 2025, [arXiv:2512.02556](https://arxiv.org/abs/2512.02556), and the [model card of
   DeepSeek-V4](https://huggingface.co/deepseek-ai/DeepSeek-V4-Pro), 2026. Sparse attention, with its costs.
 - Raschka: [*Recent Developments in LLM
-  Architectures*](https://magazine.sebastianraschka.com/p/recent-developments-in-llm-architectures), 2026. Best for an
-  overview of what models do about the cache now, with drawings.
+  Architectures*](https://magazine.sebastianraschka.com/p/recent-developments-in-llm-architectures), 2026. Best for
+  what models of spring 2026 do about the cache, with drawings.
 - NVIDIA: [*A100 Tensor Core GPU*](https://www.nvidia.com/en-us/data-center/a100/), data sheet. The two
   numbers of section 1, for the model with 80 GB.
 - The shapes of section 4: Brown et al. 2020, [arXiv:2005.14165](https://arxiv.org/abs/2005.14165) (GPT-3);

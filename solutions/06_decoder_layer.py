@@ -18,7 +18,7 @@ Then you take those two things away, one at a time, and train twelve layers each
 **You need** lessons 03 and 04: the mask conventions, and multi-head attention. From this lesson on you may
 use `nn.MultiheadAttention`, because you have built it.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes, more than half of them on the exercises and the question.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("decoder.feed_forward")` (and likewise for the others) gives one hint at a time.
@@ -72,7 +72,7 @@ $2 - 1 - 2 = -1$, *saw* $-1 - 2 = -3$, and both *the* give $-2$. GELU turns the 
 of *cat* into -0.16, and the others into nearly nothing.
 
 Now let the second layer subtract what was found from *small*. *Dog* gets a *small* of -0.84, and the
-others change far less. That is a fact about dogs that no embedding contained.
+others change far less. That is a feature of *dog* that its embedding did not have.
 """
 
 # %%
@@ -302,7 +302,7 @@ r"""
 - *The residual starts after the norm.* `y + attention(y)` instead of `x + attention(y)`, with `y = norm(x)`.
   Then the residual line is cut, and what the norm takes away is lost.
 - *Only the last token is right.* It is the only token without a future. What does that say about the mask?
-- *`nan`, or tokens that attend to the future only.* The mask is the wrong way round.
+- *Tokens that attend to the future only, and sometimes `nan` for the last one.* The mask is the wrong way round.
 - *`x += ...`.* It writes into the caller's tensor.
 - *One norm in both positions.* This is right at first, because all fresh norms are the same, and wrong as
   soon as they learn:
@@ -605,8 +605,9 @@ figures.table(table, rows, columns, title=title)
 
 # %% [markdown]
 r"""
-One of the four numbers is unlike the others. At this learning rate twelve layers learn with both, and with
-nothing less. Do residual and norm do the same thing, then? Try a smaller learning rate, 0.001, and 100 steps:
+One of the four numbers is unlike the others (a `nan` counts as nothing learned). At this learning rate and in 60
+steps, twelve layers learn with both, and with nothing less. Do residual and norm do the same thing, then? Try a
+smaller learning rate, 0.001, and 100 steps:
 """
 
 
@@ -618,7 +619,7 @@ for name, losses in slow.items():
 # %% [markdown]
 r"""
 Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. The two do
-different things. Without residuals our twelve layers learned at neither rate, perhaps because the tokens are alike.
+different things. With norms alone our twelve layers learned at neither rate, perhaps because the tokens are alike.
 Without norms they can learn, but only in smaller steps. A likely reason: training changes what the lower layers add,
 so the upper layers get inputs of a different size than before. A norm hands every part an input of the size that it
 expects, and larger steps do less harm.
@@ -840,7 +841,7 @@ r"""
 **What goes wrong.**
 
 - *Two calls give two results.* The model is still in training. Forget `model.eval()` before you measure, and what
-  you measure is noisy and too bad.
+  you measure is noisy and usually too bad.
 - *Two right modules disagree.* With dropout on, they do not drop the same numbers. That is why this course sets it to
   0.0 wherever it compares.
 - *Dropout in evaluation.* The argument `dropout_p` of `F.scaled_dot_product_attention` knows no modes; it always
@@ -858,14 +859,15 @@ r"""
 ## Explore
 
 Choose what to measure and how deep to stack. Guess first. Which of the four ways let the features themselves
-grow from layer to layer, and why can they afford to? After how many layers without residuals can you no
+grow from layer to layer, and which of these can afford to? After how many layers without residuals can you no
 longer tell the tokens apart?
 
 <details><summary>An answer</summary>
 
 The two with a residual, because each layer adds something, and nothing is ever divided. With a norm in front
-of every part, the layers do not mind, because they read a copy of the usual size. Without residuals, the
-tokens are nearly the same after four layers, with a norm or without.
+of every part, the layers do not mind, because they read a copy of the usual size; without one they read the grown
+features themselves, and in section 4 they needed smaller steps. Without residuals, the tokens are nearly the same
+after four layers, with a norm or without.
 
 </details>
 """
@@ -922,7 +924,7 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** The derivative of $x + f(x)$ is the identity plus the derivative of $f$. Whatever $f$
 does, one copy of the gradient goes through unchanged; in a chain of $f$ alone, the derivatives are
-multiplied, and with small ones nothing is left after a few layers.
+multiplied, and with small ones next to nothing is left after a dozen layers.
 
 Attention averages tokens. Averages of averages become alike, and after some layers all tokens are nearly the same.
 With the residual, each token keeps what it was, and attention only adds to it; so a layer needs to say only
@@ -969,7 +971,7 @@ Not graded, and harder than they look.
 **Put a layer on trial.** Turn the first two ways of section 3 into your own test. Write `alike(mine, theirs,
 x)`, which makes all parameters of `theirs` random, copies them into `mine`, and returns True only if both
 give the same outputs *and* the same gradients. `try_alike` hands it a correct layer and three broken ones.
-Which of them has the right outputs as long as its parameters are fresh? Which one would pass a test without
+Which of them has the right outputs only as long as its parameters are fresh? Which one would pass a test without
 gradients?
 """
 
@@ -1075,8 +1077,8 @@ to drop nothing is therefore not an evaluation.
 </details>
 
 **Nothing at first.** Write `silent(layer)`, which changes a `TransformerDecoderLayer` so that it returns its
-input unchanged, yet can still learn. Which parameters have to be zero? How many are enough? (GPT-2 starts these
-parameters smaller than the others: lesson 08.)
+input unchanged, yet can still learn. Which parameters have to be zero? How many are enough? (GPT-2 starts the
+weights among them smaller than the others: lesson 08.)
 """
 
 
@@ -1140,9 +1142,10 @@ networks cannot?
 
 <details><summary>An answer</summary>
 
-Without a layer, only its note is missing. All other notes still reach the top, because they are added to the
-same line. In a network without residuals, the next layer would get an input that it has never seen. On our
-three seeds the loss stayed far below guessing, whichever layer was missing; the first ones were missed most.
+Without a layer, its note is missing. All other notes still reach the top, though the layers above the gap write theirs
+from a slightly different line. In a network without residuals, the next layer would get an input of a kind that it has
+never seen. On our three seeds the loss stayed far below guessing, whichever layer was missing; the first ones were
+missed most.
 
 </details>
 """
@@ -1154,7 +1157,7 @@ r"""
 - **Where the parameters are.** The network of GPT-3's layers is four times as wide as the tokens. It holds two
   thirds of a layer's parameters, 1.2 of 1.8 billion; there are 96 layers (Brown et al. 2020).
 - **Who does what.** GPT-2 moved the norm in front and added one at the top (Radford et al. 2019). Llama leaves out
-  the mean and keeps only the division (RMSNorm, lesson 08), and has another network (SwiGLU, Touvron et al. 2023).
+  the mean and the shift (RMSNorm, lesson 08), and has another network (SwiGLU, Touvron et al. 2023).
 - **Both at once.** PaLM computes attention and network side by side, from the same norm, and adds both
   (Chowdhery et al. 2022).
 
@@ -1168,8 +1171,8 @@ W_2^{\mathsf T}, \qquad \operatorname{SiLU}(z) = \frac{z}{1 + e^{-z}}$$
   back; there are no biases
 - $\odot$: feature by feature
 
-Three matrices of two thirds of the width hold as many parameters as two of the full one. So Llama 2 7B has 11,008
-hidden units, where four times its width would be 16,384. Lesson 20 builds it.
+Three matrices of two thirds of the width hold as many parameters as two of the full one. Four times the
+width of Llama 2 7B is 16,384, and two thirds of that are 10,922. It has a little more, 11,008. Lesson 20 builds it.
 """
 
 # %%
@@ -1222,13 +1225,13 @@ r"""
 - Raschka: [*LLMs from scratch*](https://github.com/rasbt/LLMs-from-scratch), code of the book of 2024. Best
   for going on from here, because its chapter 4 stacks such layers into a GPT.
 - He et al.: *Deep Residual Learning for Image Recognition*, 2016,
-  [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Residuals in networks for images: with them, more layers
-  stopped making things worse.
+  [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Networks for images: without residuals, more layers
+  made even the training error worse; with them, networks of over a hundred layers learned well.
 - Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why
   each token is normalised by itself, and not a feature over the batch.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,
   [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and what a warm-up is good for.
-  The theory behind section 4.
+  The theory behind the end of section 4.
 - Dong, Cordonnier, Loukas: *Attention is Not All You Need*, 2021,
   [arXiv:2103.03404](https://arxiv.org/abs/2103.03404). A proof of what attention does to tokens without residuals.
 - He et al.: *Deep Transformers without Shortcuts*, 2023, [arXiv:2302.10322](https://arxiv.org/abs/2302.10322). What
