@@ -25,7 +25,7 @@ code that you wrote part by part, and the formula at its core is the one that yo
 
 **You need** Python, and a little PyTorch: what a tensor is, what `x[i]` and `x.shape` mean.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("loops.softmax")` (and
 likewise for the others) gives one hint at a time.

@@ -17,7 +17,7 @@ You will **build**
 
 **You need** lesson 01, what a matrix product is, and what a class is.
 
-**You spend** about N minutes, half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("matmul.attention")`
 (and likewise for the others) gives one hint at a time.

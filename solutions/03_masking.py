@@ -21,7 +21,7 @@ broken, and the loss itself tells you so. How?
 
 **You need** lesson 02, and a little about Booleans: `&` is *and*, `|` is *or*, `~` is *not*.
 
-**You spend** about N minutes, less than half of them on the exercises, much of the rest on experiments.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("masking.causal_mask")` (and likewise for the others) gives one hint at a time.

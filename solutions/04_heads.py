@@ -19,8 +19,7 @@ the heads will learn to attend to the token before, although it is never told to
 **You need** lessons 02 and 03, and `nn.Linear`. From this lesson on you may use
 `F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`: you have built it.
 
-**You spend** about N minutes, half of them on the exercises, and a little on two written questions. That is two
-sittings: section 4 is a good place for the second to start.
+**You spend** about N minutes. That is two sittings: section 4 is a good place for the second to start.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("heads.split_heads")`
 (and likewise for the others) gives one hint at a time.

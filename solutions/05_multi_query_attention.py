@@ -19,7 +19,7 @@ Then you break a trained model by sharing too much, and repair most of the damag
 **You need** lesson 04: heads, `split_heads`, and the picture with every shape. You may use
 `F.scaled_dot_product_attention`, but not its option `enable_gqa`, because that is what you build.
 
-**You spend** about N minutes, more than half of them on the exercises and the question.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("mqa.MultiQueryAttention")` (and likewise for the others) gives one hint at a time.

@@ -18,7 +18,7 @@ Then you take those two things away, one at a time, and train twelve layers each
 **You need** lessons 03 and 04: the mask conventions, and multi-head attention. From this lesson on you may
 use `nn.MultiheadAttention`, because you have built it.
 
-**You spend** about N minutes, more than half of them on the exercises and the question.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("decoder.feed_forward")` (and likewise for the others) gives one hint at a time.

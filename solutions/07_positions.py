@@ -20,7 +20,7 @@ once, one later, and one keeps most of what it can do.
 
 **You need** lessons 01 to 04: scores, causal masks, heads. You may use `F.scaled_dot_product_attention`.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("positions.apply_rope")` (and likewise for the others) gives one hint at a time.

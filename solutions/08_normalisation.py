@@ -19,7 +19,7 @@ layers on three seeds.
 **You need** lesson 06: residual connections, and the decoder layer. PyTorch's norms may not be used in the
 answers; everything else that you have built may.
 
-**You spend** about N minutes, half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("norms.layer_norm")` (and likewise for the others) gives one hint at a time.

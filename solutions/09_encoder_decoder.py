@@ -21,7 +21,7 @@ right to left?
 **You need** lessons 06 (the layer with cross-attention), 07 (sinusoidal positions) and 08 (post-norm). From
 this lesson on you may use `nn.Transformer` and its layers, but not for the encoder layer. That one you build.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("encoder.shift_right")` (and likewise for the others) gives one hint at a time.

@@ -20,7 +20,7 @@ and compare it with the tokenizer from Hugging Face, trained on the same text.
 
 **You need** Python: lists, dicts, loops, and what `str.encode` does. No earlier lesson is needed.
 
-**You spend** about N minutes, two thirds of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("tokens.train_bpe")`
 (and likewise for the others) gives one hint at a time.

@@ -22,8 +22,7 @@ draw the losses of simpler models, so that you know what a number like 2.0 means
 **You need** lessons 06 and 10: a layer under a causal mask, and what a token is. You may use PyTorch's
 layers and its softmax, but not its cross-entropy in the exercise that builds it.
 
-**You spend** about N minutes, most of them on the exercises. Section 4 is a good place for a second evening
-to start.
+**You spend** about N minutes. Section 4 is a good place for a second evening to start.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("lm.GPT")` (and
 likewise for the others) gives one hint at a time.

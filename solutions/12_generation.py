@@ -20,8 +20,7 @@ In this lesson you will **build**
 randomness comes from outside. Where a random number is needed, it is an argument `u` between 0 and 1, so
 every result can be checked exactly.
 
-**You spend** about N minutes, most of them on the exercises. Section 3 is a good place for a second evening to
-start.
+**You spend** about N minutes. Section 3 is a good place for a second evening to start.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("generation.sample")`
 (and likewise for the others) gives one hint at a time.

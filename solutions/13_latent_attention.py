@@ -25,7 +25,7 @@ with what they keep.
 **You need** lessons 04 and 05: heads, and the cache of keys and values. Section 4 uses rotated keys (lesson
 07), but not their formula. You may use everything in PyTorch.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("mla.MultiheadLatentAttention")` (and likewise for the others) gives one hint at a time.

@@ -23,7 +23,7 @@ one, and find out what a full expert costs.
 
 **You need** the feed-forward layer of lesson 06, and softmax. You may use everything in PyTorch.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("moe.top_k_gate")`
 (and likewise for the others) gives one hint at a time.

@@ -23,8 +23,7 @@ can still look up one thing among many, and which can forget one.
 `F.scaled_dot_product_attention` in exercises 2 and 3, and autograd in exercise 3, you may use everything in
 PyTorch.
 
-**You spend** about N minutes, three fifths of them on the exercises. Section 4 is a good place to start a second
-evening.
+**You spend** about N minutes. Section 4 is a good place to start a second evening.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("fast.merge_attention")` (and likewise for the others) gives one hint at a time.

@@ -23,8 +23,8 @@ fool yourself with a test.
 
 **You need** lessons 03 (padding) and 11 (a language model). You may use PyTorch's own layers.
 
-**You spend** about N minutes, most of them on the exercises. Section 3 begins a new subject, series of numbers,
-and is a good place to start a second evening.
+**You spend** about N minutes. Section 3 begins a new subject, series of numbers, and is a good place to start a
+second evening.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("tasks.masked_mean")` (and likewise for the others) gives one hint at a time.

@@ -23,7 +23,7 @@ how far it drifts. At the end it learns without any pairs, from answers that a p
 **You need** lesson 11 (a language model and its loss). You may use PyTorch's cross-entropy, as in every
 lesson from 12 on.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("preferences.dpo_loss")` (and likewise for the others) gives one hint at a time.

@@ -20,7 +20,7 @@ file to the last token. In this lesson you will **build**
 **You need** lessons 05, 06, 07 and 12. Your own answers to lessons 07, 08, 10, 11 and 12 (positions, norms,
 the tokenizer, the loss and the sampling) are taken from their notebooks, if they are next to this one.
 
-**You spend** about N minutes, most of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("llama.swiglu")` (and
 likewise for the others) gives one hint at a time.

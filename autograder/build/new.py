@@ -239,7 +239,7 @@ What you will **build**, and what you will be able to explain afterwards.
 
 **You need** the lessons before this one.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("$id")` (and likewise for the others) gives one hint at a time.
