@@ -7,10 +7,9 @@ which *saw* was meant, because you read the words around it. A network starts wi
 *saw*, whatever the sentence. How can one list become two meanings?
 
 **Attention** does it: every token takes something from the others, and most from those that concern it most.
-The models behind today's chatbots, GPT and Llama among them, are built on this one step. It is short enough to
-write with two loops.
+GPT and Llama, models behind chatbots, are built on this step. It is short enough to write with two loops.
 
-In this lesson you will **build** it with nothing but Python loops, so that no step hides inside a library
+In this lesson you will **build** it from loops, sums and exponentials, so that no step hides inside a library
 call:
 
 1. score every pair of tokens with a dot product,
@@ -20,8 +19,8 @@ call:
 
 At the end we try it on *saw*. It will fail, in a way that tells us what lesson 02 has to add.
 
-This is where the road leads. In lesson 20 a real language model, trained by others, answers you. It runs on
-code that you wrote part by part, and the formula at its core is the one that you build today.
+This is where the road leads. In lesson 20 a real language model, trained by others, answers you. You will have
+written its main parts yourself, and the formula at its core is the one that you build today.
 
 **You need** Python, and a little PyTorch: what a tensor is, what `x[i]` and `x.shape` mean.
 
@@ -117,9 +116,9 @@ $$a \cdot b = |a| \, |b| \cos\theta$$
   score is twice as large.
 
 The angle says *whether* two tokens agree, the lengths say *how much that counts*. We could divide by the
-lengths and keep only the angle (the **cosine similarity**). Attention keeps the lengths. A long key then has a large
-score with every query that points its way, and a short key in the same direction a smaller one. Length gives training
-one more way to mark a token as important.
+lengths and keep only the angle (the **cosine similarity**). Attention keeps the lengths. A long key then has a larger
+score with every query that points its way than a short key in the same direction. Length gives training one more way to
+mark a token as important.
 """
 
 # %%
@@ -157,7 +156,7 @@ and the column of *cat*: -4.
 </details>
 
 **Why this score?** Bahdanau et al. (2015), who brought attention to translation, scored each pair with a small
-separate network. A dot product has no parameters and costs little, and lesson 02 will compute all of them as
+network. A dot product has no parameters and costs little, and lesson 02 will compute all of them as
 one matrix product. Its price is that long vectors make large scores. Section 4 deals with that.
 
 ### Exercise: `dot_product_scores`
@@ -277,7 +276,7 @@ print("inf/inf =", (torch.tensor(math.inf) / torch.tensor(math.inf)).item())
 
 # %% [markdown]
 r"""
-A score of 89 is not exotic. Long vectors reach it on an ordinary day. Fortunately, you can subtract any number
+A score of 89 is nothing unusual: long vectors reach it easily. Fortunately, you can subtract any number
 $c$ from all scores of a row. Every exponential shrinks by the same factor $e^{c}$, which cancels:
 
 $$\frac{e^{s_j - c}}{\sum_m e^{s_m - c}} = \frac{e^{-c}\, e^{s_j}}{e^{-c} \sum_m e^{s_m}}
@@ -346,7 +345,7 @@ figures.weights(softmax(scores / 2), tokens, title="Which token attends to which
 
 # %% [markdown]
 r"""
-This is the **attention matrix**. Read it row by row. *Saw* attends almost only to itself. Both rows of *the* are
+This is the **attention matrix**. Read it row by row. *Saw* attends mostly to itself. Both rows of *the* are
 the same, as they must be, because two tokens with the same numbers have the same scores.
 
 ## 3. A weighted average
@@ -424,8 +423,8 @@ r"""
   tensors should return them as they were.
 
 **See it run.** Here is a test worth remembering. With the identity matrix as values, the output *is* the matrix of
-weights. It lets you look into any attention that takes the values from you, even one inside a library that hides its
-weights.
+weights. It lets you look into any attention that averages your values as they are, even one inside a library that hides
+its weights.
 """
 
 # %%
@@ -447,8 +446,8 @@ Look at what softmax does to the same row of scores when they are multiplied fir
 all](../images/softmax_scale.svg)
 
 The smaller the scores, the closer the output is to a plain average. Scores that lie far apart make softmax pick one
-winner. We say that it **saturates**. Then the weights hardly move when the scores move a little, so the gradient is
-nearly zero, and what does not move cannot learn.
+winner. We say that it **saturates**. Then the weights hardly move when the scores move a little, so the gradient
+through softmax is nearly zero, and learning may stall.
 
 How large are scores, then? Call the width of queries and keys $d_k$, and let their entries be random and independent,
 with mean 0 and variance 1. By hand for $d_k = 2$: let every entry be 1 or -1, each with the same chance. Then each of
@@ -463,9 +462,9 @@ print("possible scores:", possible, " variance:", sum(s**2 for s in possible) / 
 # %% [markdown]
 r"""
 That is the general rule. Each product has mean 0 and variance 1, the variances of independent terms add, so
-**a dot product of width $d_k$ has variance $d_k$**. Its typical size is the square root of that, $\sqrt{d_k}$.
+**a dot product of such vectors has variance $d_k$**. Its typical size is the square root of that, $\sqrt{d_k}$.
 
-Does it hold for numbers other than 1 and -1, and what does it do to learning? Let us measure it. For each width
+Does it hold for numbers other than 1 and -1, and what does it do to the gradient? Let us measure it. For each width
 we take 2000 random queries with 16 random keys each, all entries drawn from a normal distribution. Then we take
 the gradient of a weighted average of random numbers with respect to the scores.
 """
@@ -519,7 +518,7 @@ The variance of a raw score is the width itself, up to chance. At $d_k = 1024$ t
 0.96 on average, and the gradient that gets through has shrunk from 0.290 at width 4 to 0.043. Divided by
 $\sqrt{d_k}$, the scores keep variance 1 at every width, and weights and gradients hardly change.
 
-That is the whole secret of the scale. Our tokens have $d_k = 4$ features, and $\sqrt{4} = 2$, hence the half.
+That is the reason for the scale. Our tokens have $d_k = 4$ features, and $\sqrt{4} = 2$, hence the half.
 
 **The formula.** Give the three roles of a token their names. What it looks for is its **query**, what it can
 be found by is its **key**, what it passes on is its **value**. **Attention** makes one output per query:
@@ -595,7 +594,7 @@ figures.table(output, tokens, FEATURES, title="Each token after attention")
 
 # %% [markdown]
 r"""
-Compare with the table at the beginning. *Dog* has become a little less of a dog. Its *pet* went from 1 to
+Compare with the table at the beginning. *Dog* has become less of a dog. Its *pet* went from 1 to
 0.43, because it has attended to *cat*. *Saw* is still mostly *saw*, and the two *the* still agree.
 
 Is it right? The check says so. Ask PyTorch as well, whose own attention is one call:
@@ -829,12 +828,12 @@ def one_pass(pairs):
 
 ## In practice
 
-- **The same formula.** The original Transformer uses heads of width 64, GPT-3 175B and Llama 2 of width 128
+- **The same formula.** The original Transformer uses heads of width 64, GPT-3 175B and Llama 2 7B of width 128
   (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). They divide their scores by 8 and by about
   11.3.
 - **The largest score is subtracted in libraries, too.** `torch.softmax` does it for you. In float16 it matters even
-  more, because its largest number is 65504, so the exponential of 12 is already infinite. (bfloat16, the other
-  16-bit format, reaches as far as float32.)
+  more, because its largest number is 65504, so the exponential of 12 is already infinite. (bfloat16, another
+  16-bit format, reaches about as far as float32.)
 - **The matrix grows with the square.** Every token attends to every token, so 4096 tokens make 16.8 million scores, for
   every head of every layer. Twice as many tokens, four times as many scores.
 """
@@ -859,8 +858,9 @@ r"""
 - Alammar: [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/), 2018. The whole
   model in pictures, one box at a time. Best as a map of where this course is going.
 - Sanderson (3Blue1Brown): [*Attention in transformers,
-  step-by-step*](https://www.3blue1brown.com/lessons/attention), 2024. Meaning as a direction, and attention as
-  what turns it. Best for seeing it move.
+  step-by-step*](https://www.3blue1brown.com/lessons/attention), 2024. Meaning as a direction (here and in
+  lesson 02 it is a point), and attention as what moves a word there. Best for seeing it move; it draws one *column* per
+  query.
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
   Section 3.2.1 has today's formula, and a footnote the argument for the scale.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
@@ -874,10 +874,12 @@ r"""
   Networks*](https://distill.pub/2016/augmented-rnns/), Distill 2016. Attention as a soft, differentiable
   lookup, with moving pictures.
 - Milakov, Gimelshein: *Online normalizer calculation for softmax*, 2018,
-  [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). Softmax in one pass, and what it saves.
+  [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). The largest score and the sum in one
+  pass, and what that saves.
 - The models named under "In practice": Brown et al. 2020,
   [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Touvron et al. 2023,
-  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288).
+  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2; its 7B model has the heads of the first one's, table 2
+  of [arXiv:2302.13971](https://arxiv.org/abs/2302.13971)).
 
 **Next:** in lesson 02 the loops disappear, the numbers stay, and the tokens learn what to look for.
 """

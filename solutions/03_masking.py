@@ -433,8 +433,8 @@ r"""
   worth.
 - *The vectors of hidden tokens are set to zero.* This is the same mistake in another place, because a key of
   zeros scores 0.
-- *The mask is added to the scores.* True counts as 1 and False as 0, so every key is attended to, the
-  allowed ones a little more.
+- *The mask is added to the scores.* True counts as 1 and False as 0, so every key is attended to, and
+  being allowed is only a lead of 1.
 - *Right without fully masked queries, `nan` with them.* Where does the first `nan` appear? Print the weights.
 - *The right output, `nan` gradients.* Either the `nan` was removed too late, after the values had come in, or
   $-\infty$ was added.
@@ -533,7 +533,7 @@ facts_about_masking(examined)
 r"""
 Read it row by row:
 
-- **0** leaks with ordinary scores, $-100$ as soon as the real scores are low.
+- **0** leaks with ordinary scores, $-100$ as soon as all real scores are low.
 - **$-10^9$** does not leak here, and you will meet it in *The Annotated Transformer*. But float16 ends at 65,504,
   so there it is an error (`torch.finfo(scores.dtype).min` is a way out). What is more, a fully masked query
   silently gets the average of all that it must *not* attend to, here a third of each key. No `nan` warns you.
@@ -625,7 +625,7 @@ r"""
 
 - *Or instead of and.* Then a query needs only one of two permissions.
 - *Rows instead of columns.* Padding hides what is attended *to*, the keys, which are the last axis. On the
-  wrong axis, padding tokens may not attend, and every token may attend to padding.
+  wrong axis, padding tokens may not attend, but may be attended to.
 - *An error for two sentences of five tokens, silently wrong for five of five.* Without the new axes, $(B, N)$
   lines up with $(N, N)$ as soon as $B = N$. Then the length of *sentence* 2 masks *row* 2 of every sentence.
   Test with different sizes, then with equal ones.
@@ -651,7 +651,7 @@ print("  with no mask:        ", torch.allclose(unmasked[1, :3], alone, atol=1e-
 r"""
 Here the causal mask is enough by itself. The padding tokens come *after* the real ones, so it hides them from
 every real token. That is why a missing padding mask can go unnoticed for a long time. Put the padding in
-*front*, as models do when they write several texts at once, and it shows.
+*front*, as one does to let a model write several texts at once (lesson 12), and it shows.
 
 Padding in front also makes fully masked queries:
 """
@@ -708,7 +708,7 @@ figures.attention_maps(maps, tokens, title=title, note=note, framed=framed)
 r"""
 If the weights are zeroed after softmax, those above the diagonal are zero, every single one. Yet the framed
 cells are not, because the future comes in through the total of softmax. Only the mask before softmax keeps it
-out. (The numbers are halved to fit the colours.)
+out. (The numbers are halved, so that nearly all fit the colours, which end at 1.)
 
 Here is the same test without any calculus. Change *cat* to *saw* and see which outputs move.
 """
@@ -734,7 +734,7 @@ same. A test with one changed token can miss a leak; the Jacobian above has foun
 
 </details>
 
-## 6. A task that proves the mask
+## 6. A task that tests the mask
 
 Now let a model try to cheat. Each sequence has six random symbols, then the same six in reverse. The task is to
 predict each next symbol.
@@ -742,8 +742,8 @@ predict each next symbol.
 - In the *first half* nothing can be known. There are eight symbols, so guessing has a loss of $\ln(8) = 2.08$.
 - In the *second half* everything can be known, by attending to the mirrored position. The loss can be 0.
 
-A model with a correct causal mask must reach these two numbers, no more and *no less*. A lower loss in the first
-half is not a better model. It is a leak.
+A model that has learned the task with a correct causal mask has these two losses, no more and *no less*. A lower loss
+in the first half is not a better model. It is a leak.
 """
 
 # %%
@@ -891,7 +891,7 @@ r"""
 
 In the second half every answer but the last is in *two* positions: in the next one, where it must not be seen, and
 in the mirrored one of the first half, which is allowed. During training both were visible, and nothing asked the model
-to prefer the mirrored one; for several symbols it attended to the next one.
+to prefer the mirrored one; for some symbols it attended to the next one.
 
 When it writes, that position does not exist yet, and softmax divides the attention among what is left. If the
 mirrored position was second in line, it now gets nearly everything, and the symbol is right all the same. If
@@ -920,7 +920,8 @@ the first half attends straight to what it is supposed to predict, either at the
 the second half.
 
 **To take away.** A loss that is too good is a symptom of a leaking mask. Build yourself a task
-whose best possible loss you know, and be suspicious on *both* sides of it.
+whose best possible loss you know, and be suspicious on *both* sides of it. It shows a leak only if training has found
+it. The tests of section 5 need no training.
 
 ## Explore
 
@@ -1016,8 +1017,8 @@ remaining weights do not add up to 1, so the output is too small; and they depen
 information about the future leaks into the output and its gradient although no hidden value is ever added.
 
 A hidden key must contribute nothing to the total, and the exponential is zero only at $-\infty$. A score of
-0 contributes 1, as much as any neutral token. A number like $-100$ works only as long as all allowed scores
-are far above it.
+0 contributes 1, as much as any neutral token. A number like $-100$ works only as long as the largest
+allowed score is far above it.
 
 Dividing again by what is left is the same on paper, because the common total cancels. On a computer it can
 fail. If a hidden score is larger than the allowed ones by about a hundred, the allowed weights underflow to 0
@@ -1184,10 +1185,10 @@ row is fully masked, gets zeros, and does no harm.)
   token can come from up to 131,040 tokens back (in round numbers in Jiang et al. 2023). Its next version (v0.2) has
   no window; gpt-oss and Gemma 3 have one in some layers only (lesson 05).
 - **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
-  Code that computes block by block skips the blocks above the diagonal altogether.
+  Code that computes block by block can skip the blocks above the diagonal altogether.
 - **Masks take memory as well.** A causal mask for 4096 tokens, one byte per Boolean, takes 16 MiB, the same for
-  every sentence of a batch. Combined with the padding of eight sentences it takes 128 MiB. So
-  `F.scaled_dot_product_attention` has `is_causal=True`, which needs no mask at all. According to its
+  every sentence of a batch. Combined with the padding of eight sentences it takes 128 MiB. With
+  `is_causal=True`, `F.scaled_dot_product_attention` needs no mask at all. According to its
   documentation, it must not be combined with a padding mask; padding at the end makes one unnecessary (section
   4).
 """
