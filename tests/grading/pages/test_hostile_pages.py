@@ -102,13 +102,15 @@ def test_a_picture_that_a_browser_cannot_hold_is_left_out(tmp_path):
 ROWS = "||||||\n|-|-|-|-|-|\n" + "|a|a|a|a|a|\n" * 1500
 RULES = [code_cell("<hr>" * 20_000) for _ in range(9)]
 TABLES = [new_markdown_cell(ROWS) for _ in range(9)]
+DENSE = [new_code_cell("a+" * 9_000 + "a") for _ in range(20)]
+LONG = [new_code_cell("a+" * 15_000 + "a") for _ in range(20)]
 MANY = {
     "tags": RULES,
     "colours": [new_code_cell("1", outputs=[new_output("stream", text="\x1b[31ma" * 20_000)] * 5)],
     "lines": [new_code_cell("1", outputs=[new_output("stream", text="a\n" * 20_000)] * 9)],
     "tables": TABLES,
-    "code": [new_code_cell("a+" * 9_000 + "a") for _ in range(20)],
-    "long code": [new_code_cell("a+" * 15_000 + "a") for _ in range(20)] + TABLES,
+    "code": DENSE,
+    "long code": LONG + TABLES,
 }
 
 
