@@ -434,17 +434,17 @@ for name, runs in lines.items():
 seen = " ".join(f"{loss_per_character(model, False):.3f}" for model, _ in readers["with the mask"])
 print(f"with the mask, tested without it: {seen}")
 title = "Reading: the surprise at unseen documents"
-rival = {"counts of four characters": four, "counts of twelve": twelve}
+rival = {"counts of twelve characters": twelve}
 figures.curves(lines, SHOWN, title=title, ylabel="loss per character", reference=rival)
 
 # %% [markdown]
 r"""
-Read the last numbers of the first two lines, seed by seed, and then the distance from both to the dotted lines. Twelve
-characters, the lower one, bring a table most of the way to the models, which see everything before. The model with the
-mask learns from fewer pairs of tokens, and never sees a neighbour that has nothing to do with it. In our run it ends
-lower on every seed, by less than a hundredth. (So it did on two more seeds that we tried.) The third line is a trap.
-The same models look worse than those without the mask if they are tested *without* it: no text in their training ever
-saw a separator in front.
+Read the last numbers of the first two lines, seed by seed, and then the distance from both to the dotted line. A table
+of four characters stays far behind; one of twelve comes most of the way to the models, which see everything before. The
+model with the mask learns from fewer pairs of tokens, and never sees a neighbour that has nothing to do with it. In our
+run it ends lower on every seed, by less than a hundredth. (So it did on two more seeds that we tried.) The third line
+is a trap. The same models look worse than those without the mask if they are tested *without* it: no text in their
+training ever saw a separator in front.
 
 Others disagree on how much the mask buys. Karpathy tried it in *nanochat*, with 16 layers: the loss fell in its fourth
 digit, and he left the mask out (`dev/LOG.md`, January 2026). Grattafiori et al. (2024) found that it mattered little in
@@ -1054,11 +1054,11 @@ some up and some down (*add* by more, with its few questions). Such noise is as 
 
 Then look for what the rewards have bought. In our run the drawn answers move by three to five hundredths, up on two
 seeds and down on one. Imitation learns from its own attempts, too, but only from the right ones, and gains five
-hundredths at best. More teaching needs no attempts at all, takes less time, and is far ahead of both on drawn answers.
-So with this model, this rate and so few rounds the honest report is: rewards bought a few hundredths at best, and not
-on every seed. On school mathematics, with ten thousand times as many parameters, Shao et al. (2024) found that rewards
-went further than imitation, though theirs came from a learned judge. Raschka (*reasoning-from-scratch*, chapter 6)
-checks answers as you do, on a model of six hundred million parameters: within fifty steps its share of right answers
+hundredths at best. More teaching needs no attempts at all, takes about as long, and is far ahead of both on drawn
+answers. So with this model, this rate and so few rounds the honest report is: rewards bought a few hundredths at best,
+and not on every seed. On school mathematics, with ten thousand times as many parameters, Shao et al. (2024) found that
+rewards went further than imitation, though theirs came from a learned judge. Raschka (*reasoning-from-scratch*, chapter
+6) checks answers as you do, on a model of six hundred million parameters: within fifty steps its share of right answers
 rises from 15 to 47 per cent. With a penalty it rises to 33, and fifty steps later it is nearly 0. What the small
 penalty does here, we did not test.
 
@@ -1412,7 +1412,6 @@ album |= {name: stages[name][0] for name in ("rewards", "imitation", "more teach
 album["hacked"] = hacked[0][0]
 for kind in world.KINDS:
     of_kind = [number for number, one in enumerate(tests) if one[0] == kind]
-    # Of each kind, the question on which the stages differ most.
     number = max(of_kind, key=lambda k: len({tested(model)[k] for model in album.values()}))
     print(f"{tests[number][1]}   (right: {tests[number][2]})")
     for name, model in album.items():
