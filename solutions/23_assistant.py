@@ -1050,7 +1050,7 @@ r"""
 There are two tables because there are two questions. The first gives the model's *likeliest* answer a point, the second
 a *drawn* one. A reward is meant to make right answers likelier among those that are drawn. It changes the likeliest one
 only where another answer overtakes it. Compare the first two rows of the first table: shares move by up to ten points,
-some up and some down (*add* by more, with its few questions). Such noise is as large as any gain.
+some up and some down (*add* by more, with its few questions). Such noise is as large as any gain from rewards.
 
 Then look for what the rewards have bought. In our run the drawn answers move by three to five hundredths, up on two
 seeds and down on one. Imitation learns from its own attempts, too, but only from the right ones, and gains five
@@ -1058,9 +1058,9 @@ hundredths at best. More teaching needs no attempts at all, takes about as long,
 answers. So with this model, this rate and so few rounds the honest report is: rewards bought a few hundredths at best,
 and not on every seed. On school mathematics, with ten thousand times as many parameters, Shao et al. (2024) found that
 rewards went further than imitation, though theirs came from a learned judge. Raschka (*reasoning-from-scratch*, chapter
-6) checks answers as you do, on a model of six hundred million parameters: within fifty steps its share of right answers
-rises from 15 to 47 per cent. With a penalty it rises to 33, and fifty steps later it is nearly 0. What the small
-penalty does here, we did not test.
+6) lets a program check the answers, as you do, on a model of six hundred million parameters: within fifty steps its
+share of right answers rises from 15 to 47 per cent. With a penalty it rises to 33, and fifty steps later it is nearly
+0. What the small penalty does here, we did not test.
 
 The curves say what happened meanwhile. The **entropy** tells how unsure the model is, the **KL** how far it has gone
 from its start. What should alarm you is an entropy near 0, since answers that are all alike teach nothing, or a KL that
