@@ -2,7 +2,7 @@
 r"""
 # 23 Your own assistant: what can it do, and how sure are you?
 
-Tonight you make a small language model from nothing. It begins with random letters. It reads texts, learns to answer
+Tonight you make a small language model from nothing. It begins with random tokens. It reads texts, learns to answer
 questions, and is then rewarded for right answers. At the end you will be able to say how often it is right, between
 which two numbers the truth probably lies, and which of the steps bought anything at all.
 
@@ -344,10 +344,11 @@ r"""
 - *The causal half forgotten.* Within a document, too, no token sees a later one.
 
 **See it run.** Train three models with the mask and three without, on the same rows. What counts is how well
-they predict *unseen* documents, each by itself. The rival is a table that counts which character follows each
-four characters, as in lesson 11. Losses are per character, since a loss per token depends on how much text a token
-holds. Then a table of characters and a model of tokens could not be compared, nor could two tokenizers. (*nanochat*
-reports bits per byte for the same reason.)
+they predict *unseen* documents, each by itself behind a separator. A model is tested as it was trained: with the mask,
+no token of a text sees that separator, which belongs to the document before. The rivals are tables that count which
+character follows each four characters, or each twelve, as in lesson 11. Losses are per character, since a loss per
+token depends on how much text a token holds. Then a table of characters and a model of tokens could not be compared,
+nor could two tokenizers. (*nanochat* reports bits per byte for the same reason.)
 """
 
 # %%
@@ -358,12 +359,15 @@ longest = max(map(len, unseen_ids))
 alone = torch.tensor([row + [BETWEEN] * (longest - len(row)) for row in unseen_ids])
 following = torch.tensor([row[1:] + [-100] * (longest - len(row)) for row in unseen_ids])
 n_characters = sum(len(text) + 1 for text in unseen)
+# The separator in front belongs to the document before: with the mask, no token of a text sees it.
+hidden = document_mask((torch.arange(longest - 1) > 0).long()[None])
 
 
-def loss_per_character(model):
+def loss_per_character(model, masked):
     """The surprise at a character of unseen documents, each read by itself."""
     with torch.no_grad():
-        loss = next_token_loss(model(alone[:, :-1]), following.to(device)).item()
+        logits = model(alone[:, :-1], hidden if masked else None)
+        loss = next_token_loss(logits, following.to(device)).item()
     return loss * int((following != -100).sum()) / n_characters
 
 
@@ -386,9 +390,13 @@ def counted(n, seen, tested):
     return total / sum(len(text) - n for text in tested)
 
 
-marked = ["    " + text + "\n" for text in texts], ["    " + text + "\n" for text in unseen]
-four = counted(4, *marked)
-print(f"counts of one character: {counted(1, *marked):.2f}, of four: {four:.2f}")
+def counts_of(n):
+    """`counted`, with n spaces before each text, so that its first characters count as well."""
+    return counted(n, *([" " * n + text + "\n" for text in part] for part in (texts, unseen)))
+
+
+four, twelve = counts_of(4), counts_of(12)
+print(f"counts of one character: {counts_of(1):.2f}, of four: {four:.2f}, of twelve: {twelve:.3f}")
 
 # %%
 PRE = 200  # steps of eight rows
@@ -403,7 +411,7 @@ def pretrained(seed, masked):
     with limited_threads(1):  # products this small are no faster on two threads
         for step in track(range(PRE + 1)):
             if step in SHOWN:
-                losses.append(loss_per_character(model))
+                losses.append(loss_per_character(model, masked))
             rows = torch.randint(len(ids), (8,), generator=draws)
             optimizer.param_groups[0]["lr"] = learning_rate(step, PRE // 10, PRE + 1, 0.005)
             mask = document_mask(document[rows])[..., :-1, :-1] if masked else None
@@ -423,18 +431,25 @@ lines = {name: [losses for _, losses in runs] for name, runs in readers.items()}
 for name, runs in lines.items():
     ends = " ".join(f"{run[-1]:.3f}" for run in runs)
     print(f"{name:13s} loss per unseen character, three seeds: {ends}")
+seen = " ".join(f"{loss_per_character(model, False):.3f}" for model, _ in readers["with the mask"])
+print(f"with the mask, tested without it: {seen}")
 title = "Reading: the surprise at unseen documents"
-rival = {"counts of four characters": four}
+rival = {"counts of twelve characters": twelve}
 figures.curves(lines, SHOWN, title=title, ylabel="loss per character", reference=rival)
 
 # %% [markdown]
 r"""
-Read the last numbers of the two lines, seed by seed, and then the distance from both to the dotted line. The table
-sees four characters, and the models see everything before. The model with the mask must learn from fewer pairs of
-tokens, and never sees a neighbour that has nothing to do with it; it is judged on documents that stand alone, just as
-it was trained. Even so, the mask buys nothing in our run: on every seed the model *without* it ends lower. Rows of 64
-tokens hold three or four documents, and two hundred steps are few. Grattafiori et al. (2024) found that the mask
-mattered little in ordinary pre-training, and much for very long rows.
+Read the last numbers of the first two lines, seed by seed, and then the distance from both to the dotted line. A table
+of four characters stays far behind; one of twelve comes most of the way to the models, which see everything before. The
+model with the mask learns from fewer pairs of tokens, and never sees a neighbour that has nothing to do with it. In our
+run it ends lower on every seed, by less than a hundredth. (So it did on two more seeds that we tried.) The third line
+is a trap. The same models look worse than those without the mask if they are tested *without* it: no text in their
+training ever saw a separator in front.
+
+Others disagree on how much the mask buys. Karpathy tried it in *nanochat*, with 16 layers: the loss fell in its fourth
+digit, and he left the mask out (`dev/LOG.md`, January 2026). Grattafiori et al. (2024) found that it mattered little in
+ordinary pre-training, and much for very long rows; Zhao et al. (2024), with more than a billion parameters, found a
+clear gain.
 """
 
 # %% [markdown]
@@ -449,7 +464,8 @@ def goes_on(model, seed, n=32, ids=(BETWEEN,)):
     draws, ids = torch.Generator().manual_seed(seed), list(ids)
     for _ in range(n):
         with torch.no_grad():
-            logits = model(torch.tensor([ids]))[:, -1].cpu()
+            hidden = document_mask((torch.arange(len(ids)) > 0).long()[None])
+            logits = model(torch.tensor([ids]), hidden)[:, -1].cpu()
         token = sample(logits, torch.rand(1, generator=draws)).item()
         if token == BETWEEN:
             break
@@ -471,8 +487,8 @@ matter. It continues texts, and answers nobody.
 ## 2. How are many questions answered at once?
 
 **The question.** Answers are written token by token, and each token needs a call of the model. Sixty questions in one
-call cost far less than sixty calls. But they differ in length, and each row must be continued at *its* end. Where
-does the padding go?
+call cost less than sixty calls. But they differ in length, and each row must be continued at *its* end. Where does the
+padding go?
 
 On the left. Then all prompts end in the same column, and the next token of every row goes into the next one. A
 mask hides the padding, and positions are counted from each prompt's first token:
@@ -611,7 +627,8 @@ import copy
 from functools import cache
 
 examples = world.questions(320, seed=3)
-tests = world.questions(160, seed=4, held_out=True)  # never asked in training
+# Never asked in training, though the texts tell most of the answers to repeat, sort and add.
+tests = world.questions(160, seed=4, held_out=True)
 longer = world.questions(160, seed=5, more=1, held_out=True)
 how_many = Counter(kind for kind, _, _ in tests)
 print("different questions to test with:", dict(how_many))
@@ -681,7 +698,7 @@ def born(seed):
 # %% [markdown]
 r"""
 One conversation, token by token: on the left what the model reads, on the right what it is taught to say next. Where
-there is a dot, it is taught nothing. (*nanochat* prints its conversations in two colours for the same purpose: look at
+there is a dot, it is taught nothing. (*nanochat* has a function that prints conversations in two colours: look at
 your targets before you train on them.)
 """
 
@@ -721,6 +738,9 @@ def table(stages):
 
 
 table(stages)
+print("loss per unseen character, three seeds:")
+for name, models in stages.items():
+    print(f"{name:18s}", " ".join(f"{loss_per_character(model, True):.2f}" for model in models))
 
 # %%
 for number, (_, question, answer) in enumerate(tests[:8]):
@@ -734,13 +754,17 @@ Read the table by columns. *Has read* answers nothing: it has never seen a conve
 assistant. After three hundred steps, all four kinds of question get some right answers, and the wrong ones printed
 above mostly have the right *form*.
 
-Now compare the last two rows. Did it help to have read? The second model starts from random numbers, and sees the
-same examples for as long. In our run it does better with *repeat*, *sort* and *whose* on every seed; with *add*, of
-which few questions are held out, neither is ahead on all three. (Three seeds are few: on two others that we tried,
-the model that had read was ahead with *sort*, by one question.) So here, having read is no help that can be relied
-on. A network that goes on from what it has learned can end worse than one that starts afresh (Ash and Adams 2020
-measured that on images). This says nothing about large models, which read far more. What reading buys here is in the
-cell at the end of section 1: a model that was only taught answers has never seen a story.
+Now compare the two models that were taught. Did it help to have read? The second one starts from random numbers, and
+sees the same examples for as long. In our run it does better with *repeat*, *sort* and *whose* on every seed; with
+*add*, of which few questions are held out, neither is ahead on all three. (Three seeds are few: on two others that we
+tried, the model that had read was ahead with *sort*, by one question.) So here, having read is no help that can be
+relied on. A network that goes on from what it has learned can end worse than one that starts afresh (Ash and Adams 2020
+measured that on images). Where a model is larger and has read more, it can be otherwise: with a thousand times as many
+parameters, Radford et al. (2018) lost 15 points of their mean score without the reading.
+
+Nor does the model keep its stories. Read the last three lines: teaching at this rate raises its loss per character from
+half that of the counts of four characters to more than twice that. It has learned to answer, and forgotten what it had
+read.
 """
 
 # %% [markdown]
@@ -749,8 +773,8 @@ This is a good place to stop for today.
 
 ## 3. What if you can only say whether an answer is right?
 
-**The question.** There are 320 examples with answers, and no more. But there are questions without end, and a
-program can *check* an answer. How can the model learn from its own attempts?
+**The question.** There are 320 examples with answers, and no more. But there are more questions, and a program can
+*check* an answer. How can the model learn from its own attempts?
 
 As in lessons 17 and 18, the model draws a **group** of answers to each question. An answer that does better than
 its group gets a positive **advantage**, and all of its tokens become likelier; the others become less likely. A
@@ -762,8 +786,8 @@ For a bad one it is flat below 0.8 and falls without a bound above](../images/cl
 
 Two things are new. The mean runs over **all tokens** of the batch, so that a token of a long answer counts as much as
 one of a short answer. And the two bounds may differ: a higher upper bound lets rare tokens grow (Yu et al. 2025). A
-**penalty** for leaving the model as it was is meant to keep the rest of its language alive. It is estimated from the
-tokens that were drawn, and is never negative.
+**penalty** for leaving the model as it was is meant to keep what else it can do. (Here that is little: its stories are
+forgotten already.) It is estimated from the tokens that were drawn, and is never negative.
 
 By hand: a token with the advantage 1 and the ratio 1.5 counts 1.2, one with the ratio 0.5 counts 0.5. With the
 advantage -1 they count -1.5 and -0.8. For the penalty: a token that the reference finds $e^{0.5}$ times as
@@ -869,8 +893,8 @@ r"""
 - *A mean for each answer first.* Then a token of a long answer counts less, and long wrong answers cost little.
 - *Multiplying by the mask at the end.* NaN times 0 is NaN.
 - *The smaller of the two forgotten.* The clipped gain alone lets a ratio that went the wrong way stay there.
-- *The plain difference as a penalty.* Its mean estimates the same thing, but single tokens can be negative, and its
-  gradient is not the one that you want.
+- *The plain difference as a penalty.* Its mean estimates the same thing, but single tokens can be negative, and on the
+  model's own answers its gradient is 0 on average: it holds nothing back.
 
 **See it run.** Before anything is trained, look at what a round learns from. Here are four questions with the
 answers that the taught model draws to each, the most frequent first, and what your `group_advantages` makes of them:
@@ -1023,23 +1047,29 @@ for name in compared:
 
 # %% [markdown]
 r"""
-There are two tables because there are two questions. The first gives the model's *likeliest* answer a point, the
-second a *drawn* one. A reward makes right answers likelier among those that are drawn. It changes the likeliest one
-only where another answer overtakes it.
+There are two tables because there are two questions. The first gives the model's *likeliest* answer a point, the second
+a *drawn* one. A reward is meant to make right answers likelier among those that are drawn. It changes the likeliest one
+only where another answer overtakes it. Compare the first two rows of the first table: shares move by up to ten points,
+some up and some down (*add* by more, with its few questions). Such noise is as large as any gain from rewards.
 
-Then look for what the rewards have bought. In our run the drawn answers move by one or two hundredths, up on one seed
-and down on two. Imitation learns from its own attempts, too, but only from the right ones, and gains a few hundredths
-at best. More teaching needs no attempts at all, takes less time, and is far ahead of both on drawn answers. So with
-this model, this rate and so few rounds the honest report is: rewards bought nothing that three seeds can show. Shao
-et al. (2024) found that rewards go further than imitating right answers on school mathematics, with a far larger
-model.
+Then look for what the rewards have bought. In our run the drawn answers move by three to five hundredths, up on two
+seeds and down on one. Imitation learns from its own attempts, too, but only from the right ones, and gains five
+hundredths at best. More teaching needs no attempts at all, takes about as long, and is far ahead of both on drawn
+answers. So with this model, this rate and so few rounds the honest report is: rewards bought a few hundredths at best,
+and not on every seed. On school mathematics, with ten thousand times as many parameters, Shao et al. (2024) found that
+rewards went further than imitation, though theirs came from a learned judge. Raschka (*reasoning-from-scratch*, chapter
+6) lets a program check the answers, as you do, on a model of six hundred million parameters: within fifty steps its
+share of right answers rises from 15 to 47 per cent. With a penalty it rises to 33, and fifty steps later it is nearly
+0. What the small penalty does here, we did not test.
 
 The curves say what happened meanwhile. The **entropy** tells how unsure the model is, the **KL** how far it has gone
-from its start, and the share of tokens outside the bounds how often `policy_loss` could have held one back. That
-share is counted in the second of the two steps, and is small. In the first it is 0: nothing has moved yet, every
-ratio is 1, and no bound matters. Whoever takes one step on each batch of answers needs neither ratio nor bounds.
-*nanochat* does just that, leaves out the penalty as well, and trains on the log-probabilities times the advantages.
-The bounds are the price of using answers several times, which pays where drawing them is dear.
+from its start. What should alarm you is an entropy near 0, since answers that are all alike teach nothing, or a KL that
+grows while the reward hardly moves, as here: the model moves, and gets nowhere. (The loss would tell you little: the
+advantages of a group add up to 0.) The last chart says how often `policy_loss` could have held a token back. That share
+is counted in the second of the two steps, and is small. In the first it is 0: nothing has moved yet, every ratio is 1,
+and no bound matters. Whoever takes one step on each batch of answers needs neither ratio nor bounds. *nanochat* does
+just that, leaves out the penalty as well, and only subtracts the group's mean from a reward, without dividing by the
+spread. The bounds are the price of using answers several times, which pays where drawing them is dear.
 """
 
 # %% [markdown]
@@ -1074,11 +1104,11 @@ for seed, (model, _) in enumerate(hacked):
 r"""
 Read seed 0 first. For most of the rounds an answer has three words, and nearly two points, which is all that three
 words can have. Then the model finds out that longer answers have more neighbours. At the end its answers hold words
-that were not in the question, and repeat a word: each word stands in alphabetical order with itself. Look at the
-reward alone, and this is the best run of the lesson. The answers show what it is worth, and so does a measure that is
-not the reward: none of the sorting questions is answered right any more. The other two seeds find the same trick
-sooner. A penalty for leaving the model as it was, or fewer rounds, might slow this down. What has to change is the
-reward.
+that were not in the question, and repeat a word: each word stands in alphabetical order with itself. Look at the reward
+alone, and this is the best run of the lesson. The answers show what it is worth, and so does a measure that is not the
+reward: none of the sorting questions is answered right any more. The other two seeds find the same trick sooner. Five
+points are the ceiling only because answers are cut at six tokens. Would a penalty for leaving the model as it was
+prevent this? Try `"price": 0.1`. What has to change is the reward.
 """
 
 # %% [markdown]
@@ -1125,7 +1155,7 @@ $$\frac{\hat p + \frac{z^2}{2n} \pm z \sqrt{\frac{\hat p (1 - \hat p)}{n} + \fra
 
 # %% exercise: assistant.wilson_interval
 def wilson_interval(right, n, z=1.96):
-    """The interval in which the true share lies if `right` of n answers are right.
+    """The interval in which the true share probably lies if `right` of n answers are right.
 
     With p = right / n:  (p + z^2/2n -+ z sqrt(p (1 - p) / n + z^2/4n^2)) / (1 + z^2/n)
 
@@ -1164,16 +1194,30 @@ r"""
 
 **See it run.** Now judge everything that you have made. Three seeds together answer the same questions, new ones
 that are as long as in training and ones that are longer by one word (or one person, or one number). The plainest
-rivals need no model: a random answer of the right kind, the most frequent answer, and the answer to the most
-similar example:
+rivals need no model: the answer to another question of the same kind, the most frequent answer, the answer to the most
+similar example, and words drawn from the question itself:
 """
 
 # %%
-def by_luck(asked, seed=0):
-    """An answer of the right kind to some other question."""
-    order = torch.randperm(len(asked), generator=torch.Generator().manual_seed(seed)).tolist()
-    others = {kind: [asked[k] for k in order if asked[k][0] == kind] for kind in world.KINDS}
-    return [others[kind][k % len(others[kind])][2] for k, (kind, _, _) in enumerate(asked)]
+import random
+
+
+def by_luck(asked):
+    """The right answer to the next question of the same kind."""
+    others = {kind: [a for one, _, a in asked if one == kind] for kind in world.KINDS}
+    for answers in others.values():
+        answers.append(answers.pop(0))
+    return [others[kind].pop(0) for kind, _, _ in asked]
+
+
+def own_words(asked, seed):
+    """Words of the question itself: one of its names or numbers, or its things in any order."""
+    draws, guesses = random.Random(seed), []
+    for kind, question, answer in asked:
+        names = [name for name in world.NAMES if name in question]
+        words = names if kind == "whose" else question.split()[1:]
+        guesses.append(" ".join(draws.sample(words, len(answer.split()))))
+    return guesses
 
 
 def most_frequent(asked):
@@ -1204,7 +1248,8 @@ def measured(asked, answering):
     `answering(model)` gives a model's answers.
     """
     all_said = {"luck": [by_luck(asked)], "most frequent": [most_frequent(asked)],
-                "nearest example": [nearest(asked)]}
+                "nearest example": [nearest(asked)],
+                "question's words": [own_words(asked, seed) for seed in range(3)]}
     for name, models in stages.items():
         all_said[name] = [answering(model) for model in models]
     found = {}
@@ -1230,17 +1275,22 @@ world.shares(found, world.KINDS, "Right answers, with intervals of 95 per cent")
 # %%
 print("longer by one:")
 show_shares(measured(longer, lambda model: answers_of(model, longer)))
+for one in longer[:2]:
+    answers = [answers_of(model, [one])[0] for model in stages["more teaching"]]
+    print(f"{one[1]} (right: {one[2]}) ->", "; ".join(answers))
 
 # %% [markdown]
 r"""
-First find the rivals. What does not lie clear above them has not been shown to have learned anything about that kind
-of question: in our run that is every row of *whose*, beside the answer to the nearest example, and every row of
-*add*, of which so few questions are held out that even luck has a wide interval. Then find pairs of rows whose
-intervals lie apart. Those are the differences that you may report. (The three seeds answer the same questions, so the
-intervals are somewhat too narrow: questions are not independent if they are asked three times.)
+First find the rivals. What does not lie clear above them has not been shown to have learned anything about that kind of
+question. In our run that is every row of *whose*: all lie below one half, which is what either name in the question
+gives. It is every row of *add* but perhaps the last; so few of its questions are held out that even luck has a wide
+interval. Then find pairs of rows whose intervals lie apart. Those differ for these three models; report them only if
+every seed agrees. (The intervals say how the questions scatter, not the seeds. And they are too narrow: questions are
+not independent if they are asked three times.)
 
-The longer questions show *how* something was learned. A rule for sorting would not mind a fourth word. What works
-for three words and fails for four is no rule; it is a habit tied to one length.
+The longer questions show *how* something was learned. A rule for sorting would not mind a fourth word. What works for
+three words and fails for four is no rule; it is a habit tied to one length. The last two lines show it: asked about
+four words, all three models say two. The answer ends where it ended in training, counted from the question's start.
 """
 
 # %% [markdown]
@@ -1306,9 +1356,10 @@ def pass_at_k(n, right, k):
 r"""
 **What goes wrong.**
 
-- *Putting back.* $1 - (1 - c/n)^k$ is too low for every $k$ above 1.
+- *Putting back.* $1 - (1 - c/n)^k$ is too low for $k$ above 1, unless all answers are right, or none.
 - *Factorials as floats.* Those of a few hundred overflow.
-- *A single try of k answers.* It is right on average, and scatters far more than the formula.
+- *A single try of k answers.* It is right on average, and scatters far more than the formula. (At $k = n$ it
+  is the same thing.)
 
 **See it run.** Draw 32 answers to each of 40 questions, before and after the rewards, on three seeds:
 """
@@ -1327,8 +1378,7 @@ def curve(model):
     return [sum(pass_at_k(TRIES, right, k) for right in counts) / len(few) for k in KS]
 
 
-names = ("taught, had read", "rewards", "imitation")
-passed = {name: [curve(model) for model in stages[name]] for name in names}
+passed = {name: [curve(model) for model in stages[name]] for name in compared}
 print("pass@k for k =", *KS, "on three seeds, and the interval of the last")
 for name, runs in passed.items():
     for run in runs:
@@ -1340,50 +1390,56 @@ figures.curves(passed, KS, title=title, xlabel="k", ylabel="pass@k", log_x=True)
 
 # %% [markdown]
 r"""
-Compare the two ends of the curves. In our run the rewarded model is ahead by a hair, if at all, on the left, with a
-single try. On the right, with 32 tries, the *old* model is ahead on all three seeds, on one of them by a single
-question. (The intervals still overlap: forty questions are few, and three seeds, too. On another seed that we tried,
-the rewarded model was ahead at every $k$.) Curves that cross like that do not show that anything was learned that was
-not there before. Imitation does the same. On large models, with a far larger gain on the left, Shao et al. (2024,
-section 5.2) found that rewards did not raise pass@k, and Yue et al. (2025) found curves that cross. The gain on the
-left is no small thing, since people rarely ask 32 times.
+Compare the two ends of the curves. In our run the rewarded model is ahead on the left, with a single try, by one to
+five hundredths. With sixteen tries the *old* model is ahead on all three seeds, and with 32 the seeds disagree, by a
+question or two. (The intervals overlap: forty questions are few, and three seeds, too. On another seed that we tried,
+the rewarded model was ahead at every $k$.) More teaching crosses most clearly: far ahead on the left, it is behind on
+the right on all three seeds. Curves that cross like that do not show that anything was learned that was not there
+before. With seven billion parameters, and a far larger gain on the left, Shao et al. (2024, section 5.2) found that
+rewards did not raise pass@k for larger k, and Yue et al. (2025) found curves that cross. The gain on the left is no
+small thing, since people rarely ask 32 times.
 """
 
 # %% [markdown]
 r"""
-Before you leave your assistant, one look back: the same questions, from the first random letters to the rewards.
+Before you leave your assistant, one look back, from the first random tokens to the hacked reward. Of each kind, here is
+the question on which the stages differ most:
 """
 
 # %%
 album = {"newborn": newborn, "has read": readers_of_all[0], "taught": start[0]}
-album["rewarded"] = stages["rewards"][0]
-for number, (_, question, answer) in enumerate(tests[:4]):
-    print(f"{question}   (right: {answer})")
+album |= {name: stages[name][0] for name in ("rewards", "imitation", "more teaching")}
+album["hacked"] = hacked[0][0]
+for kind in world.KINDS:
+    of_kind = [number for number, one in enumerate(tests) if one[0] == kind]
+    number = max(of_kind, key=lambda k: len({tested(model)[k] for model in album.values()}))
+    print(f"{tests[number][1]}   (right: {tests[number][2]})")
     for name, model in album.items():
-        print(f"    {name:10s}", repr(tested(model)[number]))
+        print(f"    {name:14s}", repr(tested(model)[number]))
 
 # %% [markdown]
 r"""
 Now talk to it. Write a question of your own into the next cell and run it again, as often as you like. Try one of the
 four kinds first, then the same in other words, then a word that it has never read. (Karpathy's *nanochat* ends with a
-page for this. It is the quickest way to learn what an exact measure hides.)
+prompt in the terminal for this. It is the quickest way to learn what an exact measure hides.)
 """
 
 # %%
 own = "sort ring lamp book", "please sort ring lamp book", "sort ring violin book"
 for question in own:
     print(question)
-    for name in ("taught", "rewarded"):
-        print(f"    {name:10s}", repr(answers_of(album[name], [("own", question, "")])[0]))
+    for name in ("taught", "more teaching"):
+        print(f"    {name:14s}", repr(answers_of(album[name], [("own", question, "")])[0]))
 
 # %% [markdown]
 r"""
 The tokenizer can spell any word, but the model has met only those of its texts and examples. Whatever you ask, it
 answers. It cannot say that it does not know: no example shows how.
 
-To keep your assistant, run `torch.save(start[0].state_dict(), "assistant.pt")` in a cell of your own. To have it
-back tomorrow, run the cells up to the one that makes `newborn`, and then
-`newborn.load_state_dict(torch.load("assistant.pt"))`.
+To keep an assistant, run `torch.save(stages["more teaching"][1].state_dict(), "assistant.pt")` in a cell of your own.
+To have it back tomorrow, run the cells up to the one that defines `answers_of`. Then
+`newborn.load_state_dict(torch.load("assistant.pt"))` brings it back, and
+`answers_of(newborn, [("own", "sort ring lamp book", "")])` asks it.
 
 ## 6. And the real model?
 
@@ -1410,7 +1466,7 @@ class Beside(nn.Module):
 
 
 LoRALinear = mine("finetune.LoRALinear", Beside)
-real, asked_of_it = None, world.questions(12, seed=6)
+real, asked_of_it = None, tests[:12]
 if is_there():
     file = open_file()
     real, theirs = plain_model(file), file.tokenizer
@@ -1486,9 +1542,10 @@ explore(look, share=(0.5, 1.0, 0.05, 0.8), log_n=(0, 8, 1, 2))
 r"""
 <details><summary>An answer</summary>
 
-With 1280 questions the interval around 0.80 reaches about 0.02 to either side, so that two such intervals, around
-0.80 and 0.85, no longer touch. With 80 questions it reaches 0.10 down and 0.07 up. A well-known benchmark can be
-hardly larger: HumanEval (Chen et al. 2021) has fewer than two hundred problems.
+With 1280 questions the interval around 0.80 reaches about 0.02 to either side, so that two such intervals, around 0.80
+and 0.85, no longer touch, which is more than you need if both models got the same questions. With 80 questions it
+reaches 0.10 down and 0.07 up. A well-known benchmark can be hardly larger: HumanEval (Chen et al. 2021) has fewer than
+two hundred problems.
 
 </details>
 """
@@ -1615,11 +1672,12 @@ need? Does it cost the others anything?
 
 ## In practice
 
-- **The same steps, larger.** Karpathy's *nanochat* trains a tokenizer, pre-trains, adds conversations, fine-tunes
-  and, if you like, rewards right answers to school mathematics, and measures after each step.
+- **The same steps, larger.** Karpathy's *nanochat* trains a tokenizer, pre-trains, fine-tunes on conversations and, if
+  you like, rewards right answers to school mathematics, and measures after each step.
 - **Packing** is common; the document mask is not always part of it. Llama 3 was trained with one, and its authors
   report that it mattered little in ordinary pre-training and much for very long rows (Grattafiori et al. 2024).
-- **Rewards that a program checks** are what DeepSeek-R1 learned to reason with (DeepSeek-AI 2025). DAPO takes the
+  *nanochat* goes without.
+- **Rewards that a program checks** are what DeepSeek-R1-Zero learned to reason with (DeepSeek-AI 2025). DAPO takes the
   mean over all tokens and a higher upper bound, and leaves out the penalty (Yu et al. 2025).
 - **New, or only sooner?** Yue et al. (2025) measured pass@k for large models: rewarded ones win at small k, and
   their own bases overtake them at large k.
@@ -1652,7 +1710,9 @@ need? Does it cost the others anything?
   al. 2022, [arXiv:2203.11171](https://arxiv.org/abs/2203.11171); Ash and Adams 2020,
   [arXiv:1910.08475](https://arxiv.org/abs/1910.08475); Zheng et al. 2023,
   [arXiv:2306.05685](https://arxiv.org/abs/2306.05685); Shi et al. 2024,
-  [arXiv:2405.14394](https://arxiv.org/abs/2405.14394).
+  [arXiv:2405.14394](https://arxiv.org/abs/2405.14394); Zhao et al. 2024,
+  [arXiv:2402.13991](https://arxiv.org/abs/2402.13991); Radford et al. 2018, *Improving Language Understanding by
+  Generative Pre-Training*.
 """
 
 # %% [markdown]
@@ -1663,14 +1723,15 @@ r"""
 05, 13 and 15). A layer and a model around it, with positions and norms (06 to 09), and text as tokens (10). A
 language model that is trained, that writes with a cache, and that is corrected by preferences (11, 12 and
 18). The same blocks for experts, series, decisions and images (14, 16, 17 and 19). A real model that runs on your
-own parts, and that you can open and teach (20 to 22). And an assistant of your own, from the first random letter
+own parts, and that you can open and teach (20 to 22). And an assistant of your own, from the first random token
 to a number that you can defend.
 
 **What of it ran**, in this lesson, in the model that you have just trained:
 """
 
 # %%
-mine.table(*PARTS, *(f"assistant.{name}" for name in """
+real_part = ["finetune.LoRALinear"] * (real is not None)
+mine.table(*PARTS, *real_part, *(f"assistant.{name}" for name in """
     pack_documents document_mask pad_left generate_batch
     policy_loss kl_penalty wilson_interval pass_at_k
 """.split()))
@@ -1680,7 +1741,7 @@ r"""
 **Where to go from here.** These go on where this course ends.
 
 - **All of this at full size**: Karpathy's [*nanochat*](https://github.com/karpathy/nanochat), one repository from the
-  tokenizer to a chat page, for a machine with GPUs.
+  tokenizer to a chat, for a machine with GPUs.
 - **A model that reasons**: Raschka's
   [*reasoning-from-scratch*](https://github.com/rasbt/reasoning-from-scratch). Verifiers, rewards and scaling at
   inference, on a model that exists.
