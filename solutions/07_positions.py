@@ -11,8 +11,8 @@ In this lesson you will **build**
 1. sinusoidal positions, the clocks of the first Transformer,
 2. learned positions, a table with one row for each position,
 3. rotary positions (RoPE), which rotate queries and keys, as in Llama, Qwen, Gemma and gpt-oss,
-4. the conversion between the two layouts of RoPE. Without it a model from elsewhere gets worse, and no error says
-   so,
+4. the conversion between the two layouts of RoPE. Without it a model made for the other layout gets worse, and no
+   error says so,
 5. ALiBi, which makes distant tokens pay.
 
 Then you train all four on short texts and test them on texts eight times as long. Two of them fall apart at
@@ -659,7 +659,7 @@ figures.curves(off, title=title, xlabel="distance of query and key", ylabel="off
 # %% [markdown]
 r"""
 Look at distance 0. There the scores are right even without the conversion, because query and key are rotated
-by the same angles, whoever their partners are. A test with a single token passes, and so does one that checks
+by the same angles, whichever features are paired. A test with a single token passes, and so does one that checks
 shapes and norms, or that everything is finite. In section 7 you will see what the forgotten conversion does
 to a trained model.
 
@@ -674,8 +674,8 @@ Each score loses a fixed amount per step of distance:
 ![The scores of cat for the five tokens, 0, 2, -2, 0, 3. Below them the distances 4, 3, 2, 1, 0, the bias, minus
 one half of each, and the sum: -2, 0.5, -3, -0.5, 3](../images/distance_bias.svg)
 
-The amount is the **slope** of a head. It differs from head to head, so that some heads look only at what is
-close and others look far back. The slopes are not learned. By hand, eight heads:
+The amount is the **slope** of a head. It differs from head to head, so that some heads look mainly at what is
+close and others can look far back. The slopes are not learned. By hand, eight heads:
 $2^{-1}, 2^{-2}, \dots, 2^{-8}$. How much of a key's weight is left at distance 4, before softmax normalises?
 """
 
@@ -756,7 +756,7 @@ figures.attention_maps({"weights": relative}, head_names, keys, title, note=note
 
 # %% [markdown]
 r"""
-The first heads are windows of a few tokens with soft edges; the last two weight nearly everything equally.
+The first heads are windows of a few tokens with soft edges; the last two weight these 16 tokens nearly equally.
 
 **T5's relative bias** is older and learns what ALiBi writes down (Raffel et al. 2020, section 2.1). It also adds
 one number to each score, which depends on the head and the distance only, but that number is a parameter. To make
@@ -919,13 +919,13 @@ Thin lines are single runs, each from its own random start; the thick line is th
 
 This is a small task that rewards the latest value, so it suits ALiBi. A task in which a distant token matters more
 than a near one would not. Kazemnejad et al. (2023) compared sinusoids, T5's bias, ALiBi, RoPE and none on copying,
-sorting, arithmetic and reasoning, at up to twice the length of training. There *none* came out best, and ALiBi and
-RoPE did poorly, the opposite of our plot; sinusoids did poorly in both. (Their models also have more layers than
-our one.) So task and model decide, and one plot is not enough to choose by.
+sorting, arithmetic and reasoning, at up to twice the length of training. There *none* came out best, with T5's bias
+close behind; ALiBi was in the middle, RoPE and sinusoids did poorly. (Their models also have more layers than our
+one.) So task and model decide, and one plot is not enough to choose by.
 
 **Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 rotates by 0.1 per position. In
 training the longest distance is 15, which is 1.5 radians, about a quarter turn. At distance 31 it is half a
-turn, and from there on what is farther looks *nearer* again. If that is the trouble, a slower rotation should
+turn, and from there on what is farther can look *nearer* again. If that is the trouble, a slower rotation should
 help. Multiply the positions by $16 / n$, so that all of them lie below 16 again, first for one pair at a
 time, then for all four. The models are not trained any further:
 """
@@ -1094,10 +1094,10 @@ I would divide all positions by four, so that every angle lies within the range 
 further, since neighbouring tokens are now closer together than before. (A larger base slows the slow pairs,
 to the same end.)
 
-A single token stands at distance 0 from itself. Its query and key are rotated by the same angles, so its score
-is right whichever features make pairs. I would compare several tokens, and look at which features the two
-libraries pair: neighbours or halves. If they differ, the rows of the query and key weights have to be
-reordered within each head, once.
+A single token attends only to itself, with weight 1 whatever the score. And at distance 0 even the score is right:
+query and key are rotated by the same angles, whichever features make pairs. I would compare several tokens, and look
+at which features the two libraries pair: neighbours or halves. If they differ, the rows of the query and key weights
+have to be reordered within each head, once.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1106,8 +1106,8 @@ reordered within each head, once.
 **1 point** for: distances (or angles) that did not occur in training, and a sensible remedy with its reason:
 squeezed positions, a larger base, training on longer texts. Half for only the cause or only the remedy.
 
-**1 point** for: at distance 0 both are rotated alike, so that the layout does not show; and a check on several
-tokens or of the layout. Half for one of the two.
+**1 point** for: at distance 0 both are rotated alike, so that the layout does not show (or: a single token has the
+weight 1 whatever its score); and a check on several tokens or of the layout. Half for one of the two.
 
 **Sample answers.**
 
@@ -1221,19 +1221,21 @@ combine with further training?
 
 Something is lost at once, at 16 tokens, because every pair but the first now rotates more slowly than it was
 trained to. The larger the base, the more is lost there, and the farther the models reach. A base of $10^5$
-helps at 32 and 64 tokens, but no longer at 128. Training further repairs the loss at short distances.
+helps at 32 and 64 tokens, but no longer at 128. Training further on 16 tokens repairs the loss at short distances,
+but can cost again some of what was gained at 128.
 
 </details>
 
-**The other order.** Pair the sines of `sinusoidal_positions` by halves, and train `WhoSaw` with them. It
-learns just as well. Then give the trained model the table in the other order. Which mistake from section 5 is
-this?
+**The other order.** Pair the sines of `sinusoidal_positions` by halves, and train the sinusoidal `Reader` of
+section 7 with them. It learns just as well. Then give the trained model the table in the other order. Which mistake
+from section 5 is this?
 
 <details>
 <summary>An answer</summary>
 
-The same one. The order of features is an agreement between the table and the weights that read it. Either
-order can be learned, but they must not be mixed.
+The forgotten conversion. The order of features is an agreement between the table and the weights that read it. Either
+order can be learned, but once they are mixed, no more is left than a blind pick. (A small test may miss it: `WhoSaw`
+still answers right, because two of its four features stay in place.)
 
 </details>
 """
@@ -1256,7 +1258,7 @@ r"""
 - **Two layouts.** Meta's own code for Llama pairs neighbours, by complex numbers; its counterpart in the library
   Transformers pairs halves. The conversion script contains a function that does what your `rope_to_halves` does.
 - **ALiBi** is in BLOOM (176 billion parameters). For a number of heads that is not a power of two, its authors'
-  code interpolates the slopes; this lesson asks you to refuse it.
+  code takes the missing slopes from those for more heads; this lesson asks you to refuse it.
 - **Other squeezes.** *NTK-aware* scaling enlarges the base instead of dividing the positions, and so hardly
   touches the fast pairs. The Llama of July 2024 divides the slow pairs by 8, leaves the fast ones, and goes
   smoothly from one to the other.
@@ -1287,7 +1289,7 @@ r"""
 - Shaw, Uszkoreit, Vaswani: *Self-Attention with Relative Position Representations*, 2018,
   [arXiv:1803.02155](https://arxiv.org/abs/1803.02155). Scores that depend on distance, by a learned vector for each.
 - Raffel et al.: *Exploring the Limits of Transfer Learning* (T5), 2020,
-  [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Section 2.1: one learned number for each distance.
+  [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Section 2.1: learned numbers for groups of distances.
 - Su et al.: *RoFormer: Enhanced Transformer with Rotary Position Embedding*, 2021,
   [arXiv:2104.09864](https://arxiv.org/abs/2104.09864). RoPE, derived from the wish that only distance counts.
 - Press, Smith, Lewis: *Train Short, Test Long*, 2022, [arXiv:2108.12409](https://arxiv.org/abs/2108.12409).
@@ -1297,12 +1299,15 @@ r"""
 - Peng et al.: *YaRN*, 2023, [arXiv:2309.00071](https://arxiv.org/abs/2309.00071). A better squeeze, pair by
   pair.
 - Kazemnejad et al.: *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023,
-  [arXiv:2305.19466](https://arxiv.org/abs/2305.19466). Sinusoids, T5's bias, ALiBi, RoPE and none, on tasks where
-  *none* comes out best, unlike in section 7.
+  [arXiv:2305.19466](https://arxiv.org/abs/2305.19466). The comparison that section 7 reports.
 - Biderman et al. 2021: [*Rotary Embeddings: A Relative Revolution*](https://blog.eleuther.ai/rotary-embeddings/).
   A friendly derivation, with code in both layouts.
 - The models named above: Radford et al. 2018, *Improving Language Understanding by Generative Pre-Training*;
-  Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Grattafiori et al. 2024,
+  Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Radford et al. 2019 (GPT-2);
+  Brown et al. 2020, [arXiv:2005.14165](https://arxiv.org/abs/2005.14165) (GPT-3); Touvron et al. 2023,
+  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2); Jiang et al. 2023,
+  [arXiv:2310.06825](https://arxiv.org/abs/2310.06825) (Mistral); Biderman et al. 2023,
+  [arXiv:2304.01373](https://arxiv.org/abs/2304.01373) (Pythia); Grattafiori et al. 2024,
   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783) (Llama 3); BigScience 2022,
   [arXiv:2211.05100](https://arxiv.org/abs/2211.05100) (BLOOM); Qwen Team 2025,
   [arXiv:2505.09388](https://arxiv.org/abs/2505.09388) (Qwen3); Gemma Team 2025,

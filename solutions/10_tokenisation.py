@@ -345,9 +345,9 @@ print("the letter я:", ord("я"), "as a character,", list("я".encode()), "as b
 
 # %% [markdown]
 r"""
-Pairs of letters that are frequent in English come early, with *the* among the very first. Then come endings
-like *ing*, then words with their spaces, and pieces that run across words, such as a comma with *and they*.
-The algorithm was never told what a word is.
+Pairs of letters that are frequent in English come early. So do *the*, with and without its spaces, and the ending
+*ing*. Among the later ones are more words with their spaces, and pieces that run across words, such as a comma with
+*and they*. The algorithm was never told what a word is.
 
 ## 3. How does a text become ids, and ids a text?
 
@@ -359,7 +359,8 @@ the ids 97, 256. From left to right: ab and c, the ids 257, 99](../images/merge_
 
 By hand: *abc* is 97, 98, 99. The merge (98, 99) was learned first, so *bc* becomes 256, and 97, 256 is left.
 The second merge, (97, 98), finds no *ab* any more. If we go from left to right instead and merge whatever
-fits, *ab* comes first: 257, 99. That is the same text in other ids, which the model has hardly ever seen.
+fits, *ab* comes first: 257, 99. That is the same text in other ids. The model has never seen 257 followed by 99,
+because in the order of learning *bc* is always merged first.
 """
 
 # %%
@@ -451,7 +452,7 @@ r"""
 
 - *The longest piece first.* The list comes out about as short, but its ids are not the ones that the model
   was trained on.
-- *Each id decoded by itself.* An emoji has four bytes. If two tokens hold two of them each, neither half is a
+- *Each id decoded by itself.* The smiling face has four bytes. If two tokens hold two of them each, neither half is a
   character. (That is why a chatbot that shows each token as it comes sometimes shows � for a moment.)
 - *Negative ids.* Item -1 of a list is its last one, so a wrong id would silently give the wrong text.
 
@@ -479,7 +480,7 @@ story, and yet it has its own ids.
 
 ## 4. What do the merges learn from a text?
 
-Sixty merges from half a page are a toy. The Python language reference comes with Python itself, as
+Sixty merges from half a page are a toy. Parts of Python's reference manual come with Python itself, as
 `pydoc_data.topics`: many pages of English about a programming language (each version of Python has its own
 edition, with slightly different numbers). Take three parts of it, some 8,000 characters each, and learn 200
 merges from each of them.
@@ -543,8 +544,8 @@ its words are simple, and with an unseen part of the same book, which is about s
 training set, and it shows.
 
 Then why not keep merging forever? Because every merge is another row of the embedding table, and a rare token's
-row is trained only on the few occasions when the token occurs. The last merges here were made a handful of
-times.
+row is looked up, and can learn what it means, only on the few occasions when the token occurs. The last merges here
+were made a handful of times.
 
 ## 5. What does the same sentence cost in another language?
 
@@ -667,7 +668,7 @@ ids mean something else.
 ## 7. And what does the model see?
 
 Only the ids, and the first thing it does with them is look up a row for each. Anything the letters could have
-told it has to be learned into that row.
+told it has to be learned.
 """
 
 # %%
@@ -686,7 +687,7 @@ from such a table. Its numbers are random at first, as here, and training change
 ## Explore
 
 Choose a language and the number of merges, learned from the first part of the reference. Guess first. After
-how many merges is *the* one token? Which merges help a Finnish sentence?
+how many merges is *the*, with its spaces, one token? Which merges help a Finnish sentence?
 """
 
 # %% explore
@@ -715,7 +716,7 @@ r"""
 
 1. Name one thing that a model with a vocabulary of whole words cannot do, and one that is expensive for a
    model with single bytes.
-2. Why does byte-pair encoding have no `<unk>`?
+2. Why does your byte-pair encoding have no `<unk>`?
 3. Two teams train the same model, one on English text and one on Russian. Both cut their text by merges
    learned from English. What will they see in the Russian model?
 
@@ -726,11 +727,11 @@ Four to eight sentences are enough.
 become the same `<unk>`, and the model cannot write them. With bytes every text can be written, but it is several
 times as long. Attention compares all pairs, so its cost grows with the square of that.
 
-Byte-pair encoding begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it,
-so there is an id for everything.
+Mine begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it, so there is an id for
+everything. (Merges of characters would need an `<unk>` for a character that they have never seen.)
 
-Russian letters take two bytes each, and English merges join few of them. The same sentence has several times
-as many tokens, so the model sees less text in its window, needs more steps to write, and costs more.
+Russian letters take two bytes each, and English merges join few of them. The same sentence has more than twice as
+many tokens, so the model sees less text in its window, needs more steps to write, and costs more.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -962,7 +963,7 @@ r"""
 <details><summary>An answer</summary>
 
 They are intermediate steps. To make a long piece, two shorter ones were merged. If the short one occurs nowhere
-else, every one of its occurrences has been swallowed. A model that reads only such text never trains that row of
+else, every one of its occurrences has been swallowed. A model that reads only such text never looks up that row of
 its embedding table. Published models have such rows. Tokens that occur in the tokenizer's training text but hardly
 ever in the model's can make a model behave strangely (Land and Bartolo 2024 look for them systematically).
 
@@ -1014,18 +1015,18 @@ r"""
 ## Read more
 
 - Sennrich, Haddow, Birch: *Neural Machine Translation of Rare Words with Subword Units*, 2016,
-  [arXiv:1508.07909](https://arxiv.org/abs/1508.07909). Byte-pair encoding for language; algorithm 1 is half a
-  page of Python.
+  [arXiv:1508.07909](https://arxiv.org/abs/1508.07909). Byte-pair encoding for language; algorithm 1 is a short
+  program in Python.
 - Gage: *A New Algorithm for Data Compression*, 1994, [in the C Users
   Journal](https://dl.acm.org/doi/10.5555/177910.177914). Where the idea comes from: compressing files.
 - Radford et al.: *Language Models are Unsupervised Multitask Learners*, 2019 (GPT-2). Section 2.2 argues for
   bytes instead of characters.
 - Kudo, Richardson: *SentencePiece*, 2018, [arXiv:1808.06226](https://arxiv.org/abs/1808.06226). Pieces of
   raw text, spaces included, also for languages that write none.
-- Kudo: *Subword Regularization*, 2018, [arXiv:1804.10959](https://arxiv.org/abs/1804.10959). The other
-  well-known way to choose pieces, with a probability for each.
+- Kudo: *Subword Regularization*, 2018, [arXiv:1804.10959](https://arxiv.org/abs/1804.10959). The source of
+  Unigram: pieces with a probability for each.
 - Bostrom, Durrett: *Byte Pair Encoding is Suboptimal for Language Model Pretraining*, 2020,
-  [arXiv:2004.03720](https://arxiv.org/abs/2004.03720). The two ways compared in trained models.
+  [arXiv:2004.03720](https://arxiv.org/abs/2004.03720). Byte-pair encoding and Unigram, compared in trained models.
 - Singh, Strouse: *Tokenization counts*, 2024, [arXiv:2402.14903](https://arxiv.org/abs/2402.14903). What the grouping
   of digits does to sums.
 - Petrov et al.: *Language Model Tokenizers Introduce Unfairness Between Languages*, 2023,
