@@ -637,10 +637,10 @@ cat* it even goes the wrong way. It becomes more of a thing, because it attended
 them what they are.
 
 So this attention blurs. Every token moves towards an average of all, in which those that already agree with it count
-most. Two things are missing. *Saw* should be able to look for something *other* than itself ("is there someone who
-could have seen?"). *Dog*, in turn, should be able to pass on something *other* than itself ("then you are a verb").
-Lesson 02 adds both, with three small matrices, and trains them until the same $(1, 1, 0, 0)$ ends in the upper ring in
-one sentence and in the lower ring in the other.
+most. Two things could help. *Saw* could look for something *other* than itself ("is there someone who could have
+seen?"). *Dog*, in turn, could pass on something *other* than itself ("then you are a verb"). Lesson 02 adds both, with
+three small matrices, and trains them until the same $(1, 1, 0, 0)$ ends in the upper ring in one sentence and in the
+lower ring in the other. It also shows which of the two this task needs.
 
 ## Explore
 
