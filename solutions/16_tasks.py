@@ -338,9 +338,9 @@ figures.curves(right, lengths, title=title, xlabel="length of the batch", ylabel
 
 # %% [markdown]
 r"""
-Without layers the model can only guess. The answer is not in the words but in which word comes next to which, and
-in this model only attention can see that. (A count of word *pairs* sees it, too, and is right every time. These
-reviews do not need a Transformer, but they show how it works.)
+Without layers the model does no better than guessing. The answer is not in the words but in which word comes next
+to which, and in this model only attention can see that. (A count of word *pairs* sees it, too, and is right every
+time. These reviews do not need a Transformer, but they show how it works.)
 
 The careful model's line is flat, and it has to be, because padding reaches neither its attention nor its mean,
 so it computes the same logits in every batch. For the careless model `pad` is a word. It is behind on all of
@@ -891,8 +891,8 @@ large look almost alike to it. It has never had to tell them apart.
 
 Now that we know one cause, we can remove it. (Leaving out the norms is not enough. On all five seeds that we tried,
 the error stayed above that of the linear method.) Give every window its own scale: subtract its mean, divide by its
-standard deviation, and undo both afterwards. (This is known as **RevIN**, Kim et al. 2022; *NLinear* does it by
-subtracting the last value, Zeng et al. 2023.) Then a high cycle looks like a low one, and no window is larger than
+standard deviation, and undo both afterwards. (This is known as **RevIN**, Kim et al. 2022; *NLinear* only
+subtracts the last value, Zeng et al. 2023.) Then a high cycle looks like a low one, and no window is larger than
 what was seen:
 """
 
@@ -1304,7 +1304,7 @@ of 11. Compare it with eleven steps that are fed back, over the years ahead.
 
 <details><summary>What to look for</summary>
 
-This is the *direct* strategy. It never reads its own errors, but it has eleven targets to learn from the
+This is the *multiple-output* strategy. It never reads its own errors, but it has eleven targets to learn from the
 same few windows. Neither always wins (Bontempi et al. 2013 compare them). Use the three seeds before you
 say that one of them is better.
 

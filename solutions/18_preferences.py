@@ -788,9 +788,9 @@ rise, and 0 otherwise. In each of fifteen rounds every model writes eight answer
 and takes eight steps with them. The ratio of the new to the old probability is clipped, held within a bound,
 as in lesson 17. GRPO has one ratio for each *token*. Here there is one for the whole answer, which is what
 **GSPO** has (Zheng et al. 2025). GSPO takes the root of it by the number of tokens, so that long answers do
-not leave the bound at once; our six steps can do without. Beside it stand two plainer rivals, with the same
-answers and as many steps: the same loss without a bound, and imitation of the right answers alone
-(**rejection sampling**), which has neither advantages nor ratios. Five seeds each:
+not leave the bound at once; our six steps can do without. Beside it stand two plainer rivals, for six
+rounds with as many answers and steps in each: the same loss without a bound, and imitation of the right answers
+alone (**rejection sampling**), which has neither advantages nor ratios. Five seeds each:
 """
 
 # %%
@@ -870,14 +870,14 @@ step is no rise, so it never earns more than a legal one, and nothing *raises* a
 except what wrong answers lose. (GRPO itself adds a price for drift, as in section 2; **Dr. GRPO** (Liu et al.
 2025) leaves it out.)
 
-The rivals say which part of the recipe does what. Imitating the right answers is about as fast as learning with
-the bound, so what is gained comes from learning from one's own answers, with each of the three losses. Without
-the bound learning is even *faster*, on every seed, but the language pays for it: after six rounds three or four
-of 100 steps are illegal, instead of one. In runs of 45 rounds, which you can make by changing the number in the
-cell, all three kept nearly all answers right. Imitation ended with up to seven illegal steps in 100, and the two
-with advantages with at most two. On this task, then, the bound buys no reward, and the advantages only speed. The
-advantages spare the language in the long run, and the bound does on the way. Lesson 17 shows a case in which the
-reward needs the bound as well, with many more steps from one batch.
+The rivals say which part of the recipe does what. Imitating the right answers is about as fast as learning with the
+bound, so what is gained comes from learning from one's own answers, with each of the three losses. Without the
+bound learning is even *faster*, on every seed, but the language pays for it: after six rounds three or four of 100
+steps are illegal, instead of one. In runs of 45 rounds (write 45 for each 15 and each 6 in the cell, and 46 for its
+16), all three kept nearly all answers right. On four of the five seeds imitation ended with three to seven illegal
+steps in 100 and the two with advantages, on all five, with at most two. On this task, then, the bound buys no
+reward, and the advantages only speed. The advantages spare the language in the long run, and the bound does on the
+way. Lesson 17 shows a case in which the reward needs the bound as well, with many more steps from one batch.
 
 A reward that a program gives is called **verifiable** (RLVR, Lambert et al. 2024). It has its own weakness. A
 policy finds whatever the program pays for, whether or not it is what was meant, which is called **reward hacking**

@@ -698,7 +698,7 @@ image_row(shown, names, "Two pixels to the right: exactly one patch", patch=2)
 # %% [markdown]
 r"""
 Two pixels to the right, and a person hardly notices. The vision transformers have only ever seen digits moved by
-half a pixel, so the same strokes now meet other positions, about which other things were learned. On each seed
+at most half a pixel, so the same strokes now meet other positions, about which other things were learned. On each seed
 fewer than one digit in five is still read. The linear layer and the nearest neighbour, which go pixel by pixel,
 fall as low. The fall is the price of tying what was learned to places, not a fault of attention.
 
