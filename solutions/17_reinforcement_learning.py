@@ -1125,7 +1125,7 @@ not a wall. It takes away the engine, not the speed. The larger the learning rat
 # %%
 for below, above in ((0.2, 0.2), (0.2, 0.28)):
     most = 0.01 * (1 + above)
-    print(f"bounds {below} and {above}: a rare action of 0.01 is pushed until it has reached {most:.4f}")
+    print(f"bounds {below} and {above}: a rare action of 0.01 is pushed until it is at {most:.4f}")
 
 # %% [markdown]
 r"""

@@ -13,7 +13,7 @@ LONGEST_SOURCE = 20_000  # characters of one text or one code cell; longer ones 
 
 @dataclass
 class Budget:
-    """What is left for the texts and code cells of one page."""
+    """The pixels and tags that are left for the texts and code cells of one page."""
 
     room: Room = field(default_factory=Room)
     text_tags: int = MOST_TEXT_TAGS
