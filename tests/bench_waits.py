@@ -2,7 +2,7 @@
 by `make bench`; asserts nothing.
 
 The bundle is made with an empty cache, and again with the cache that the first run has filled. The class is
-300 submissions of lesson 04: right answers, each with an extra cell.
+300 submissions of lesson 04, each with right answers and an extra cell.
 """
 
 import os

@@ -108,8 +108,8 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keep together the tests of one exercise, those of one lesson and, among all other tests, those in files
-    with the same name. What they share is then made only once.
+    """Keep the tests of each exercise together, and those of each lesson. All other tests are grouped by the
+    name of their file. What the tests of a group share is then made only once.
 
     subtle: xdist 3.8 looks for its own groups in a field that pytest 9 no longer has, and would distribute
     every test separately.

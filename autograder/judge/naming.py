@@ -163,7 +163,7 @@ def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
 
 
 def _is_apart(case: Case) -> bool:
-    """Return whether a case cannot rule out a mistake quickly: it is slow, or its result is random."""
+    """Return whether a case is unsuited to ruling out mistakes early: it is slow, or its result is random."""
     return case.slow or case.new
 
 

@@ -51,7 +51,7 @@ class Raising{name}({name}):
 
 def raising_cases(cases: list[Case], parameters: tuple[str, ...], aspects: Collection[str]) -> Iterator[Case]:
     """Yield the cases in which a function or model that the answer receives raises an error. Each is made
-    from the first ordinary case that passes this function or model.
+    from the first ordinary case in which the answer receives this function or model.
     """
     aspect = next((one for one in (SIDE_EFFECTS, REFUSALS) if one in aspects), VALUES)
     for name in parameters:

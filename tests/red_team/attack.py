@@ -59,7 +59,7 @@ class Attack:
 
 
 def notebook(place: Place, answers=NOTHING, lesson: str = FIRST) -> dict:
-    """Return a notebook with these answers, as a dict; `answers` may also be "right" or "stub"."""
+    """Return, as a dict, a notebook with these answers. `answers` may also be "right" or "stub"."""
     return json.loads(_text(place.course, json.dumps(answers), lesson))
 
 

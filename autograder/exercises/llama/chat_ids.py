@@ -218,7 +218,7 @@ EXERCISE = Exercise(
         "may contain the newline and the first characters of the text. Join the three with + before you encode.",
         "In outline: begin a new list of your own. For each message, raise ValueError if the role is unknown, "
         "then add the start, the encoded message, the end and the encoded newline to the list. After the loop, "
-        "add the start, then the word assistant and a newline, encoded in a single call. Never append to a list "
+        "add the start, then `assistant` and a newline, encoded in a single call. Never append to a list "
         "that `encode` returned.",
     ),
 )

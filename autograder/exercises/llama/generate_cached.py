@@ -201,7 +201,7 @@ EXERCISE = Exercise(
              "You call `choose` more than once per token.",
              "How many times should `choose` be called for each token?"),
         edit("GEN-15 the stop comes back", {STOPPED + ADDED: ADDED + STOPPED},
-             "Your result contains the stop.", "Should `stop` be part of the result?"),
+             "Your result contains the token `stop`.", "Should `stop` be part of the result?"),
         edit("GEN-17 the stop is not heard", {STOPPED: ""},
              "Your text goes on after the stop.", "What should happen when `choose` returns the stop?"),
         edit("GEN-19 a stop of zero is none", {"if token.item() == stop:":
