@@ -25,7 +25,7 @@ collections.abc: *
 contextlib: contextmanager nullcontext suppress
 copy: copy deepcopy
 dataclasses: asdict astuple dataclass replace
-decimal: Decimal
+decimal: Decimal localcontext
 fractions: Fraction
 functools: cache cached_property cmp_to_key lru_cache partial reduce total_ordering
 heapq: *

@@ -10,9 +10,7 @@ like any other name.
 
 import ast
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 
 from autograder.grading.submission import allowed_names as allowed
 from autograder.grading.submission.cell_code import UNREADABLE, imported, parsed
@@ -22,6 +20,7 @@ OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
 # `type(x)` may be `type` itself; with these it would make a class, or return the class of anything.
 OF_CLASSES = ("__call__", "__class__", "__init__")
+SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # code can take a class out of one of these again
 
 
@@ -41,37 +40,23 @@ class _Reader:
         self.paths, self.lists = paths, lists
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
-        """Yield the names that are not allowed. Each node is queued with its parent, a flag that says whether
-        the node may be a class, the outermost function that contains it, and the values of the loop variables
-        around it.
-        """
-        waiting: list[tuple] = [(tree, tree, False, None, {})]
+        """Yield the names that are not allowed."""
+        # A place is where a class may stand. A node is inner if it is inside a function or a class.
+        waiting: list[tuple] = [(tree, tree, False, False)]
         while waiting:
-            node, parent, is_place, function, known = waiting.pop()
-            is_inner = function is not None or isinstance(parent, ast.ClassDef)
-            inside: Sequence[ast.AST] = ()
-            loop: dict[str, list[str]] = {}
+            node, parent, is_place, is_inner = waiting.pop()
             match node:
-                case ast.Call(ast.Name(name), [thing, attr, *rest]) if name in LOOKUPS and (
-                    names := _constants(attr, known)
-                ):
-                    looked_up: list[ast.expr] = [ast.Attribute(thing, one, LOOKUPS[name]) for one in names]
-                    node = ast.Tuple([*looked_up, *rest, *(one.value for one in node.keywords)])
+                case ast.Call(ast.Name(name), [thing, ast.Constant(str(attr)), *rest]) if name in LOOKUPS:
+                    looked_up = ast.Attribute(thing, attr, LOOKUPS[name])
+                    node = ast.Tuple([looked_up, *rest, *(one.value for one in node.keywords)])
                 case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), attr)):
                     yield from self._of_magic(node, in_magic or not attr.startswith("run_"))
                     continue
-                case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                    known = {}  # by the time this runs, a loop variable may have another value
-                    function = function or (None if isinstance(node, ast.ClassDef) else node)
-                case ast.For(target, values, body) if function:
-                    inside, loop = body, _loop(target, values, function)
-                case ast.ListComp(part, [ast.comprehension(target, values)]) if function:
-                    inside, loop = [part], _loop(target, values, function)
             yield from self._of_node(node, parent, is_place, is_inner)
             places = set(map(id, self._places_of_classes(node, is_place)))
+            are_inner = is_inner or isinstance(node, SCOPES)
             for child in ast.iter_child_nodes(node):
-                around = known | loop if child in inside else known
-                waiting.append((child, node, id(child) in places, function, around))
+                waiting.append((child, node, id(child) in places, are_inner))
 
     def _of_magic(self, node: ast.Call, is_strange: bool) -> Iterator[str]:
         """Yield the names that are not allowed in a call such as
@@ -113,8 +98,7 @@ class _Reader:
         """Return whether a node can only be a class, or a tuple or list of classes."""
         if isinstance(node, (ast.Tuple, ast.List)):
             return all(map(self._is_class, node.elts))
-        is_builtin = isinstance(node, ast.Name) and node.id in allowed.CLASSES
-        return is_builtin or _is_kind(node) or bool(self._path(node))
+        return ast.unparse(node) in allowed.CLASSES or _is_kind(node) or bool(self._path(node))
 
     def _places_of_classes(self, node: ast.AST, is_place: bool) -> list:
         """Return those children of a node that are allowed to be classes: the children that the node only
@@ -126,9 +110,8 @@ class _Reader:
             case ast.Call(called, [first, *_]) if self._path(called) in allowed.CALL_CLASSES:
                 return [called, first]
             case ast.Compare(left, operators, others):
-                found = [left, *others]
-                same = all(isinstance(one, (ast.Is, ast.IsNot)) for one in operators)
-                return found if same or all(map(self._is_class, found)) else []
+                is_identity = all(isinstance(one, (ast.Is, ast.IsNot)) for one in operators)
+                return [left, *others] if is_identity or all(map(self._is_class, [left, *others])) else []
             case ast.Subscript(ast.Name() | ast.Attribute() as thing, index):
                 return [thing, index] if self._is_class(thing) else [thing]
             case ast.Tuple() | ast.List() | ast.BinOp() if is_place:
@@ -149,8 +132,8 @@ class _Reader:
 
     def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool, is_inner: bool) -> Iterator[str]:
         for name in _bound(node):
-            # A method or a local variable may have the name of one of the lesson's own functions: no class
-            # may be passed to those functions, so another function of that name can do no more.
+            # A method or a local variable, which are inner, may have the name of one of the lesson's own
+            # functions: no class may be passed to those, so another function of that name can do no more.
             is_harmless = isinstance(node, ast.alias) or (is_inner and self._is_own_function(name))
             if name in allowed.FIXED or (name in self.paths and not is_harmless):
                 yield f"another {name}"
@@ -189,8 +172,7 @@ class _Reader:
         elif self._allows(path):
             yield from [f"{path} as a value"] if allowed.is_closed(path) and not is_place else []
         elif not isinstance(parent, ast.Attribute):  # otherwise the attribute that it leads to is reported
-            module = self._is_module(path)
-            yield from [f"{path} as a value"] if module and not is_place else [] if module else [path]
+            yield from [path] if not self._is_module(path) else [] if is_place else [f"{path} as a value"]
 
     def _of_attribute(self, thing: ast.AST, name: str, is_read: bool) -> Iterator[str]:
         within = allowed.WITHIN if self.lists is allowed.IN_ANSWERS else ()
@@ -226,36 +208,6 @@ def _bound(node: ast.AST) -> list[str]:
             return [other or name]
     name = getattr(node, "name", None)
     return [name] if name else []
-
-
-@lru_cache(10)
-def _bindings(function: ast.AST) -> Counter[str]:
-    """Return how often each name is bound within a function."""
-    return Counter(name for node in ast.walk(function) for name in _bound(node))
-
-
-def _loop(target: ast.AST, values: ast.AST, function: ast.AST) -> dict[str, list[str]]:
-    """Return a dict from a loop variable to the strings that it takes. The dict is empty unless the loop
-    spells out these strings and the function binds the variable nowhere else.
-    """
-    match target, values:
-        case ast.Name(name), ast.Tuple(parts) | ast.List(parts):
-            texts = [
-                one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)
-            ]
-            return {name: texts} if len(texts) == len(parts) and _bindings(function)[name] == 1 else {}
-        case ast.Tuple([first, *_]), ast.Call(ast.Name("zip"), [values, *_]):
-            return _loop(first, values, function)
-    return {}
-
-
-def _constants(node: ast.AST, known: dict[str, list[str]]) -> list[str]:
-    match node:
-        case ast.Constant(str(text)):
-            return [text]
-        case ast.Name(name):
-            return known.get(name, [])
-    return []
 
 
 def _is_special(name: str) -> bool:
