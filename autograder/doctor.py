@@ -73,7 +73,7 @@ def _paths() -> list[Finding]:
     needed, name = len(sys.prefix) + DEEPEST, "length of paths"
     if needed < PATH_LIMIT:
         return [Finding(name, WORKS)]
-    shorter = f"shorter by {needed - PATH_LIMIT + 1} or more"
+    shorter = f"at least {needed - PATH_LIMIT + 1} characters shorter"
     why = f"packages here have paths of up to {needed} characters, and Windows may stop at {PATH_LIMIT - 1}. If a file "
     return [
         Finding(

@@ -317,8 +317,8 @@ def test_every_import_is_of_a_direct_dependency(folder, declared):
 
 
 def _is_of(folder: str, file: Path) -> bool:
-    """Return whether a file counts as part of a folder; the folder `autograder` does not include grading,
-    which may import more.
+    """Return whether a file found in a folder counts as part of it. Files in autograder/grading do not count
+    as part of `autograder`, because grading may import more.
     """
     return folder != "autograder" or not file.is_relative_to(ROOT / "autograder/grading")
 

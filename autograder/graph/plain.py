@@ -66,7 +66,7 @@ def from_data(data: Any, depth: int | None = None) -> Drawing:
         require(len({(edge.source, edge.target) for edge in edges}) == len(edges))
         return Drawing(given["title"], nodes, edges, given["stopped"], depth)
     except Unreadable as error:
-        raise UserError("a computation graph could not be read: it is not of the agreed form") from error
+        raise UserError("a computation graph could not be read: it is not in the expected format") from error
 
 
 def _text(most: int) -> Check:

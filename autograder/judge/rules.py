@@ -246,9 +246,9 @@ def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
     """Return whether the recorded kernels can prove that a rule is kept. If so, a hidden check runs them
     again on other numbers.
 
-    If no case has gradients, numbers may leave PyTorch, and nothing is proved. A rule that only limits the
-    amount of work is not checked in this way either: with other numbers, tokens may be routed to other
-    experts.
+    If no case checks gradients, an answer may compute outside PyTorch, where no kernels are recorded, so they
+    prove nothing. A rule that only limits the amount of work is not checked in this way either: with other
+    numbers, tokens may be routed to other experts.
     """
     rules = exercise.rules
     by_kernels = rules.loops or rules.large or set(rules.forbidden) - TOLD_BY_NAMES

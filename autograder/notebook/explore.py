@@ -49,7 +49,8 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """
     if not callable(draw):
         raise UserError(
-            f"explore takes a function first, as in {EXAMPLE}; this is of type {type(draw).__name__}."
+            f"explore needs a function as its first argument, as in {EXAMPLE}; yours is of type "
+            f"{type(draw).__name__}."
         )
     if not choices:
         raise UserError(f"explore needs at least one choice, as in {EXAMPLE}.")
@@ -58,9 +59,7 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
         inspect.signature(draw).bind(**start)
     except TypeError as error:
         given = ", ".join(choices)
-        raise UserError(
-            f"explore calls your function with {given}, which the function does not accept: {error}."
-        ) from None
+        raise UserError(f"explore cannot call your function with {given}: {error}.") from None
     except ValueError:  # a function in C may have no signature
         pass
     try:

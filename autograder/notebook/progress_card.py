@@ -1,5 +1,5 @@
-"""Formats progress as a card in a notebook and as plain text elsewhere. Text keeps the page's own colour, so
-that it is readable on light and dark pages.
+"""Formats progress as a card in a notebook and as plain text elsewhere. The card's text keeps the page's own
+colour, so that it is readable on light and dark pages.
 """
 
 from html import escape

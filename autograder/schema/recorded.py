@@ -25,7 +25,7 @@ from autograder.values.store import Stored
 
 @dataclass(frozen=True)
 class Recorded:
-    """The recorded data of one exercise, read from their file on demand."""
+    """The recorded data of one exercise, read from its file on demand."""
 
     folder: Path
     id: str

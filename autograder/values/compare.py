@@ -68,7 +68,7 @@ class Difference:
     """The first place where two values differ.
 
     what    "kind", "class", "length", "keys", "shape", "kind of number", "value", "not finite", "dtype",
-            "any"; "constant", "alike", "size" (of random parameters)
+            "any" (no match among several), "constant", "alike", "size" (the last three: of random parameters)
     path    the indices and keys that lead to this place through lists and dicts
     index   the index of the tensor entry that is furthest off
     """

@@ -115,7 +115,7 @@ def answers_first_case(exercise, function) -> bool:
 
 
 def answering() -> list[str]:
-    """Return the names of the bundle's functions that answer any exercise."""
+    """Return the names of the bundle's functions that answer at least one exercise."""
     # subtle: each exercise has a fork of its own, because functions called with arbitrary arguments may
     # leave anything behind.
     functions()  # imports their modules, once for all forks

@@ -26,8 +26,9 @@ ROOT = Path(autograder.__file__).parents[1]
 
 @cache
 def asked_of_pip() -> set[str]:
-    """Return the packages that pip installs for a bundle: those it asks for, and what these require in
-    turn."""
+    """Return the packages that pip installs for a bundle: those that the bundle asks for, and what these
+    require in turn.
+    """
     return with_needs({name_in(one) for one in packages()})
 
 

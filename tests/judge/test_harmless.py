@@ -22,7 +22,9 @@ _INDEX, _MASK = torch.tensor([[2, 0, 1]] * 3), torch.eye(3, dtype=torch.bool)
 
 
 def _arguments(x: torch.Tensor) -> list[tuple]:
-    """Return argument lists of the kinds that operations take, all made from x, which is 3 by 3."""
+    """Return argument lists of the kinds that operations take. Each begins with x, which is 3 by 3, or with a
+    tensor made from it.
+    """
     y, row = x.flip(0).contiguous(), _INDEX[0]
     one, two = x[0], y[0]
     single = [

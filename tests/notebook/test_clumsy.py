@@ -134,13 +134,13 @@ SLIPS = {
     "compare(softmax)": "missing a required argument: 'theirs'",
     # explore
     "explore()": "missing a required argument: 'draw'. Write it like this: explore(lambda scale",
-    "explore(3, scale=(0.0, 1.0, 0.1, 0.5))": "explore takes a function first",
+    "explore(3, scale=(0.0, 1.0, 0.1, 0.5))": "explore needs a function as its first argument",
     "explore(softmax)": "explore needs at least one choice",
     "explore(lambda scale: scale, scale=1)": "scale should be four numbers",
     "explore(lambda scale: scale, scale=(0, 1))": "scale should be four numbers",
     "explore(lambda scale: scale, scale=(0.0, float('inf'), 1.0, 1.0))": "scale should be four numbers",
     "explore(lambda by: figures.weights(by, ['a', 'b']), by=[w, x])": "<picture: Attention weights.",
-    "explore(lambda by: by, scale=[1, 2])": "which the function does not accept",
+    "explore(lambda by: by, scale=[1, 2])": "explore cannot call your function with scale",
     "explore(lambda by: 1 / by, by=[0, 1])": "and it raised ZeroDivisionError: division by zero (line 1: explore(",
     "explore(lambda scale: scale, scale=[1, 2])": "should return a figure",
     # mine and figures

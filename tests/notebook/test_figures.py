@@ -251,10 +251,10 @@ def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
         (
             _draw,
             {"scale": (0.0, 2.0, 0.5, 0.5)},
-            "which the function does not accept: missing a required argument: 'word'",
+            "explore cannot call your function with scale: missing a required argument: 'word'",
         ),
         (_draw, {}, "needs at least one choice"),
-        ("no function", CHOICES, "takes a function first"),
+        ("no function", CHOICES, "needs a function as its first argument"),
         (lambda **values: 3, CHOICES, "should return a figure, .* returned int"),
     ],
     ids=range(9),

@@ -13,7 +13,7 @@ def test_a_long_path_is_told_on_windows(monkeypatch, length, state):
     monkeypatch.setattr(sys, "prefix", "C:\\".ljust(length, "x"))
     (found,) = doctor._paths()
     assert found.state == state
-    assert ("shorter by 1 or more" in found.advice) is (state == doctor.LIMITED)
+    assert ("at least 1 characters shorter" in found.advice) is (state == doctor.LIMITED)
 
 
 def test_elsewhere_nothing_is_said(monkeypatch):

@@ -145,7 +145,7 @@ EXERCISE = Exercise(
         edit("z is missing in the margin", {MARGIN: "math.sqrt((share * (1 - share) + spread / 4) / n)"},
              "Your margin lacks its factor z.", "What is the root multiplied by in the formula?"),
         edit("a part of the root is missing", {MARGIN: "math.sqrt(spread * share * (1 - share))"},
-             "You leave out z^2/4n^2 under the root.", "How wide is your interval if all answers are right?"),
+             "You leave out z^2/(4n^2) under the root.", "How wide is your interval if all answers are right?"),
         edit("z squared by n", {MARGIN: "math.sqrt(spread * (share * (1 - share) + z * z / 4))"},
              "Under the root, you divide z^2 by 4n.",
              "Which power of n divides z^2 under the root of the formula?"),

@@ -151,7 +151,7 @@ EXERCISE = Exercise(
              "What is 0.5 * 1 + 0.5 * 1?"),
     },
     hints=(
-        "In one layer half of a token comes from itself, through the residual connection, and half from "
+        "In one layer, half of a token comes from itself, through the residual connection, and half from "
         "attention. This is one (N, N) matrix: half the mean of the heads plus half the identity.",
         "Two layers in a row correspond to a matrix product, which adds up all paths through the tokens in "
         "between. The later layer goes on the left.",

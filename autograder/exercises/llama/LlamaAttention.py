@@ -216,7 +216,7 @@ EXERCISE = Exercise(
              "When a text of five tokens is cached, what is the position of the next token?"),
         edit("LAT-03 positions count from one", {PLACES:
              "torch.arange(seen + 1, seen + 1 + x.shape[1], device=x.device)"},
-             "Your first token has position 1.", "By which angle should the very first token be rotated?"),
+             "Your first token has position 1.", "By what angle should the very first token be rotated?"),
         edit("LAT-05 the last position for all", {PLACES:
              "torch.full((x.shape[1],), seen + x.shape[1] - 1, device=x.device)"},
              "All your new tokens have the same position.",
@@ -339,9 +339,9 @@ EXERCISE = Exercise(
                    "Which query heads share key head 0?"),
         "heads": ("Your answer is wrong only with several heads.", "Which features belong to one head?"),
         "tokens": ("Your answer is wrong only when several tokens come at once.",
-                   "Which tokens may each of them see, and by which angle is each rotated?"),
+                   "Which tokens may each of them see, and by what angle is each rotated?"),
         "": ("Your answer is wrong even for a single token without a cache.",
-             "Which layers does this token go through, and by which angle is it rotated at position 0?"),
+             "Which layers does this token go through, and by what angle is it rotated at position 0?"),
     },
     hints=(
         "This is the cached attention of lesson 12 with rotary positions and shared key and value heads. With "

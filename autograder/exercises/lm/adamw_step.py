@@ -242,7 +242,7 @@ EXERCISE = Exercise(
         "small": ("Your answer is wrong only where gradients are zero or not much larger than eps.",
                   "What does eps do there, and where does the formula add it?"),
         "decay": ("Your answer is wrong only with weight decay.",
-                  "By which factor does the decay multiply the old parameter in the formula?"),
+                  "By what factor does the decay multiply the old parameter in the formula?"),
         "later": ("Your answer is wrong only after the first step.",
                   "In the second step, how much of the old averages remains, and how large is the correction?"),
         "": ("Even the very first step, from averages of zero, is wrong.",

@@ -91,7 +91,7 @@ EXERCISE = Exercise(
     hints=(
         "A pair is allowed if the causal mask allows it and the key is a real token. Which Boolean operation on "
         'tensors says "and"?',
-        "Write the shapes (N, N) and (B, N) below each other, aligned from the right. The padding mask says "
+        "Write the shapes (N, N) and (B, N) one below the other, aligned from the right. The padding mask says "
         "something about keys, so its N must stay the last axis; insert axes of size 1 before it with `None` or "
         "`unsqueeze`.",
         "In outline: give the padding mask the shape (B, 1, 1, N), so that it broadcasts against the (N, N) "

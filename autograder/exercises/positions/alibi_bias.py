@@ -103,7 +103,7 @@ EXERCISE = Exercise(
              "What should the bias be between a token and itself?"),
         edit("ALI-33 slopes that do not fall by powers", {SLOPES: "1 / steps"},
              "The ratio between one slope and the next changes from head to head.",
-             "By which factor does the slope change from one head to the next?"),
+             "By what factor should the slope change from one head to the next?"),
         edit("ALI-35 float64 comes back", {LAST: f"{LAST}.double()"},
              "Your bias is float64.", "Which dtype does the docstring ask for?"),
         edit("ALI-37 distances begin at one", {DISTANCE: f"{DISTANCE} + 1", "distance < 0": "distance <= 0"},
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
     ),
     needs={
         "heads": ("Your result is right for few heads, and wrong for eight or more.",
-                  "By which factor does the slope change from one head to the next?"),
+                  "By what factor should the slope change from one head to the next?"),
         "several heads": ("Your result is right for one head, and wrong for several.",
                           "What is the slope of the first head, and of the last?"),
         "several tokens": ("Your result is right for a sequence of one token, and wrong for longer ones.",

@@ -168,7 +168,7 @@ EXERCISE = Exercise(
         "places": ("Your result is right for the positions 0, 1, 2, ..., and wrong for others.",
                    "Which angle belongs to a token whose position is 7?"),
         "pairs": ("Your result is right for one pair of features, and wrong for several.",
-                  "By which angle does each pair rotate, and which two features form a pair?"),
+                  "By what angle does each pair rotate, and which two features form a pair?"),
         "": ("Even a single pair of features is rotated wrongly.",
              "Where should (1, 0) point at position 1?"),
     },

@@ -136,8 +136,8 @@ EXERCISE = Exercise(
              "What are the mean and the standard deviation of the rewards 1 and 3?"),
     },
     hints=(
-        "Think of four answers to one question, one of them right. The right one should get a positive advantage, "
-        "each of the others a negative one of smaller size, and the four advantages sum to zero.",
+        "Think of four answers to one question, one of them right. The right one should get a positive advantage "
+        "and each of the others a negative one of smaller size. The four should sum to zero.",
         "You need the mean and the standard deviation of each row, with keepdim=True so that they "
         "broadcast over it. `std` divides by K - 1 by default; correction=0 makes it divide by K.",
         "In outline: subtract each row's mean and divide by its standard deviation plus the small number, "

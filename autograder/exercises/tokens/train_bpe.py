@@ -199,6 +199,6 @@ EXERCISE = Exercise(
         "largest count; `max` takes a key and returns the first of equal entries. When must the rounds end early?",
         "In outline: turn the text into a list of its UTF-8 bytes; repeat at most n_merges times: count the "
         "pairs, stop if none occurs twice, add the most frequent one to the list of merges, and replace it in "
-        "the ids by the next free id; return the list.",
+        "the ids by the next free id; return the merges.",
     ),
 )

@@ -75,7 +75,7 @@ class _Archive:
 
 @dataclass(frozen=True)
 class _Other:
-    """A file that is not a notebook: its number in the account, its name, and the path of the copy, if one
+    """A file that is not a notebook: its number in the `Account`, its name, and the path of the copy, if one
     was kept.
     """
 

@@ -1,4 +1,4 @@
-"""Brings corrected and additional lessons into a course in mid-term, and reports what changes."""
+"""Brings corrected and additional lessons into a course during the term, and reports what changes."""
 
 import shutil
 from collections.abc import Callable, Iterator

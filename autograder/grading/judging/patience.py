@@ -67,8 +67,8 @@ class Patience:
                 self._calls.add(name)
 
     def ended(self, step: Step, ended: Ended) -> None:
-        """Record that the process was stopped during this step, if the reason was that it was late. A process
-        that ended by itself is not recorded.
+        """Record that the process was stopped in this step because it was late. Record nothing if the process
+        ended by itself.
         """
         if ended.was_late and step.kind == "run":
             self.cell_stopped(step)

@@ -94,8 +94,8 @@ def loss_between(
 ) -> Picture:
     """Draw loss curves, as `figures.curves` does, and baselines as dotted lines, each labelled with its name.
 
-    levels: name -> the loss of a baseline; the names overlap if two losses differ by less than a tenth of the
-        highest loss
+    levels: name -> the loss of a baseline; the names overlap if two losses differ by less than about a
+        twentieth of the highest loss
     """
     figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.05, title)
     ax = axes(figure, 0.85, 0.72, 4.85, 2.75)
