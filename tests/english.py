@@ -4,8 +4,8 @@
     python tests/english.py --show NAME  print every place where one of them occurs
     python tests/english.py --in FOLDER  search another copy of the repository, such as an older git worktree
 
-People read the markdown of lessons, pages (*.md), hints, messages and docstrings. Not every hit is a fault
-("letter" is right for letters): a page that has far more than its neighbours is worth a second reading.
+What people read is the markdown of lessons, pages (*.md), hints, messages and docstrings. Not every hit is a
+fault ("letter" is right for letters): a page that has far more than its neighbours is worth a second reading.
 """
 
 import argparse

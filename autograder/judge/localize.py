@@ -37,8 +37,9 @@ SINGLE_ASPECT = {
 
 
 def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
-    """Return an observation and a question if wrong numbers cost the points of exactly one aspect,
-    SINGLE_ASPECT has words for it, and every case with a wrong gradient has wrong numbers too; else None.
+    """Return an observation and a question if three things hold: wrong numbers cost the points of exactly one
+    aspect, SINGLE_ASPECT has words for that aspect, and every case with a wrong gradient has wrong numbers
+    too. Otherwise return None.
     """
     numbers = [finding for finding in findings if finding.level in (FINITE, NUMBERS)]
     wrong, aspects = {finding.case for finding in numbers}, {finding.aspect for finding in numbers}

@@ -218,7 +218,7 @@ EXERCISE = Exercise(
         "far": ("Your answer is wrong only for tokens that are very unlikely or have moved very far.",
                 "Which of your steps clips d, or gives 0 or infinity?"),
         "masked": ("Your answer is wrong only when the mask leaves out tokens.",
-                   "Which tokens count, and how many are they?"),
+                   "Which tokens count, and how many of them are there?"),
         "rows": ("Your answer is wrong only when there are several answers.",
                  "Over how many tokens is the mean taken?"),
         "moved": ("Your answer is wrong only where the policy has moved.",

@@ -188,7 +188,7 @@ EXERCISE = Exercise(
         "The length of a prompt says how much padding it needs; its ids say nothing about that. In Python, "
         "[pad] * 3 is a list of three, and + joins two lists into a new one.",
         "In outline: raise ValueError if there are no prompts or one of them is empty. Find the length of the "
-        "longest prompt, before each prompt, put the padding that it needs, and make one tensor of all rows. For "
+        "longest prompt, put the padding that each prompt needs before it, and make one tensor of all rows. For "
         "the positions, subtract each row's amount of padding from 0, 1, 2, ...; the mask is True where the "
         "difference is not negative, and negative positions become 0.",
     ),

@@ -294,7 +294,7 @@ EXERCISE = Exercise(
         "far": ("Your answer is wrong only for tokens that are very unlikely or have moved very far.",
                 "Which of your steps gives 0 or infinity there?"),
         "masked": ("Your answer is wrong only when the mask leaves out tokens.",
-                   "Which tokens count, and how many are they?"),
+                   "Which tokens count, and how many of them are there?"),
         "clipped": ("Your answer is wrong only where a ratio is clipped.",
                     ("A token of a good answer is already twice as likely as before. Should the loss fall if it "
                      "becomes still more likely?")),

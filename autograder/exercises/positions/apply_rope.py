@@ -37,19 +37,22 @@ def cases(draw):
                 needs=("pairs",))
     yield _case(draw, "one pair of features", (tokens,), 2, torch.arange(tokens))
     yield _case(draw, "one head", (tokens,), 8, torch.arange(tokens), needs=("pairs",))
-    yield _case(draw, "positions that do not begin at zero", (2, 5), 6, torch.arange(7, 12), needs=("pairs", "places"))
+    yield _case(draw, "positions that do not begin at zero", (2, 5), 6, torch.arange(7, 12),
+                needs=("pairs", "places", "start"))
     mixed = draw.integers(0, 30, 6)
-    yield _case(draw, "positions in any order", (3, 6), 4, mixed, needs=("pairs", "places"))
+    yield _case(draw, "positions in any order", (3, 6), 4, mixed, needs=("pairs", "places", "start", "order"))
     yield _case(draw, "every token at position zero", (2, 3), 6, torch.zeros(3, dtype=torch.int64),
                 needs=("pairs", "places"))
-    yield _case(draw, "a new token after a long text", (2, 1), 8, torch.tensor([1999]), needs=("pairs", "places"))
+    yield _case(draw, "a new token after a long text", (2, 1), 8, torch.tensor([1999]),
+                needs=("pairs", "places", "start", "far"))
     far = torch.tensor([2000, 3, 1024, 513, 0])
-    yield _case(draw, "positions up to 2000", (5,), 64, far, needs=("pairs", "places"))
+    yield _case(draw, "positions up to 2000", (5,), 64, far, needs=("pairs", "places", "start", "order", "far"))
     yield _case(draw, "four of everything", (4, 4, 4), 4, torch.arange(4), needs=("pairs",), float64=True)
-    yield _case(draw, "one pair far away", (1, 2), 2, torch.tensor([1999, 3]), needs=("places",))
+    yield _case(draw, "one pair far away", (1, 2), 2, torch.tensor([1999, 3]),
+                needs=("places", "start", "order", "far"))
     base = {"needs": ("pairs", "base"), "aspect": BASE}
     yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)
-    base["needs"] += ("places",)
+    base["needs"] += ("places", "far")
     yield _case(draw, "a larger base", (4,), 8, torch.arange(4) * 100, base=1e6, **base)
     # Heads as lesson 04 splits them: only the features are contiguous, which is all that a complex view
     # needs.
@@ -167,6 +170,12 @@ EXERCISE = Exercise(
                  "Which line uses `base`?"),
         "places": ("Your result is right for the positions 0, 1, 2, ..., and wrong for others.",
                    "Which angle belongs to a token whose position is 7?"),
+        "start": ("Your result is right when the first position is 0, and wrong when it is another.",
+                  "Which angle belongs to a token whose position is 7?"),
+        "order": ("Your result is right when the positions increase, and wrong when they do not.",
+                  "Which entry of `positions` belongs to the second token?"),
+        "far": ("Your result is right for small positions, and wrong for large ones.",
+                "Which dtype have your positions and angles, and how large a number does it hold exactly?"),
         "pairs": ("Your result is right for one pair of features, and wrong for several.",
                   "By what angle does each pair rotate, and which two features form a pair?"),
         "": ("Even a single pair of features is rotated wrongly.",

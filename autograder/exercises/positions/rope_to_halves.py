@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         "pairs": ("Your result is right for one pair in a head, and wrong for several.",
                   "In a head of six rows, where should each row go?"),
         "heads": ("Your result is right for one head, and wrong for several.",
-                  "Which rows belong to the second head, before and afterwards?"),
+                  "Which rows belong to the second head, before and after the reordering?"),
         "": ("A head of one pair should come back unchanged, but it does not.",
              "Where should rows 0 and 1 go when d_head/2 is 1?"),
     },

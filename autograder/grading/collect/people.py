@@ -41,7 +41,7 @@ class People:
     """Knows which student of the course each number in a learning-management system belongs to."""
 
     def __init__(self, course: Path, students: Class):
-        """Read the file. Raises UserError if it cannot be read."""
+        """Read the file of people. Raises UserError if it cannot be read."""
         self._path, self._class = course / FILE, students
         self._rows: dict[Key, tuple[str, str]] = {}  # name and student
         self._sure: dict[Key, str] = {}  # by the system's own ids

@@ -26,7 +26,7 @@ def answer_graph(answer: Any, procedure: str, case: Question) -> Drawing:
 
 
 def case_to_draw(cases: Iterable[Case]) -> Case | None:
-    """Return the case on which an exercise's answers are drawn: the first that expects a result, not an
-    error, and has no keyword arguments. Return None if there is no such case.
+    """Return the case used to draw the graphs of an exercise's answers: the first that expects a result, not
+    an error, and has no keyword arguments. Return None if there is no such case.
     """
     return next((case for case in cases if not case.raises and not case.kwargs), None)
