@@ -245,7 +245,8 @@ def _check(arguments: Namespace) -> int | None:
     from autograder.grading.worker.fork_server import ForkServer
 
     worst = 0
-    with ForkServer() as server:  # it warms up while the command imports the rest
+    many = len(arguments.files) > 1
+    with ForkServer(many) as server:  # it warms up while the command imports the rest
         with quick_imports():
             from autograder.grading.check_files import NotJudged, check_files
             from autograder.grading.sandbox.sandbox import why_no_sandbox

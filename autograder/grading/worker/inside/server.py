@@ -40,7 +40,7 @@ def main(told: dict) -> None:
     os.environ.update(told["environment"])
     with socket.socket(fileno=os.dup(0)) as requests:
         os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-        shell = warm_up()
+        shell = warm_up(told["many"])
         os.environ.clear()
         requests.send(WARM)
         if not told["in_main_thread"]:

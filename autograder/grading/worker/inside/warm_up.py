@@ -44,9 +44,35 @@ def erase_start() -> None:
         ctypes.memmove(begin, text, min(len(text), end - begin))
 
 
-def warm_up() -> Shell:
-    """Import and prepare everything, and return the shell in which all submissions run."""
+def warm_up(many: bool) -> Shell:
+    """Import and prepare everything, and return the shell in which all submissions run. Unless there will be
+    many forks, leave out what each of them would do for itself, if it needs it at all.
+    """
     import numpy as np
+    import torch
+
+    torch.set_num_threads(1)
+    if many:
+        _use_pytorch()
+    # Every submission draws the same random numbers, so that a second run gives the same grade.
+    torch.manual_seed(0)
+    np.random.seed(0)
+    random.seed(0)
+    silence_the_course()
+    prepare()
+    shell = make_shell()
+    for cell in FIRST_CELLS if many else ():
+        shell.run_cell(cell, silent=True)
+    gc.collect()
+    gc.freeze()
+    if many and sys.platform == "linux":
+        _fill_holes()
+        _take_large_pages()
+    return shell
+
+
+def _use_pytorch() -> None:
+    """Run what makes PyTorch import and look up more of itself the first time."""
     import torch
 
     # subtle: the exercises hold the course's answers, and must never be imported here.
@@ -54,7 +80,6 @@ def warm_up() -> Shell:
     from autograder.probe.observe import Usage
     from autograder.probe.program import Recorder, run_program
 
-    torch.set_num_threads(1)
     weights = torch.ones(2, 2, requires_grad=True)
     torch.softmax(weights @ weights, dim=-1).sum().backward()
     # PyTorch imports some parts at the first drawing, and at the first padding (sympy: half a second).
@@ -67,21 +92,6 @@ def warm_up() -> Shell:
         scores = (weights[0] @ weights.T / 2.0 - weights.amax(-1, keepdim=True)).exp()
         made = torch.stack([(scores * row).sum() for row in weights]) / scores.sum(-1)
     run_program(recorder.data(made), [weights], Usage())
-    # Every submission draws the same random numbers, so that a second run gives the same grade.
-    torch.manual_seed(0)
-    np.random.seed(0)
-    random.seed(0)
-    silence_the_course()
-    prepare()
-    shell = make_shell()
-    for cell in FIRST_CELLS:
-        shell.run_cell(cell, silent=True)
-    gc.collect()
-    gc.freeze()
-    if sys.platform == "linux":
-        _fill_holes()
-        _take_large_pages()
-    return shell
 
 
 def _fill_holes() -> None:
