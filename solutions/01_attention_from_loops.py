@@ -167,7 +167,7 @@ Fill the matrix with loops over the tokens. This is the slow way, and it shows y
 
 # %% exercise: loops.dot_product_scores
 def dot_product_scores(x):
-    """The score of every pair of tokens: S[i, j] = x[i] . x[j].
+    """Return the score of every pair of tokens: S[i, j] = x[i] . x[j].
 
     Shapes:
         x: (N, D), one row per token
@@ -299,11 +299,11 @@ exponentials and sums, without PyTorch's own softmax family.
 
 # %% exercise: loops.softmax
 def softmax(scores):
-    """Weights from scores, over the last axis: exp(s_j) / sum_m exp(s_m).
+    """Turn scores into weights along the last axis: exp(s_j) / sum_m exp(s_m).
 
     Shapes:
         scores: (..., M), any number of axes before the last
-        returns: (..., M), nothing negative, every row with sum 1
+        returns: (..., M), non-negative, each row summing to 1
 
     >>> softmax(torch.tensor([0.0, math.log(3.0)]))
     tensor([0.2500, 0.7500])
@@ -390,7 +390,7 @@ any width $E$.
 
 # %% exercise: loops.weighted_sum
 def weighted_sum(weights, values):
-    """One average of the values for each row of weights: o_i = sum_j w_ij v_j.
+    """Return one weighted average of the values per row of weights: o_i = sum_j w_ij v_j.
 
     Shapes:
         weights: (N, M), row i holds the weights of query i

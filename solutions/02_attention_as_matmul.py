@@ -117,11 +117,11 @@ One line will do.
 
 # %% exercise: matmul.attention_scores
 def attention_scores(q, k):
-    """All scaled scores at once: S = q k^T / sqrt(D).
+    """Return all scaled scores at once: S = q k^T / sqrt(D).
 
     Shapes:
         q: (..., N, D)
-        k: (..., M, D), the same axes in front
+        k: (..., M, D), with the same leading axes
         returns: (..., N, M)
 
     >>> dog = torch.tensor([[2.0, -1.0, 1.0, 0.0]])
@@ -398,12 +398,12 @@ Three products, returned in the order query, key, value.
 
 # %% exercise: matmul.project_qkv
 def project_qkv(x, w_q, w_k, w_v):
-    """Queries, keys and values: x times each of three matrices.
+    """Return queries, keys and values: x times each of the three matrices.
 
     Shapes:
         x: (..., N, d_in)
         w_q, w_k, w_v: (d_in, d_out)
-        returns: three of (..., N, d_out), in this order
+        returns: a tuple (queries, keys, values), each (..., N, d_out)
 
     >>> swap, same = torch.tensor([[0.0, 1.0], [1.0, 0.0]]), torch.eye(2)
     >>> project_qkv(torch.tensor([[-1.0, 2.0]]), swap, same, same)
@@ -520,7 +520,7 @@ class SelfAttention(nn.Module):
     """Self-attention with one head: attention(x W_query, x W_key, x W_value).
 
     Parts:
-        W_query, W_key, W_value: nn.Parameter of shape (d_in, d_out), random at first
+        W_query, W_key, W_value: nn.Parameter of shape (d_in, d_out), randomly initialised
     Shapes:
         x: (..., N, d_in)
         returns: (..., N, d_out)

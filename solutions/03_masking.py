@@ -113,10 +113,10 @@ Return a Boolean tensor (its `dtype` is `torch.bool`).
 
 # %% exercise: masking.causal_mask
 def causal_mask(n):
-    """Which keys a query may attend to if the future is hidden: C[i, j] = (j <= i).
+    """Return the mask that hides the future from each query: C[i, j] = (j <= i).
 
     Shapes:
-        n: a whole number, how many tokens
+        n: an int, the number of tokens
         returns: (n, n), Boolean, True = may attend
 
     >>> causal_mask(3)
@@ -243,18 +243,18 @@ No loop is needed. Compare all positions with all lengths at once. Write down th
 
 # %% exercise: masking.padding_mask
 def padding_mask(lengths, max_len):
-    """Which positions hold real tokens: P[b, j] = (j < lengths[b]).
+    """Mark the positions that hold real tokens: P[b, j] = (j < lengths[b]).
 
     Shapes:
-        lengths: (B,) whole numbers
-        max_len: a whole number, the width of the batch
+        lengths: (B,) integers
+        max_len: an int, the padded length of the batch
         returns: (B, max_len), Boolean, True = a real token
 
     >>> padding_mask(torch.tensor([3, 1]), 4)
     tensor([[ True,  True,  True, False],
             [ True, False, False, False]])
 
-    PyTorch's nn.Transformer: src_key_padding_mask, with True and False exchanged.
+    PyTorch's nn.Transformer: src_key_padding_mask, with True and False swapped.
     """
     ### BEGIN SOLUTION
     positions = torch.arange(max_len, device=lengths.device)
@@ -600,7 +600,7 @@ Which axis of the padding mask counts sentences, and which counts keys?
 
 # %% exercise: masking.combine_masks
 def combine_masks(causal, padding):
-    """One mask per sentence, True if both masks allow it: A[b, 0, i, j] = C[i, j] and P[b, j].
+    """Combine both masks for each sentence: A[b, 0, i, j] = C[i, j] and P[b, j].
 
     Shapes:
         causal: (N, N), Boolean
@@ -612,7 +612,7 @@ def combine_masks(causal, padding):
     tensor([[[[ True, False],
               [ True, False]]]])
 
-    F.scaled_dot_product_attention: attn_mask in this shape fits queries (B, H, N, D).
+    As attn_mask of F.scaled_dot_product_attention, it fits queries (B, H, N, D).
     """
     ### BEGIN SOLUTION
     return causal & padding[:, None, None, :]

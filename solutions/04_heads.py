@@ -171,7 +171,7 @@ class SelfAttentionHead(nn.Module):
     """One head of self-attention: attention(q_proj(x), k_proj(x), v_proj(x)).
 
     Parts:
-        q_proj, k_proj, v_proj: nn.Linear(d_model, d_head), d_head = d_model if it is None
+        q_proj, k_proj, v_proj: nn.Linear(d_model, d_head); d_head=None means d_model
     Shapes:
         x: (B, N, d_model)
         mask: Boolean, broadcasts to (B, N, N), True = may attend; None hides nothing
@@ -294,11 +294,11 @@ Two steps. Write down the shape after each.
 
 # %% exercise: heads.split_heads
 def split_heads(x, n_heads):
-    """Features divided among heads: result[b, h, n, e] = x[b, n, h * d_head + e].
+    """Divide the features among the heads: result[b, h, n, e] = x[b, n, h * d_head + e].
 
     Shapes:
         x: (B, N, d_model)
-        n_heads: a whole number H that divides d_model
+        n_heads: an int H that divides d_model
         returns: (B, H, N, d_head), d_head = d_model / H
 
     >>> split_heads(torch.tensor([[[2.0, -1.0, 1.0, 0.0], [-1.0, 2.0, 0.0, 0.0]]]), 2)
@@ -326,7 +326,7 @@ Now back again, with the two steps of `split_heads` undone in the opposite order
 
 # %% exercise: heads.merge_heads
 def merge_heads(x):
-    """All heads side by side again: result[b, n, h * d_head + e] = x[b, h, n, e].
+    """Put all heads side by side again: result[b, n, h * d_head + e] = x[b, h, n, e].
 
     Shapes:
         x: (B, H, N, d_head)
@@ -406,7 +406,7 @@ If the features cannot be divided evenly, say so with a `ValueError`, as soon as
 
 # %% exercise: heads.MultiheadSelfAttention
 class MultiheadSelfAttention(nn.Module):
-    """n_heads heads of self-attention: out_proj(merge(attention(split(q), split(k), split(v)))).
+    """Multi-head self-attention: out_proj(merge(attention(split(q), split(k), split(v)))).
 
     Parts:
         q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
@@ -581,11 +581,11 @@ source has biases (`bias=True`, which is PyTorch's default).
 
 # %% exercise: heads.copy_weights
 def copy_weights(source, target):
-    """Copies the parameters of an nn.MultiheadAttention into a module with our four parts.
+    """Copy the parameters of an nn.MultiheadAttention into a module with our four parts.
 
     Shapes:
         source: an nn.MultiheadAttention with biases; its in_proj_weight (3 d_model, d_model)
-            and in_proj_bias (3 d_model) hold queries, keys, values in this order
+            and in_proj_bias (3 d_model) hold queries, keys and values, in this order
         target: a module with q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
         returns: nothing
 

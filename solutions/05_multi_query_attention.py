@@ -241,7 +241,7 @@ them up from the right.
 
 # %% exercise: mqa.MultiQueryAttention
 class MultiQueryAttention(nn.Module):
-    """Self-attention with n_heads query heads and one head of keys and values for all of them.
+    """Self-attention with n_heads query heads that all share one head of keys and values.
 
     Parts:
         q_proj, out_proj: nn.Linear(d_model, d_model)
@@ -381,7 +381,7 @@ soon as the module is created. Do not use `enable_gqa`.
 
 # %% exercise: mqa.GroupedQueryAttention
 class GroupedQueryAttention(nn.Module):
-    """Self-attention with n_heads query heads over n_kv_heads key/value heads; neighbours share.
+    """Self-attention in which consecutive query heads share one of n_kv_heads key/value heads.
 
     Parts:
         q_proj, out_proj: nn.Linear(d_model, d_model)
@@ -540,10 +540,10 @@ From one token to a whole batch of texts, and from numbers to bytes. Integers in
 
 # %% exercise: mqa.kv_cache_bytes
 def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2):
-    """Bytes that the key/value cache of a batch of texts takes, in all layers together.
+    """Return the bytes of the key/value cache of a batch of texts, over all layers.
 
     Shapes:
-        batch, seq_len: ints, how many texts, and how many tokens in each
+        batch, seq_len: ints, the number of texts and of tokens in each
         n_layers, n_kv_heads, d_head: ints, the shape of the model
         bytes_per_element: an int, the bytes of one number
         returns: an int, for keys and values together
@@ -551,7 +551,7 @@ def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_eleme
     >>> kv_cache_bytes(1, 5, 32, 32, 128)
     2621440
 
-    Counted as in Shazeer 2019, sections 2.4 and 3: the memory that each step of writing reads.
+    Counted as in Shazeer 2019, sections 2.4 and 3: the memory that each decoding step reads.
     """
     ### BEGIN SOLUTION
     numbers = batch * seq_len * n_layers * n_kv_heads * d_head
@@ -663,7 +663,7 @@ Give heads and groups their own axes, and ask yourself which of them the mean ru
 
 # %% exercise: mqa.pool_kv_heads
 def pool_kv_heads(weight, n_heads, n_kv_heads):
-    """The weight of a shared key or value layer: the mean over the heads of each group.
+    """Pool the weight of a key or value layer: average over the heads of each group.
 
     Shapes:
         weight: (n_heads * d_head, d_model)

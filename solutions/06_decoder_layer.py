@@ -104,7 +104,7 @@ The two layers come as arguments.
 
 # %% exercise: decoder.feed_forward
 def feed_forward(x, linear1, linear2):
-    """The network of a layer: linear2(GELU(linear1(x))), with the exact GELU.
+    """Apply a layer's feed-forward network: linear2(GELU(linear1(x))), with exact GELU.
 
     Shapes:
         x: (..., d_model)
@@ -264,7 +264,7 @@ class TransformerDecoderLayer(nn.Module):
     Parts:
         self_attn: nn.MultiheadAttention(d_model, n_heads, batch_first=True)
         linear1: nn.Linear(d_model, d_ff); linear2: nn.Linear(d_ff, d_model)
-        norm1, norm2: nn.LayerNorm(d_model), with its usual epsilon of 1e-5
+        norm1, norm2: nn.LayerNorm(d_model), with the default epsilon of 1e-5
     Shapes:
         x: (B, N, d_model)
         returns: (B, N, d_model)
@@ -707,7 +707,7 @@ $$\operatorname{layer}(x, m) = \operatorname{LN}_3\bigl(h_2 + \operatorname{FF}(
 
 # %% exercise: decoder.CrossAttentionDecoderLayer
 class CrossAttentionDecoderLayer(nn.Module):
-    """An encoder-decoder layer, post-norm: causal self-attention, cross-attention, ReLU network.
+    """A post-norm decoder layer: causal self-attention, cross-attention, ReLU feed-forward.
 
     Parts:
         self_attn, multihead_attn: nn.MultiheadAttention(d_model, n_heads, batch_first=True)
@@ -716,7 +716,7 @@ class CrossAttentionDecoderLayer(nn.Module):
     Shapes:
         x: (B, N, d_model)
         memory: (B, M, d_model)
-        memory_mask: (B, M) of Booleans, True = may be attended to; None hides nothing
+        memory_mask: (B, M) Booleans, True = may be attended to; None hides nothing
             (in the masks of nn.MultiheadAttention, True = hidden)
         returns: (B, N, d_model)
 

@@ -185,11 +185,11 @@ Make the angles first, one row per position and one column per pair. Then put si
 
 # %% exercise: positions.sinusoidal_positions
 def sinusoidal_positions(n, d_model):
-    """Sines and cosines: PE[p, 2i] = sin(p / 10000^(2i/d_model)), PE[p, 2i+1] = cos of the same.
+    """Return PE[p, 2i] = sin(p / 10000^(2i/d_model)), PE[p, 2i+1] = cos of the same angle.
 
     Shapes:
-        n: an int, how many positions, up to 2000
-        d_model: an even int, how many features
+        n: an int, the number of positions, up to 2000
+        d_model: an even int, the number of features
         returns: (n, d_model) float32, a plain tensor without gradient
     Raises:
         ValueError: d_model is odd
@@ -323,7 +323,7 @@ Raise a `ValueError` if a sentence is too long for the table.
 
 # %% exercise: positions.LearnedPositions
 class LearnedPositions(nn.Module):
-    """Adds a learned vector for each position: out[b, p] = x[b, p] + embedding[p].
+    """Learned position vectors, added to x: out[b, p] = x[b, p] + embedding[p].
 
     Parts:
         embedding: nn.Embedding(max_len, d_model)
@@ -440,7 +440,7 @@ products.
 
 # %% exercise: positions.apply_rope
 def apply_rope(x, positions, base=10000.0):
-    """Turns the pair (2i, 2i+1) by the angle position * base^(-2i/D), from first towards second.
+    """Rotate the pair (2i, 2i+1) by the angle position * base^(-2i/D), first towards second.
 
     Shapes:
         x: (..., N, D)
@@ -589,7 +589,7 @@ Give the heads their own axis before you reorder.
 
 # %% exercise: positions.rope_to_halves
 def rope_to_halves(weight, n_heads):
-    """Reorders rows for a model that pairs feature i with i + d_head/2.
+    """Reorder rows for a model that pairs feature i with i + d_head/2.
 
     Within each head, row 2i goes to i, and row 2i + 1 to i + d_head/2.
 
@@ -601,7 +601,7 @@ def rope_to_halves(weight, n_heads):
     >>> rope_to_halves(torch.arange(6.0)[:, None], 1).flatten().tolist()
     [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]
 
-    The layouts: Su et al. 2021, equation 34, against that of GPT-NeoX and of Llama in Transformers.
+    The two layouts: Su et al. 2021, equation 34; GPT-NeoX, and Llama in Transformers.
     """
     ### BEGIN SOLUTION
     heads = weight.unflatten(0, (n_heads, -1))
@@ -708,7 +708,7 @@ def alibi_bias(n_heads, n):
 
     Shapes:
         n_heads: an int, a power of two
-        n: an int, how many tokens
+        n: an int, the number of tokens
         returns: (n_heads, n, n) float32; axes: head, query, key
     Raises:
         ValueError: n_heads is not a power of two

@@ -111,10 +111,10 @@ subtract it before you square anything.
 
 # %% exercise: norms.layer_norm
 def layer_norm(x, weight, bias, eps=1e-5):
-    """Each token: (x - mean) / sqrt(variance + eps) * weight + bias; the variance divides by D.
+    """Normalise each token: (x - mean) / sqrt(variance + eps) * weight + bias.
 
     Shapes:
-        x: (..., D)
+        x: (..., D); the variance is the biased one, which divides by D
         weight, bias: (D,)
         returns: (..., D)
 
@@ -227,7 +227,7 @@ One number per token divides all of its features.
 
 # %% exercise: norms.rms_norm
 def rms_norm(x, weight, eps=1e-6):
-    """Each token: x / sqrt(mean of x squared + eps) * weight.
+    """Normalise each token: x / sqrt(mean(x^2) + eps) * weight.
 
     Shapes:
         x: (..., D)
@@ -315,7 +315,7 @@ module may still hold on to them.
 
 # %% exercise: norms.pre_norm
 def pre_norm(x, norm, sublayer):
-    """One residual step, the norm in front: x + sublayer(norm(x)).
+    """Apply one pre-norm residual step: x + sublayer(norm(x)).
 
     Shapes:
         x: (..., D)
@@ -343,7 +343,7 @@ The order of the first Transformer, and of BERT.
 
 # %% exercise: norms.post_norm
 def post_norm(x, norm, sublayer):
-    """One residual step, the norm of the sum: norm(x + sublayer(x)).
+    """Apply one post-norm residual step: norm(x + sublayer(x)).
 
     Shapes:
         x: (..., D)
@@ -743,9 +743,9 @@ axis of a linear layer's weight meets the norm's features?
 
 # %% exercise: norms.fold_norm
 def fold_norm(norm, linear):
-    """A new nn.Linear that does after a norm without parameters what linear does after norm.
+    """Return a new nn.Linear into which the weight and bias of norm are folded.
 
-    new(F.layer_norm(x, (D,), eps=norm.eps)) = linear(norm(x)); both arguments stay as they are.
+    new(F.layer_norm(x, (D,), eps=norm.eps)) = linear(norm(x)); neither argument changes.
 
     Shapes:
         norm: an nn.LayerNorm(D) with weight and bias

@@ -109,7 +109,7 @@ The targets stay as they are, because the loss still needs them.
 
 # %% exercise: encoder.shift_right
 def shift_right(targets, bos):
-    """What a decoder reads while it learns: bos first, then all but the last token.
+    """Return the decoder's input in training: bos, then all target tokens but the last.
 
     Shapes:
         targets: (B, N) ids
@@ -364,7 +364,7 @@ be blocked in *two* places.
 
 # %% exercise: encoder.EncoderDecoder
 class EncoderDecoder(nn.Module):
-    """The Transformer of 2017, from ids to logits.
+    """The 2017 Transformer, from ids to logits.
 
     memory = encoder(sqrt(d_model) src_embedding(src) + positions)
     logits = head(decoder(sqrt(d_model) tgt_embedding(tgt) + positions, memory))
@@ -372,12 +372,12 @@ class EncoderDecoder(nn.Module):
     Parts:
         src_embedding: nn.Embedding(src_vocab, d_model)
         tgt_embedding: nn.Embedding(tgt_vocab, d_model)
-        encoder: nn.TransformerEncoder of n_layers layers, without a last norm
-        decoder: nn.TransformerDecoder of n_layers layers, without a last norm
+        encoder: nn.TransformerEncoder of n_layers layers, without a final norm
+        decoder: nn.TransformerDecoder of n_layers layers, without a final norm
             (all layers: post-norm, ReLU, dropout=0.0, batch_first=True)
         head: nn.Linear(d_model, tgt_vocab)
     Shapes:
-        src: (B, M) ids; tgt: (B, N) ids, shifted to the right already
+        src: (B, M) ids; tgt: (B, N) ids, already shifted to the right
         src_padding: (B, M) Booleans, True = a real token; None if all tokens are real
             (in the masks of PyTorch's layers, True = hidden)
         returns: (B, N, tgt_vocab) logits; a position sees tgt up to itself, and all of src
@@ -636,12 +636,15 @@ The model may be any callable. Leave it in the mode in which you find it, and re
 
 # %% exercise: encoder.greedy_decode
 def greedy_decode(model, src, bos, eos, max_new):
-    """Writes the likeliest token, again and again: r_(i+1) = argmax model(src, r_1 ... r_i) at i.
+    """Decode greedily: r_1 = bos, r_(i+1) = argmax model(src, r_1 ... r_i) at i.
+
+    Of equal logits the lowest id wins. Run without gradients; do not call the model again once all
+    rows have ended.
 
     Shapes:
         model: a callable, (B, M) and (B, i) ids -> (B, i, V) logits
         src: (B, M) ids; bos, eos, max_new: ints
-        returns: (B, L) ids without bos, L <= max_new; eos and nothing else after a row's first eos
+        returns: (B, L) ids without bos, L <= max_new; only eos after a row's first eos
 
     >>> def count(src, tgt):  # the token after t is t + 1
     ...     return F.one_hot(tgt + 1, 10).float()

@@ -88,7 +88,7 @@ Cut at every boundary, and keep no empty string.
 
 # %% exercise: tokens.split_words
 def split_words(text):
-    """Cuts a text at its word boundaries (the regular expression \\b); joined, the pieces are the
+    """Cut a text at its word boundaries (the regular expression \\b); joined, the pieces are the
     text.
 
     Shapes:
@@ -98,7 +98,7 @@ def split_words(text):
     >>> split_words("Hi, you")
     ['Hi', ', ', 'you']
 
-    Source: Python's documentation of the module re, "Regular Expression Syntax".
+    Source: Python's documentation of the re module, "Regular Expression Syntax".
     """
     ### BEGIN SOLUTION
     return [piece for piece in re.split(r"\b", text) if piece]
@@ -114,14 +114,14 @@ Count first, then number.
 
 # %% exercise: tokens.build_vocabulary
 def build_vocabulary(tokens, max_size=None):
-    """The id of each token: "<unk>" is 0, the others follow by falling frequency.
+    """Give each token an id: "<unk>" is 0, the others follow by decreasing frequency.
 
     Shapes:
         tokens: list of str, "<unk>" not among them
-        max_size: None, or at most how many entries there are, "<unk>" included; at least 1
+        max_size: None, or the largest number of entries, "<unk>" included; at least 1
         returns: dict from str to int
     Ties:
-        of equally frequent tokens the one that appears first has the lower id
+        of equally frequent tokens, the one that appears first has the lower id
 
     >>> build_vocabulary(["b", "a", "c", "a"], max_size=3)
     {'<unk>': 0, 'a': 1, 'b': 2}
@@ -216,7 +216,7 @@ How often does each pair of neighbours occur?
 
 # %% exercise: tokens.count_pairs
 def count_pairs(ids):
-    """How often each pair of neighbours occurs: c(a, b) is the number of times b follows a.
+    """Count each pair of neighbours: c(a, b) is the number of times b follows a.
 
     Shapes:
         ids: list of int
@@ -244,7 +244,7 @@ Read from left to right. What has been merged takes no part in another merge of 
 
 # %% exercise: tokens.merge_pair
 def merge_pair(ids, pair, new_id):
-    """The ids with each pair replaced by new_id, from left to right and without overlap.
+    """Replace each occurrence of pair by new_id, from left to right and without overlap.
 
     Shapes:
         ids: list of int, which stays as it is
@@ -276,10 +276,10 @@ Count, choose, merge, round after round.
 
 # %% exercise: tokens.train_bpe
 def train_bpe(text, n_merges):
-    """The pairs that are merged, in order: the k-th of them becomes the id 256 + k.
+    """Return the merged pairs in order: pair k, counted from 0, becomes the id 256 + k.
 
-    Begins with the UTF-8 bytes of the text. Each round takes the most frequent pair, of equally
-    frequent ones the first to appear in the ids; the rounds end early if no pair occurs twice.
+    Start from the UTF-8 bytes of the text. Each round merges the most frequent pair or, if several
+    are equally frequent, the one that appears first in the ids; stop early if no pair occurs twice.
 
     Shapes:
         text: str
@@ -392,12 +392,11 @@ One loop over the merges.
 
 # %% exercise: tokens.bpe_encode
 def bpe_encode(text, merges):
-    """The ids of a text: its UTF-8 bytes, to which the merges are applied in the order in which
-    they were learned.
+    """Return the ids of a text: apply the merges to its UTF-8 bytes, in the order learned.
 
     Shapes:
         text: str
-        merges: list of (int, int), as train_bpe gives them
+        merges: list of (int, int), as train_bpe returns them
         returns: list of int
 
     >>> bpe_encode("abcab", [(98, 99), (97, 98)])
@@ -422,14 +421,14 @@ Join the bytes first, then read characters.
 
 # %% exercise: tokens.bpe_decode
 def bpe_decode(ids, merges):
-    """The text of ids, as bytes.decode("utf-8", errors="replace") reads their bytes.
+    """Return the text of ids: bytes.decode("utf-8", errors="replace") of their bytes.
 
     Shapes:
         ids: list of int
         merges: list of (int, int)
         returns: str
     Raises:
-        ValueError: an id is negative, or no merge has made it
+        ValueError: an id is negative, or 256 + len(merges) or more
 
     >>> bpe_decode([97, 256, 257], [(98, 99), (97, 98)])
     'abcab'

@@ -126,9 +126,9 @@ Windows do not overlap, and tokens that fill no window are dropped.
 
 # %% exercise: lm.split_into_windows
 def split_into_windows(ids, length):
-    """Windows of a text that do not overlap, and for each token the one that follows it.
+    """Return non-overlapping windows of a text, and for each token the one that follows it.
 
-    n = (T - 1) // length windows; the rest of the text is dropped.
+    There are n = (T - 1) // length windows; the rest of the text is dropped.
 
     Shapes:
         ids: (T,) int, T > length
@@ -169,11 +169,11 @@ what you are building.
 
 # %% exercise: lm.next_token_loss
 def next_token_loss(logits, targets, ignore=-100):
-    """The mean of -log p over the positions whose target is not `ignore`, p the softmax of the
-    logits there.
+    """Return the mean of -log p over the positions whose target is not `ignore`; p is the
+    softmax probability of the target.
 
     Shapes:
-        logits: (B, N, V), up to 10 000
+        logits: (B, N, V), values up to 10,000
         targets: (B, N) int, at least one of them not `ignore`
         returns: ()
 
@@ -280,7 +280,7 @@ class GPT(nn.Module):
         layers: nn.ModuleList of n_layers nn.TransformerEncoderLayer(d_model, n_heads, d_ff,
             dropout=0.0, activation="gelu", batch_first=True, norm_first=True)
         norm: nn.LayerNorm(d_model)
-        head: nn.Linear(d_model, vocab_size) without bias; its weight is that of token_embedding
+        head: nn.Linear(d_model, vocab_size) without bias, sharing token_embedding's weight
     Shapes:
         ids: (B, N) int
         returns: (B, N, vocab_size)
@@ -472,14 +472,14 @@ def adamw_step(
     parameter, gradient, mean, square, step,
     lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01,
 ):
-    """One step of AdamW, the step-th (1, 2, ...): the new parameter, mean and square.
+    """Take AdamW step `step` (1, 2, ...); return the new parameter, mean and square.
 
     mean = beta1 mean + (1 - beta1) gradient; square = beta2 square + (1 - beta2) gradient^2;
-    parameter = (1 - lr weight_decay) parameter - lr m / (sqrt(s) + eps), with the corrected
-    m = mean / (1 - beta1^step) and s = square / (1 - beta2^step).
+    parameter = (1 - lr weight_decay) parameter - lr m / (sqrt(s) + eps), with the bias-corrected m
+    = mean / (1 - beta1^step) and s = square / (1 - beta2^step).
 
     Shapes:
-        parameter, gradient, mean, square: all of one shape
+        parameter, gradient, mean, square: all of the same shape
         returns: (parameter, mean, square), new tensors of that shape
 
     >>> zero, four = torch.zeros(1), torch.full((1,), 4.0)
@@ -590,8 +590,8 @@ Three cases, one line each.
 
 # %% exercise: lm.learning_rate
 def learning_rate(step, warmup, total, peak):
-    """The rate of a step: peak * (step + 1) / warmup while step < warmup, then half a cosine down
-    to 0.
+    """Return a step's rate: peak * (step + 1) / warmup while step < warmup, then a cosine down to
+    0.
 
     After the warmup: peak * (1 + cos(pi * (step - warmup) / (total - warmup))) / 2, and 0 from
     step = total on.
@@ -624,12 +624,15 @@ Here you may use `F.cross_entropy`. Leave the model in the mode in which you fin
 
 # %% exercise: lm.train_step
 def train_step(model, optimizer, inputs, targets, max_norm=1.0):
-    """One step of the optimiser down the gradient of the mean cross-entropy, clipped to a norm of
+    """Take one optimiser step on the mean cross-entropy, with the gradient clipped to a norm of
     max_norm.
+
+    Old gradients do not count; the model's mode stays as it is.
+
 
     Shapes:
         model: nn.Module, model(inputs) gives logits (B, N, V)
-        optimizer: one of torch.optim, over all parameters of the model
+        optimizer: an optimiser from torch.optim, over all parameters of the model
         inputs, targets: (B, N) int
         returns: float, the loss before the step
 

@@ -99,7 +99,7 @@ The four parts of lesson 04, and a cache of shape (B, H, M, d_head) for keys and
 
 # %% exercise: generation.CachedSelfAttention
 class CachedSelfAttention(nn.Module):
-    """Causal multi-head self-attention of new tokens, which also see those of a cache.
+    """Causal multi-head self-attention of new tokens, which also attend to a cache.
 
     o_i = softmax(q_i K'^T / sqrt(d_head)) V' over the keys up to M + i; K' and V' are the cache
     followed by the new keys and values.
@@ -344,7 +344,7 @@ What is *below* the k-th largest goes, and what equals it stays.
 
 # %% exercise: generation.top_k_logits
 def top_k_logits(logits, k):
-    """The logits, with -inf for those below the k-th largest of their row.
+    """Return the logits, with -inf for those below the k-th largest of their row.
 
     A k of V or more changes nothing. Raises ValueError for k < 1.
 
@@ -377,11 +377,10 @@ entry of `x` to the place of its row that `places` names.
 
 # %% exercise: generation.top_p_logits
 def top_p_logits(logits, p):
-    """The logits, with -inf for all but the likeliest tokens that are needed to reach the
-    probability p.
+    """Return the logits, with -inf for all but the likeliest tokens needed to reach p.
 
-    In falling order (of equal logits the lower id first), the one that reaches p stays, and the
-    first always stays. A p of 1 or more changes nothing.
+    In decreasing order (of equal logits, the lower id first), the token at which the sum reaches p
+    is kept, and the first is always kept. A p of 1 or more changes nothing.
 
     Shapes:
         logits: (B, V)
@@ -415,8 +414,7 @@ that are as probable as the favourite survive.
 
 # %% exercise: generation.min_p_logits
 def min_p_logits(logits, p):
-    """The logits, with -inf for tokens whose probability is below p times that of the row's
-    likeliest.
+    """Return the logits, with -inf where the probability is below p times the row's largest.
 
     Shapes:
         logits: (..., V)
@@ -449,10 +447,10 @@ this lesson.
 
 # %% exercise: generation.sample
 def sample(logits, u, temperature=1.0):
-    """The lowest id whose cumulated probability is greater than u, for the softmax of logits /
-    temperature.
+    """Return the lowest id whose cumulative probability is greater than u, under the softmax of
+    logits / temperature.
 
-    At temperature 0 the largest logit wins (of equal ones the lowest id). A token at -inf is
+    At temperature 0 the largest logit wins (of equal ones, the lowest id). A token at -inf is
     never drawn.
 
     Shapes:
@@ -544,9 +542,9 @@ filters.
 
 # %% exercise: generation.generate
 def generate(model, ids, n_new, choose, max_len=None):
-    """The text with n_new more tokens, each chosen from the logits of the last position.
+    """Return the text with n_new more tokens, each chosen from the last position's logits.
 
-    Without gradients. The model reads at most the last max_len tokens; `choose` is called once
+    Run without gradients. The model reads at most the last max_len tokens; `choose` is called once
     for each new token.
 
     Shapes:
@@ -770,10 +768,11 @@ How many tokens of the draft stay, and what is the next one drawn from?
 
 # %% exercise: generation.speculate
 def speculate(target_probs, draft_probs, draft, u):
-    """How many tokens of a draft are accepted, and the distribution to draw the next one from.
+    """Return how many draft tokens are accepted, and the distribution of the next token.
 
-    Token i is accepted while u[i] < p_i / q_i, its probabilities in both models. The next one
-    is drawn from target_probs[K] if all K were accepted, else from max(0, p_n - q_n), normalised.
+    Token i is accepted while u[i] < p_i / q_i, the ratio of its target and draft probabilities. The
+    next token is drawn from target_probs[K] if all K were accepted, else from max(0,
+    target_probs[n] - draft_probs[n]), normalised.
 
     Shapes:
         target_probs: (K + 1, V), of the large model

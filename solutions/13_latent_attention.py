@@ -232,12 +232,12 @@ Along which axis of `nn.Linear`'s weight do the heads lie?
 
 # %% exercise: mla.absorb_keys
 def absorb_keys(q_weight, k_up_weight, n_heads):
-    """One matrix for each head, between a token and a latent: A[h] = W_q[h]^T @ W_k_up[h].
+    """Return a matrix per head, between token and latent: A[h] = W_q[h]^T @ W_k_up[h].
 
-    x @ A[h] @ c is head h's score of x with the latent c, not scaled yet.
+    x @ A[h] @ c is head h's unscaled score of x with the latent c.
 
     Shapes:
-        q_weight: (d_model, d_model), k_up_weight: (d_model, d_latent), both as nn.Linear keeps them
+        q_weight: (d_model, d_model), k_up_weight: (d_model, d_latent), both as in nn.Linear
         returns: (H, d_model, d_latent)
 
     >>> absorb_keys(torch.eye(2), torch.tensor([[3.0], [5.0]]), 2).tolist()
@@ -329,9 +329,10 @@ Three factors make a score. Which two do you multiply first?
 
 # %% exercise: mla.latent_attention
 def latent_attention(x, latents, keys, values, d_head):
-    """Attention over latents: sum_h softmax(x keys[h] latents^T / sqrt(d_head)) latents values[h].
+    """Attend over latents: sum_h softmax(x keys[h] latents^T / sqrt(d_head)) latents values[h].
 
-    No tensor of M * d_model entries or more is made, also not a few latents at a time.
+    No tensor of M * d_model entries or more is made. Do not bring the latents back to full width,
+    not even a few at a time.
 
     Shapes:
         x: (B, N, d_model), latents: (B, M, d_latent)
@@ -526,9 +527,9 @@ $$\text{score} = \frac{q \cdot k + q_{\text{rope}} \cdot k_{\text{rope}}}{\sqrt{
 
 # %% exercise: mla.rope_scores
 def rope_scores(q, k, q_rope, k_rope):
-    """Scores from content and from positions: (q k^T + q_rope k_rope^T) / sqrt(D + R).
+    """Return scores from content and positions: (q k^T + q_rope k_rope^T) / sqrt(D + R).
 
-    q_rope and k_rope are rotated already; all heads share the one k_rope.
+    q_rope and k_rope are already rotated; all heads share the one k_rope.
 
     Shapes:
         q: (B, H, N, D), k: (B, H, M, D), q_rope: (B, H, N, R), k_rope: (B, M, R)
@@ -628,11 +629,11 @@ What does one token leave behind in one layer?
 
 # %% exercise: mla.latent_cache_bytes
 def latent_cache_bytes(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_element=2):
-    """Bytes of a cache that holds one latent and one rotary key for each token and layer.
+    """Return the bytes of a cache with one latent and one rotary key per token and layer.
 
     batch * seq_len * n_layers * (d_latent + d_rope) * bytes_per_element
 
-    Shapes: whole numbers go in, and an int comes out.
+    Shapes: all arguments are ints; returns an int.
 
     >>> latent_cache_bytes(1, 10, 2, 5, 3)
     320

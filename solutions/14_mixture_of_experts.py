@@ -108,7 +108,7 @@ Choose first, then normalise.
 
 # %% exercise: moe.top_k_gate
 def top_k_gate(logits, k):
-    """The k experts of each token, the one with the largest logit first, and their weights.
+    """Return the weights and ids of each token's k experts, the largest logit first.
 
     The weights are a softmax over only these k logits.
 
@@ -206,15 +206,15 @@ The check also looks at what each expert is called with, which must be its own t
 
 # %% exercise: moe.MixtureOfExperts
 class MixtureOfExperts(nn.Module):
-    """A feed-forward layer of n_experts experts, of which each token visits k.
+    """A feed-forward layer of n_experts experts, k of which process each token.
 
-    The sum over a token's k experts of its weight (a softmax over their k logits) times what the
-    expert gives. An expert is called once, with all its tokens and no others; an expert without
-    tokens is not called.
+    A token's output is the sum over its k experts of the weight (a softmax over their k logits)
+    times the expert's output. An expert is called once, with all its tokens and no others; an
+    expert without tokens is not called.
 
     Parts:
         router: nn.Linear(d_model, n_experts) without bias
-        experts: nn.ModuleList of nn.Sequential(nn.Linear, nn.GELU, nn.Linear), d_ff wide inside
+        experts: nn.ModuleList of nn.Sequential(nn.Linear, nn.GELU, nn.Linear), hidden width d_ff
     Shapes:
         x: (B, N, d_model)
         returns: (B, N, d_model)
@@ -362,7 +362,7 @@ You need one softmax, over all experts, and shares that sum to one.
 
 # %% exercise: moe.load_balancing_loss
 def load_balancing_loss(logits, k):
-    """E * sum_e f_e P_e, for the router's logits of T tokens that choose k experts each.
+    """Return E * sum_e f_e P_e, for the router's logits of T tokens that choose k experts each.
 
     f_e: the share of the T * k choices that went to expert e, without a gradient
     P_e: the mean over the tokens of the softmax over all experts
@@ -563,11 +563,11 @@ Which of the two numbers, with the bias or without it, do you need at each step?
 
 # %% exercise: moe.sigmoid_gate
 def sigmoid_gate(logits, bias, k, scale=1.0):
-    """The k experts of each token, chosen by score plus bias, and weights made from the scores.
+    """Choose each token's k experts by score plus bias; weight them by the scores alone.
 
-    The score of an expert is the sigmoid of its logit. Of the k experts with the largest score +
-    bias, the largest comes first; the weights are their scores, without the bias, divided by the
-    sum of these k scores (also for k = 1), times `scale`.
+    The score of an expert is the sigmoid of its logit. The k experts with the largest score + bias
+    are chosen, the largest first; the weights are their scores, without the bias, divided by the
+    sum of these k scores (for k = 1 too), times `scale`.
 
     Shapes:
         logits: (..., E), bias: (E,)
@@ -692,7 +692,7 @@ You do not need a loop over tokens. What keeps a running count along an axis?
 
 # %% exercise: moe.within_capacity
 def within_capacity(experts, n_experts, capacity):
-    """Which tokens stay: the first `capacity` tokens of each expert.
+    """Mark the tokens that are kept: the first `capacity` tokens of each expert.
 
     Shapes:
         experts: (T,) ids from 0 to n_experts - 1

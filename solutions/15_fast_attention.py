@@ -112,7 +112,7 @@ is NaN, and cleaning up the result afterwards does not help, because by then the
 
 # %% exercise: fast.merge_attention
 def merge_attention(out_a, lse_a, out_b, lse_b):
-    """Attention over two separate sets of keys, from the output and the logsumexp over each.
+    """Merge attention over two disjoint key sets, from the output and logsumexp of each.
 
     lse = log(exp(lse_a) + exp(lse_b)); out = exp(lse_a - lse) out_a + exp(lse_b - lse) out_b. A set
     without keys has lse = -inf and out = 0, and gets no gradient.
@@ -224,9 +224,9 @@ The last block may be smaller than the others.
 
 # %% exercise: fast.tiled_attention
 def tiled_attention(q, k, v, block, causal=False):
-    """softmax(q k^T / sqrt(D)) v, `block` keys at a time, without a table of N * M numbers.
+    """Return softmax(q k^T / sqrt(D)) v, `block` keys at a time, without a table of N * M numbers.
 
-    Tiles of queries are up to you; a query never meets many blocks at once.
+    You may tile the queries too; no query meets many blocks of keys in one product.
 
     Shapes:
         q: (..., N, D), k: (..., M, D), v: (..., M, E); causal only with N = M
@@ -512,13 +512,13 @@ You have the outputs and the logsumexps of the way there. What do you need of th
 
 # %% exercise: fast.tiled_backward
 def tiled_backward(q, k, v, out, logsumexp, grad_out, block, causal=False):
-    """The gradients of softmax(q k^T / sqrt(D)) v, `block` keys at a time, without autograd.
+    """Return the gradients of softmax(q k^T / sqrt(D)) v, `block` keys at a time, without autograd.
 
-    No table of N * M numbers is made. Causal: query i sees the keys j <= i + M - N, and M >= N.
+    No table of N * M numbers is made. If causal, query i sees the keys j <= i + M - N, with M >= N.
 
     Shapes:
         q: (..., N, D), k: (..., M, D), v: (..., M, E)
-        out, grad_out: (..., N, E), the output of attention and the gradient there
+        out, grad_out: (..., N, E), the output of attention and its gradient
         logsumexp: (..., N), of the scaled scores of each query
         returns: (grad_q, grad_k, grad_v), shaped like q, k and v
 
@@ -649,10 +649,10 @@ You do not need a loop. What does the table of all distances $i - j$ look like?
 
 # %% exercise: fast.sliding_window_mask
 def sliding_window_mask(n, window):
-    """True where a query may attend: each token sees itself and the window - 1 tokens before it.
+    """Return the mask by which each token sees itself and the window - 1 tokens before it.
 
     Shapes:
-        returns: (n, n) bool, rows are queries
+        returns: (n, n) bool, rows are queries, True = may attend
 
     >>> sliding_window_mask(3, 2).tolist()
     [[True, False, False], [True, True, False], [False, True, True]]
@@ -1023,7 +1023,7 @@ A loop over the tokens is welcome. The output of a token is read after it has wr
 
 # %% exercise: fast.delta_attention
 def delta_attention(q, k, v, beta):
-    """Causal linear attention that writes by the delta rule.
+    """Compute causal linear attention whose state is updated by the delta rule.
 
     S_0 = 0; S_t = S_{t-1} + beta_t k_t^T (v_t - k_t S_{t-1}); out_t = q_t S_t.
     No table of N * N entries is made.

@@ -80,7 +80,7 @@ $$\bar x = \frac{\sum_n m_n\, x_n}{\sum_n m_n}$$
 
 # %% exercise: tasks.masked_mean
 def masked_mean(x, padding):
-    """The mean over the real tokens of each text: sum_n m_n x_n / sum_n m_n, m = padding.
+    """Average the real tokens of each text: sum_n m_n x_n / sum_n m_n, m = padding.
 
     A row without real tokens gives zeros.
 
@@ -158,15 +158,16 @@ The layers are given.
 
 # %% exercise: tasks.SequenceClassifier
 class SequenceClassifier(nn.Module):
-    """Logits of the classes of a text: head(mean over real tokens of norm(layers(x))).
+    """Class logits of a text: head(mean over real tokens of norm(layers(x))).
 
     Parts:
         token_embedding, position_embedding: nn.Embedding
-        layers: nn.ModuleList of n_layers pre-norm layers without dropout, with GELU
+        layers: nn.ModuleList of n_layers pre-norm layers without dropout, with GELU; not causal,
+            but no token attends to padding
         norm: nn.LayerNorm(d_model); head: nn.Linear to n_classes
     Shapes:
         ids: (B, N)
-        padding: (B, N) bool, True = a real token; each text has at least one; None: all are real
+        padding: (B, N) bool, True = a real token; each text has at least one; None if all are real
             (in the masks of PyTorch's layers, True = hidden)
         returns: (B, n_classes)
 
@@ -174,7 +175,7 @@ class SequenceClassifier(nn.Module):
     >>> tuple(model(torch.tensor([[1, 2, 3]])).shape)
     (1, 2)
 
-    After Devlin et al. 2019, with a mean instead of a first token.
+    After Devlin et al. 2019, with a mean instead of the first token.
     """
 
     def __init__(self, vocab_size, n_classes, max_len, d_model, n_heads, d_ff, n_layers):
@@ -408,7 +409,7 @@ $$\mu = \frac{1}{T_0} \sum_{t < T_0} s_t, \qquad \sigma = \sqrt{\frac{1}{T_0} \s
 
 # %% exercise: tasks.standardise
 def standardise(series, n_train):
-    """(series - mean) / std, by mean and biased standard deviation of the first n_train values.
+    """Return (series - mean) / std, with mean and biased std of the first n_train values.
 
     Shapes:
         series: (T,); its first n_train values are not all equal
@@ -526,12 +527,12 @@ $$\text{inputs}_i = s_i, \dots, s_{i + \text{length} - 1}, \qquad
 
 # %% exercise: tasks.make_windows
 def make_windows(series, length, horizon):
-    """All windows of a series, one step apart, and the `horizon` values after each.
+    """Return all windows of a series, one step apart, and the `horizon` values after each.
 
     Shapes:
         series: (T,)
         returns: (inputs, targets), (n, length) and (n, horizon), n = T - length - horizon + 1
-    Raises ValueError where n < 1.
+    Raises ValueError if n < 1.
 
     >>> inputs, targets = make_windows(torch.arange(1.0, 5.0), 2, 1)
     >>> inputs.tolist(), targets.tolist()
@@ -664,7 +665,7 @@ class SequenceRegressor(nn.Module):
     >>> tuple(SequenceRegressor(5, 4, 1, 8, 1)(torch.zeros(3, 5)).shape)
     (3,)
 
-    After Zerveas et al. 2021, who read all tokens and not only the last.
+    After Zerveas et al. 2021, who read out all tokens, not only the last.
     """
 
     def __init__(self, length, d_model, n_heads, d_ff, n_layers):
@@ -1031,7 +1032,7 @@ $$\hat s_k = f(w^{(k)}), \qquad w^{(k + 1)} = (w^{(k)}_2, \dots, w^{(k)}_N, \hat
 
 # %% exercise: tasks.forecast
 def forecast(model, history, steps):
-    """The next `steps` values, each fed back into a window of fixed length; without gradients.
+    """Forecast `steps` values, each fed back into a fixed-length window; without gradients.
 
     Shapes:
         model: a function (B, N) -> (B,)

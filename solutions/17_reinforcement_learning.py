@@ -94,7 +94,7 @@ The second form of the formula is a loop from the end to the beginning.
 
 # %% exercise: rl.returns_to_go
 def returns_to_go(rewards, discount=1.0):
-    """R_t = r_t + discount * R_{t+1}: this and all later rewards, discounted from here on.
+    """Return R_t = r_t + discount * R_{t+1}: the discounted sum of the rewards from t on.
 
     Shapes:
         rewards: (B, T)
@@ -170,7 +170,7 @@ Make an axis for the three kinds, in the right place. Then merge two axes into o
 
 # %% exercise: rl.interleave
 def interleave(returns, states, actions):
-    """One sequence: return, state, action of step 0, then of step 1, ...
+    """Interleave into one sequence: return, state, action of step 0, then of step 1, ...
 
     Shapes:
         the arguments `returns`, states and actions: (B, T, D)
@@ -254,12 +254,15 @@ The layers are given.
 
 # %% exercise: rl.DecisionTransformer
 class DecisionTransformer(nn.Module):
-    """Logits of the action of each step, read at its state: head(norm(layers(interleaved tokens))).
+    """Action logits, read at each step's state: head(norm(layers(interleaved tokens))).
+
+    The time embedding of a step is added to each of its three tokens.
 
     Parts:
         return_embedding: nn.Linear(1, d_model); state_embedding: nn.Linear(d_state, d_model)
         action_embedding: nn.Embedding of n_actions; time_embedding: nn.Embedding of max_len
-        layers: nn.ModuleList of pre-norm layers; norm: nn.LayerNorm; head: nn.Linear to n_actions
+        layers: nn.ModuleList of causal pre-norm layers; norm: nn.LayerNorm; head: nn.Linear to
+            n_actions
     Shapes:
         the argument `returns`: (B, T); states: (B, T, d_state); actions: (B, T) ids
         returns: (B, T, n_actions)
@@ -647,7 +650,7 @@ teaches nothing.
 
 # %% exercise: rl.group_advantages
 def group_advantages(rewards):
-    """(r - mean) / (std + 1e-8), with mean and biased standard deviation of each group.
+    """Return (r - mean) / (std + 1e-8), with the mean and biased std of each group.
 
     Shapes:
         rewards: (G, K), K answers to each of G questions
@@ -754,7 +757,7 @@ The minus sign turns a gain into a loss.
 
 # %% exercise: rl.clipped_policy_loss
 def clipped_policy_loss(log_probs, old_log_probs, advantages, clip=0.2):
-    """-mean(min(r A, clamp(r, 1 - clip, 1 + clip) A)), r the ratio of the probabilities.
+    """Return -mean(min(r A, clamp(r, 1 - clip, 1 + clip) A)), r = new / old probability.
 
     Shapes:
         log_probs, old_log_probs, advantages: (B,)
@@ -765,7 +768,7 @@ def clipped_policy_loss(log_probs, old_log_probs, advantages, clip=0.2):
     >>> round(clipped_policy_loss(new, old, torch.tensor([1.0, -1.0])).item(), 2)
     0.15
 
-    Gradients are looked at for log_probs only.
+    Only the gradient of log_probs is checked.
 
     Schulman et al. 2017, equation 7.
     """

@@ -106,7 +106,7 @@ The result has shape $(B)$: one number per row.
 
 # %% exercise: preferences.sequence_log_prob
 def sequence_log_prob(logits, ids, answer):
-    """The sum of log p over the answer's tokens, each predicted by the logits before it.
+    """Sum log p over the answer's tokens, each from the logits one position before it.
 
     Shapes:
         logits: (B, N, V); ids: (B, N)
@@ -266,7 +266,7 @@ must be finite all the same.
 
 # %% exercise: preferences.dpo_loss
 def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta=0.1):
-    """-mean(log sigmoid(beta ((policy - reference of the chosen) - (the same of the rejected)))).
+    """Return -mean(log sigmoid(beta (g_chosen - g_rejected))), where g = policy - reference.
 
     Shapes:
         all four: (B,), log-probabilities of answers
@@ -276,7 +276,7 @@ def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejecte
     >>> round(dpo_loss(zero + 2, zero - 1, zero, zero).item(), 3)
     0.554
 
-    Gradients are looked at for the policy only.
+    Only the gradients of the two policy arguments are checked.
 
     Rafailov et al. 2023, equation 7.
     """
@@ -343,7 +343,7 @@ greater.
 
 # %% exercise: preferences.preference_accuracy
 def preference_accuracy(policy_chosen, policy_rejected, reference_chosen, reference_rejected):
-    """The share of pairs whose implicit reward is greater for the chosen answer, as a float.
+    """Return, as a float, the share of pairs whose chosen answer has the greater implicit reward.
 
     Shapes:
         all four: (B,), log-probabilities of answers
@@ -424,9 +424,9 @@ reference's. What is returned is the loss before the step.
 def dpo_step(
     policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1
 ):
-    """One step of the optimiser on the DPO loss of some pairs; returns the loss before it, a float.
+    """Take one step on the DPO loss of the pairs; return the loss before the step, a float.
 
-    Old gradients do not count. The reference gets neither gradient nor change.
+    Old gradients do not count. The reference gets no gradient and does not change.
 
     Shapes:
         policy, reference: ids (B, N) -> logits (B, N, V); optimizer: of the policy's parameters

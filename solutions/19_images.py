@@ -91,12 +91,12 @@ Split $H$ into two axes, and $W$ too. Then move the axes, and join them again.
 
 # %% exercise: images.patchify
 def patchify(images, patch):
-    """Images cut into patches, row by row; within a patch channel, row, column.
+    """Cut images into patches, row by row; within a patch: channel, row, column.
 
     Shapes:
         images: (B, C, H, W)
         returns: (B, N, C * patch * patch), N = H / patch * W / patch
-    Raises ValueError where patch does not divide H and W.
+    Raises ValueError unless patch divides both H and W.
 
     >>> patchify(torch.arange(16).reshape(1, 1, 4, 4), 2)[0, 1].tolist()
     [2, 3, 6, 7]
@@ -178,7 +178,7 @@ The number of channels is not given; it follows from the number of features.
 
 # %% exercise: images.unpatchify
 def unpatchify(patches, patch, height, width):
-    """The images that `patchify` has cut into these patches.
+    """Return the images that `patchify` cut into these patches.
 
     Shapes:
         patches: (B, N, C * patch * patch), N = height / patch * width / patch
@@ -261,10 +261,10 @@ The same numbers in another shape, but in a separate layer that shares no memory
 
 # %% exercise: images.conv_to_linear
 def conv_to_linear(conv):
-    """A new nn.Linear that gives for a patch of `patchify` what conv gives there.
+    """Return a new nn.Linear that does to a patch from `patchify` what conv does there.
 
-    The new layer can learn, and shares nothing with conv, an nn.Conv2d(C, d, kernel_size=patch,
-    stride=patch) with a bias.
+    The new layer can be trained, and shares nothing with conv, an nn.Conv2d(C, d,
+    kernel_size=patch, stride=patch) with a bias.
 
     Shapes:
         the new layer: (..., C * patch * patch) -> (..., d)
@@ -356,13 +356,14 @@ The layers are given.
 
 # %% exercise: images.VisionTransformer
 class VisionTransformer(nn.Module):
-    """Logits of the classes of an image, read at the class token, which comes before the patches.
+    """Class logits of an image, read at the class token, which comes before the patches.
 
     Parts:
-        patch_proj: nn.Linear(channels * patch * patch, d_model), for patches of `patchify`
+        patch_proj: nn.Linear(channels * patch * patch, d_model), for patches from `patchify`
         class_token: nn.Parameter (1, 1, d_model)
         position_embedding: nn.Parameter (1, N + 1, d_model), N = (image_size / patch)^2
-        layers: nn.ModuleList of pre-norm layers; norm: nn.LayerNorm; head: nn.Linear to n_classes
+        layers: nn.ModuleList of pre-norm layers, not causal; norm: nn.LayerNorm; head: nn.Linear to
+            n_classes
     Shapes:
         images: (B, channels, image_size, image_size)
         returns: (B, n_classes)
@@ -747,7 +748,7 @@ The rows of every $A$ sum to one, so the rows of $R$ do as well. Nothing has to 
 
 # %% exercise: images.attention_rollout
 def attention_rollout(weights):
-    """The product over layers of 0.5 mean over heads + 0.5 identity, the last on the left.
+    """Multiply all layers' (0.5 mean over heads + 0.5 identity), the last on the left.
 
     Shapes:
         weights: list of (B, H, N, N), the first layer first

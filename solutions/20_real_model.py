@@ -143,10 +143,10 @@ Unpack all blocks at once. Two neighbouring bytes can be read as one float16 wit
 
 # %% exercise: llama.dequantise_q4
 def dequantise_q4(blocks):
-    """The weights of blocks of four-bit codes: d * code + m, in float32.
+    """Return the weights of blocks of four-bit codes: d * code + m, in float32.
 
     Bytes 0, 1 hold d and bytes 2, 3 hold m, both float16, little-endian; byte 4 + j holds the code
-    of value j in its low and of value j + 16 in its high four bits.
+    of value j in its low four bits, that of value j + 16 in its high four.
 
     Shapes:
         blocks: (n, 20), uint8; n may be 0
@@ -229,7 +229,7 @@ You are given three `nn.Linear` layers. Call each of them once.
 
 # %% exercise: llama.swiglu
 def swiglu(x, gate, up, down):
-    """A gated feed-forward network: down(silu(gate(x)) * up(x)).
+    """Apply a gated feed-forward network: down(silu(gate(x)) * up(x)).
 
     Shapes:
         x: (..., D)
@@ -340,7 +340,7 @@ class LlamaAttention(nn.Module):
         k_proj, v_proj: nn.Linear(d_model, n_kv_heads * d_head)
     Shapes:
         x: (B, N, d_model), the new tokens, at positions M ... M + N - 1
-        cache: None, or a tuple (keys, values), each (B, n_kv_heads, M, d_head); keys are turned
+        cache: None, or a tuple (keys, values), each (B, n_kv_heads, M, d_head); keys are rotated
         returns: output (B, N, d_model), and a tuple (keys, values) of M + N tokens
 
     Raises ValueError if n_heads does not divide d_model, n_kv_heads does not divide n_heads, or
@@ -464,17 +464,17 @@ second branch is your `swiglu`, with the layer's three matrices.
 
 # %% exercise: llama.LlamaLayer
 class LlamaLayer(nn.Module):
-    """A layer: x + attention(norm1(x)), then the same with norm2 and a gated network.
+    """A pre-norm layer: x + attention(norm1(x)), then the same with norm2 and a SwiGLU network.
 
     Parts:
         norm1, norm2: nn.RMSNorm(d_model), with epsilon eps
-        attention: the very module that is given; attention(h, cache) -> (out, cache), called once
+        attention: the given module, not a copy; attention(h, cache) -> (out, cache), called once
         gate_proj, up_proj: nn.Linear(d_model, d_ff) without bias
         down_proj: nn.Linear(d_ff, d_model) without bias
     Shapes:
         x: (B, N, d_model)
-        cache: whatever the attention understands; None for none
-        returns: (B, N, d_model), and the cache that the attention gives
+        cache: whatever the attention accepts; None if there is none
+        returns: (B, N, d_model), and the cache that the attention returns
 
     >>> layer = LlamaLayer(8, 12, LlamaAttention(8, 2, 1))
     >>> x, cache = layer(torch.zeros(1, 3, 8))
@@ -510,16 +510,16 @@ Now the whole model. The layers are given too; each is called as `layer(x, cache
 
 # %% exercise: llama.Llama
 class Llama(nn.Module):
-    """A language model: embeddings, layers, a norm, and the embeddings' table once more.
+    """A language model: embeddings, layers, a norm, and the embedding table once more.
 
     Parts:
         token_embedding: nn.Embedding(vocab_size, d_model), not scaled
-        layers: nn.ModuleList of the modules given; layer(x, cache) -> (x, cache)
+        layers: nn.ModuleList of the given modules; layer(x, cache) -> (x, cache)
         norm: nn.RMSNorm(d_model), with epsilon eps
     Shapes:
         ids: (B, N)
-        caches: None for a start, or a list of one cache a layer, which stays as it is
-        returns: logits (B, N, vocab_size), by the table of token_embedding; a new list of caches
+        caches: None at the start, or a list of one cache per layer, which stays as it is
+        returns: logits (B, N, vocab_size), from token_embedding's weight; a new list of caches
 
     >>> model = Llama(11, 8, [LlamaLayer(8, 12, LlamaAttention(8, 2, 1)) for _ in range(2)])
     >>> logits, caches = model(torch.tensor([[3, 1, 4]]))
@@ -651,14 +651,14 @@ Roles are exactly "system", "user" and "assistant"; any other raises a `ValueErr
 
 # %% exercise: llama.chat_ids
 def chat_ids(messages, encode, start, end):
-    """The ids of a conversation, up to where the assistant answers.
+    """Return the ids of a conversation, up to the point where the assistant answers.
 
-    For each message: start, encode(role + newline + text), end, encode(newline); at last start and
+    For each message: start, encode(role + newline + text), end, encode(newline); finally start and
     encode("assistant" + newline).
 
     Shapes:
         messages: list of (role, text)
-        encode: a function text -> list of ids, which never gives start or end; its lists stay as
+        encode: a function text -> list of ids, which never returns start or end; its lists stay as
             they are
         start, end: ids
         returns: list of ids
@@ -668,7 +668,7 @@ def chat_ids(messages, encode, start, end):
     >>> chat_ids([("user", "Hi")], lambda text: [len(text)], 101, 102)
     [101, 7, 102, 1, 101, 10]
 
-    Source: ChatML, the form in which SmolLM2 was trained.
+    Source: ChatML, the format in which SmolLM2 was trained.
     """
     ### BEGIN SOLUTION
     ids = []
@@ -749,12 +749,12 @@ Call `choose` once per token. A `stop` of 0 is a stop like any other.
 
 # %% exercise: llama.generate_cached
 def generate_cached(model, ids, n_new, choose, stop=None):
-    """The new tokens of a text, each of which is read once.
+    """Return the new tokens of a text; thanks to the caches, no token is read twice.
 
     Shapes:
-        model: (ids (1, n), caches) -> (logits (1, n, V), caches); caches None for a start
+        model: (ids (1, n), caches) -> (logits (1, n, V), caches); caches is None at the start
         ids: (1, N), the prompt, read in one call; every later call gets the one new token, (1, 1)
-        n_new: at most so many new tokens, at least 1
+        n_new: the maximum number of new tokens, at least 1
         choose: logits (1, V) -> (1,)
         stop: the id that ends the text, or None
         returns: list of int, without `stop`

@@ -119,16 +119,16 @@ gradients.
 
 # %% exercise: inside.outputs_of
 def outputs_of(model, names, *inputs):
-    """What the parts of these names returned in one run of the model on these inputs.
+    """Return the outputs of the named parts in one run of the model on these inputs.
 
-    Names are those of `named_modules`; '' is the model itself. Of a part that is called several
-    times the last output counts; a part that is not called has no entry. No hook stays on the
-    model, also if it raises.
+    Names are those of `named_modules`; '' is the model itself. If a part is called several times,
+    its last output counts; a part that is not called has no entry. No hook stays on the model, even
+    if it raises; its own hooks and its mode stay as they are.
 
     Shapes:
         names: list of str
         returns: dict, name -> the very object that the part returned
-    Raises ValueError for a name that is not there, before the model is called.
+    Raises ValueError for a name that does not exist, before the model is called.
 
     >>> outputs_of(nn.Sequential(nn.Identity(), nn.Flatten(0)), ["0"], torch.ones(1, 2))
     {'0': tensor([[1., 1.]])}
@@ -277,9 +277,9 @@ Take one weight for each query, then the mean. Count the positions on your finge
 
 # %% exercise: inside.induction_score
 def induction_score(weights, period):
-    """How much each head looks at the token after the last occurrence of the query's own.
+    """Return each head's attention to the token after the query's previous occurrence.
 
-    The mean over samples and over the queries i >= period of the weight on key i - period + 1.
+    This is the mean, over samples and queries i >= period, of the weight on key i - period + 1.
 
     Shapes:
         weights: (B, H, N, N), of a text in which a block of `period` tokens repeats; N > period > 1
@@ -433,12 +433,12 @@ The projection has no bias here; a bias would belong to no head.
 
 # %% exercise: inside.head_outputs
 def head_outputs(mixed, out_proj, n_heads):
-    """What each head adds: its features times its columns of out_proj.weight.
+    """Return what each head adds: its features times its columns of out_proj.weight.
 
     The sum over the heads is out_proj(mixed).
 
     Shapes:
-        mixed: (B, N, n_heads * d_head); head h is features h * d_head ... (h + 1) * d_head
+        mixed: (B, N, n_heads * d_head); head h has features h * d_head to (h + 1) * d_head - 1
         out_proj: nn.Linear(n_heads * d_head, d_out) without bias
         returns: (B, N, n_heads, d_out)
 
@@ -473,14 +473,14 @@ an error, and so is -1.
 
 # %% exercise: inside.ablate_heads
 def ablate_heads(mixed, heads, n_heads, mean=None):
-    """The features of all heads, with those of `heads` replaced by 0, or by those of `mean`.
+    """Return all heads' features, with those of `heads` replaced by 0 or by those of `mean`.
 
     Shapes:
         mixed: (B, N, n_heads * d_head)
         heads: list of int; it may be empty, and a head may be named twice
         mean: (n_heads * d_head,) or None
         returns: (B, N, n_heads * d_head)
-    Raises ValueError for a head that is not there.
+    Raises ValueError for a head that does not exist.
 
     >>> ablate_heads(torch.ones(1, 1, 4), [1], 2)
     tensor([[[1., 1., 0., 0.]]])
@@ -930,7 +930,7 @@ Call the norm that you are given, because it has its own weights.
 
 # %% exercise: inside.logit_lens
 def logit_lens(hiddens, norm, unembedding):
-    """The logits of each hidden state, as if it were the last: the norm, then the table.
+    """Return each hidden state's logits, as if it were the last: norm, then unembedding.
 
     Shapes:
         hiddens: list of L tensors, (B, N, D)
@@ -1046,7 +1046,7 @@ Texts in a batch have different lengths, so the last token of each is at `length
 
 # %% exercise: inside.logit_difference
 def logit_difference(logits, lengths, right, wrong):
-    """The logit of `right` minus that of `wrong`, at the last token of each text.
+    """Return the logit of `right` minus that of `wrong`, at the last token of each text.
 
     Shapes:
         logits: (B, N, V)
@@ -1080,14 +1080,15 @@ A hook that returns a tensor replaces the output. Again, no hook may stay behind
 
 # %% exercise: inside.run_patched
 def run_patched(model, replacements, *inputs):
-    """What the model returns if each part named gives this tensor in place of its own output.
+    """Return the model's output when each named part's output is replaced by its tensor.
 
     Names are those of `named_modules`; a part that is not called changes nothing. No hook stays on
-    the model, also if it raises; gradients reach the replacements.
+    the model, even if it raises; its own hooks and its mode stay as they are. Gradients reach the
+    replacements.
 
     Shapes:
         replacements: dict, name -> tensor
-    Raises ValueError for a name that is not there, before the model is called.
+    Raises ValueError for a name that does not exist, before the model is called.
 
     >>> model = nn.Sequential(nn.Identity(), nn.Flatten(0))
     >>> run_patched(model, {"0": torch.tensor([[7.0]])}, torch.ones(1, 2))
@@ -1305,9 +1306,9 @@ The scale comes from `hidden`, because `parts` may be only some of its parts.
 
 # %% exercise: inside.logit_attribution
 def logit_attribution(parts, hidden, norm, direction):
-    """How much each part of a hidden state adds to norm(hidden) along a direction.
+    """Return how much each part of a hidden state adds to norm(hidden) along a direction.
 
-    The norm's scale is that of the whole hidden state, for all parts alike.
+    For all parts, the norm's scale is computed from the whole hidden state.
 
     Shapes:
         parts: (B, K, D), some or all of the vectors that add up to `hidden`

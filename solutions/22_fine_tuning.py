@@ -92,12 +92,12 @@ that), and weights so small that a "safety" constant is larger than they are.
 
 # %% exercise: finetune.quantise
 def quantise(weight, block):
-    """Codes from -7 to 7 and a scale for each run of `block` entries of a row: max|w| / 7.
+    """Return codes from -7 to 7 and a scale, max|w| / 7, for each run of `block` entries of a row.
 
-    A block of zeros has the scale 0 and the codes 0.
+    A code is w / scale, rounded. A block of zeros has the scale 0 and the codes 0.
 
     Shapes:
-        weight: (O, I), also an nn.Parameter
+        weight: (O, I), possibly an nn.Parameter
         returns: (codes, scales), int8 (O, I) and (O, I / block) of the weight's dtype
     Raises ValueError if block does not divide I.
 
@@ -134,7 +134,7 @@ This is the way back, from the numbers as they are stored.
 
 # %% exercise: finetune.dequantise
 def dequantise(codes, scales):
-    """Each code times the scale of its block.
+    """Multiply each code by the scale of its block.
 
     Shapes:
         codes: (O, I) int8
@@ -231,13 +231,13 @@ must still pass through it, because the layers below learn, too.
 
 # %% exercise: finetune.LoRALinear
 class LoRALinear(nn.Module):
-    """linear(x) + alpha / rank * up(down(x)), of which only down and up learn.
+    """linear(x) + alpha / rank * up(down(x)), where only down and up are trained.
 
     Parts:
-        linear: the nn.Linear that was given, frozen
+        linear: the nn.Linear passed in, frozen
         down: nn.Linear(d_in, rank) without bias, random
         up: nn.Linear(rank, d_out) without bias, zeros
-    All of the dtype and the device of `linear`.
+    All have the dtype and device of `linear`.
     Shapes:
         x: (..., d_in)
         returns: (..., d_out)
@@ -350,14 +350,15 @@ about when to freeze.
 
 # %% exercise: finetune.replace_linears
 def replace_linears(model, names, make):
-    """Replaces every nn.Linear whose last name is in `names`, however deep, by make(linear).
+    """Replace every nn.Linear whose own name is in `names`, however deep, by make(linear).
 
-    All parameters that the model had before stop asking for gradients; those that `make` adds
-    go on. Returns how many layers were replaced.
+    A layer's own name is the last part of its path; the model itself is never replaced. All
+    parameters that the model had before stop requiring gradients; those that `make` adds still do.
+    Return the number of layers replaced.
 
     Shapes:
-        names: list of str, as ["q_proj", "v_proj"]; one without a layer is no error beside others
-        make: function, linear -> module, called once for each
+        names: list of str, such as ["q_proj", "v_proj"]; some, but not all, may match no layer
+        make: function, linear -> module, called once for each layer
         returns: int
     Raises ValueError if no layer has one of the names; then nothing has changed.
 
@@ -397,7 +398,7 @@ Return a new layer. The three that you are given stay as they are.
 
 # %% exercise: finetune.merge_lora
 def merge_lora(linear, down, up, scale):
-    """A new nn.Linear that gives linear(x) + scale * up(down(x)).
+    """Return a new nn.Linear that gives linear(x) + scale * up(down(x)).
 
     It has the dtype and device of `linear`, a bias if `linear` has one, can be trained, and shares
     nothing.
@@ -511,12 +512,12 @@ Two things move by one position, and the last position has no next token.
 
 # %% exercise: finetune.answer_targets
 def answer_targets(ids, answer, ignore=-100):
-    """At place t the token t + 1 if that is of the answer, else `ignore`; the last is `ignore`.
+    """At position t: token t + 1 if it belongs to the answer, else `ignore`.
 
     Shapes:
         ids: (B, N)
         answer: (B, N) bool, True = a token of the answer
-        returns: (B, N)
+        returns: (B, N); the last position is `ignore`
 
     >>> answer = torch.tensor([[False, False, True, True]])
     >>> answer_targets(torch.tensor([[5, 6, 7, 8]]), answer).tolist()
@@ -583,14 +584,14 @@ themselves.
 
 # %% exercise: finetune.accumulated_step
 def accumulated_step(model, optimizer, batches, ignore=-100):
-    """One step on the mean cross-entropy of all targets that count, in all batches together.
+    """Take one step on the mean cross-entropy of all targets but `ignore`, over all batches.
 
-    Returns that mean. The model is called once for each batch. Gradients from before do not count;
-    the mode stays as it is.
+    Return that mean. The model is called once for each batch. Old gradients do not count; the
+    model's mode stays as it is.
 
     Shapes:
-        batches: list of (inputs, targets), each (B, N); sizes may differ from batch to batch, and a
-            batch may have no target, but not all of them
+        batches: list of (inputs, targets), each (B, N); sizes may differ from batch to batch; some
+            batches, but not all, may have no target
         model: inputs -> (B, N, V)
         returns: float, the loss before the step
 

@@ -279,13 +279,13 @@ $$R = \lfloor |t| / L \rfloor, \qquad \text{ids}_{rj} = t_{rL + j}, \qquad
 
 # %% exercise: assistant.pack_documents
 def pack_documents(documents, length, separator):
-    """All documents in a row, each followed by `separator`, cut into rows of `length`.
+    """Join documents, each followed by `separator`, and cut them into rows of `length`.
 
-    What does not fill a last row is dropped. `document` says for every token to which document it
-    belongs, counted from 0; a separator belongs to the document that it ends.
+    Tokens that do not fill a last row are dropped. `document` gives the number of each token's
+    document, counted from 0; a separator belongs to the document that it ends.
 
     Shapes:
-        documents: list of lists of int, any of them may be empty; they stay as they are
+        documents: list of lists of int, any of which may be empty; they stay as they are
         returns: (ids, document), both int64 (R, length); R may be 0
     Raises ValueError if length is below 1.
 
@@ -316,7 +316,7 @@ document.
 
 # %% exercise: assistant.document_mask
 def document_mask(document):
-    """The mask of packed rows: a token attends to what is not later and of the same document.
+    """Return the causal mask of packed rows: each token attends within its document only.
 
     Shapes:
         document: (R, N) int64, the number of each token's document; any numbers, in any order
@@ -527,13 +527,13 @@ three.
 
 # %% exercise: assistant.pad_left
 def pad_left(prompts, pad):
-    """Prompts of different lengths as one batch: each at the right end of its row, `pad` before it.
+    """Batch prompts of different lengths: each at the right end of its row, `pad` before it.
 
     Shapes:
         prompts: list of lists of int, which may contain `pad` itself; they stay as they are
         returns: (ids, mask, positions), each (B, N), N the length of the longest prompt:
-            ids int64; mask bool, True = a token of the prompt; positions int64, from 0 on in each
-            prompt, and 0 in the padding
+            ids int64; mask bool, True = a token of the prompt; positions int64, counted from 0 in
+            each prompt, and 0 in the padding
     Raises ValueError if there is no prompt, or if one is empty.
 
     >>> ids, mask, positions = pad_left([[5, 6, 7], [8]], pad=0)
@@ -561,21 +561,21 @@ would save work, and is left out here to keep the rows simple.
 
 # %% exercise: assistant.generate_batch
 def generate_batch(model, prompts, n_new, choose, stop, pad):
-    """The new tokens of several prompts, which are continued together.
+    """Return the new tokens of several prompts, which are continued as one batch.
 
-    A row that has chosen `stop` is finished but keeps its place: from there on it is filled with
-    `pad` and its mask is False. What is chosen for it no longer counts. Without a gradient; the
-    model's mode stays as it is.
+    A row for which `stop` is chosen is finished but stays in the batch: from that position on it
+    holds `pad`, with mask False, and what is chosen for it no longer counts. No gradients are
+    recorded; the model's mode stays as it is.
 
     Shapes:
-        model: (ids, mask, positions), as `pad_left` makes them, by position -> logits (B, N, V);
-            called once a step with the whole rows, and no more when all rows are finished
+        model: (ids, mask, positions), as `pad_left` makes them, as positional arguments -> logits
+            (B, N, V); called once per step with the whole rows, until all rows are finished
         prompts: list of B lists of int, none empty; they stay as they are
-        n_new: at most so many new tokens, at least 1
+        n_new: the maximum number of new tokens per prompt, at least 1
         choose: logits (B, V) of the last position -> (B,) int64, which is not written into; called
-            once a step
-        stop: the id that ends a row, though not in a prompt; `pad` may be the same id, or one that
-            is chosen like any other
+            once per step
+        stop: the id that ends a row, except where a prompt contains it; `pad` may be the same id,
+            or a token that is chosen like any other
         returns: list of B lists of int, the new tokens of each prompt without `stop`
 
     >>> count = lambda ids, mask, positions: F.one_hot(ids + 1, 10).float()
@@ -822,12 +822,13 @@ What stands outside the mask may be anything, NaN too. Put a harmless number the
 
 # %% exercise: assistant.policy_loss
 def policy_loss(log_probs, old_log_probs, advantages, mask, low=0.2, high=0.2):
-    """Minus the mean of min(r * A, clip(r, 1 - low, 1 + high) * A) over all tokens with mask True.
+    """Return -mean(min(r * A, clip(r, 1 - low, 1 + high) * A)) over all tokens with mask True.
 
-    r = exp(log_probs - old_log_probs), and A is the row's advantage. The mean is over the whole
-    batch, not of one mean for each row; without a single True it is 0, with a graph. No gradient
-    reaches old_log_probs or advantages. Where the mask is False anything may stand, NaN too. On
-    the side that is clipped, log ratios may be 100 and more.
+    r = exp(log_probs - old_log_probs), and A is the row's advantage. The mean is over all tokens of
+    the batch at once, not a mean of row means; if the mask is all False, the loss is 0 and has a
+    graph. No gradient reaches old_log_probs or advantages. Where the mask is False, the
+    log-probabilities may be anything, even NaN. On the clipped side, log ratios may reach 100
+    and more in size.
 
     Shapes:
         log_probs, old_log_probs: (B, N)
@@ -860,13 +861,13 @@ r"""
 
 # %% exercise: assistant.kl_penalty
 def kl_penalty(log_probs, reference_log_probs, mask):
-    """The mean of exp(d) - d - 1 over all tokens with mask True.
+    """Return the mean of exp(d) - d - 1 over all tokens with mask True.
 
     d = reference_log_probs - log_probs.
 
-    Exact for small d too: exp(d) - 1 loses its digits there, torch.expm1(d) does not. Without a
-    single True it is 0, with a graph. No gradient reaches reference_log_probs. Where the mask is
-    False anything may stand, NaN too.
+    It is exact for small d too, where exp(d) - 1 loses digits but torch.expm1(d) does not. If the
+    mask is all False, the result is 0 and has a graph. No gradient reaches reference_log_probs.
+    Where the mask is False, the log-probabilities may be anything, even NaN.
 
     Shapes:
         log_probs, reference_log_probs: (B, N)
@@ -1155,16 +1156,16 @@ $$\frac{\hat p + \frac{z^2}{2n} \pm z \sqrt{\frac{\hat p (1 - \hat p)}{n} + \fra
 
 # %% exercise: assistant.wilson_interval
 def wilson_interval(right, n, z=1.96):
-    """The interval in which the true share probably lies if `right` of n answers are right.
+    """Return the interval in which the true share probably lies if `right` of n are right.
 
     With p = right / n:  (p + z^2/2n -+ z sqrt(p (1 - p) / n + z^2/4n^2)) / (1 + z^2/n)
 
     Shapes:
         right, n: int
-        z: how sure; 1.96 for 95 per cent
+        z: sets the confidence level; 1.96 for 95 per cent
         returns: (low, high), a tuple of two floats from 0 to 1; low is 0.0 if none is right, high
             is 1.0 if all are
-    Raises ValueError if n is below 1, or if right is not one of 0 ... n.
+    Raises ValueError if n is below 1, or if right is not between 0 and n.
 
     >>> low, high = wilson_interval(8, 10)
     >>> round(low, 4), round(high, 4)
@@ -1331,9 +1332,9 @@ $$\text{pass@}k = 1 - \binom{n - c}{k} \Big/ \binom{n}{k}$$
 
 # %% exercise: assistant.pass_at_k
 def pass_at_k(n, right, k):
-    """The chance that at least one of k answers is right, drawn from n of which `right` are.
+    """Return the chance that at least one of k answers drawn from n is right.
 
-    Drawn without replacement: 1 - C(n - right, k) / C(n, k).
+    Of the n, `right` are right; drawn without replacement: 1 - C(n - right, k) / C(n, k).
 
     Shapes:
         n, right, k: int, n up to 10,000
