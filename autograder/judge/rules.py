@@ -48,8 +48,16 @@ TRANSFORMER = (
     "nn:TransformerEncoder",
     "nn:TransformerDecoder",
 )
-NORMS = ("layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "local_response_norm")
-# All losses of PyTorch that include cross-entropy as a special case.
+NORMS = (
+    "layer_norm",
+    "rms_norm",
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "local_response_norm",
+    "renorm",
+)
+# PyTorch's cross-entropies. A divergence from one-hot targets is another way to write the exercise.
 CROSS_ENTROPY = (
     "cross_entropy",
     "nll_loss",

@@ -46,6 +46,8 @@ _COPIES = "cat stack clone copy_ _to_copy index_put index_put_ slice_scatter sel
 COPIES = {f"aten::{name}" for name in _COPIES.split()}
 # The wrapper of a compiled function calls these at every call, even where the function runs as written.
 ASKED_BY_COMPILER = {"is_fx_symbolic_tracing", "is_fx_tracing"}
+# Functions of PyTorch, written in Python, that compute with shapes and conditions only.
+WITHOUT_NUMBERS = {"broadcast_shapes", "_check_with"}
 QUERIES = (
     "__get__",
     "size",
@@ -328,7 +330,7 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
                 # Some parts of PyTorch reimplement its operations in Python. Within a function that the hook
                 # has seen they are PyTorch's own steps (as in torch.addr under torch.vmap).
                 part = file.rpartition(TORCH)[2].partition(os.sep)[0].removesuffix(".py")
-                if f"python:{part}" not in usage.names and not _is_importing(frame):
+                if f"python:{part}" not in usage.names and not _computes_nothing(frame):
                     usage.names.add(f"python:{part}")
             return None
         usage.lines += 1
@@ -337,12 +339,13 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
     return enter
 
 
-def _is_importing(frame: FrameType | None) -> bool:
-    """Return whether the frame runs as part of an import, which is not recorded: PyTorch loads some of its
-    parts only when they are first needed.
+def _computes_nothing(frame: FrameType | None) -> bool:
+    """Return whether the frame runs as part of an import (PyTorch loads some of its parts only when they are
+    first needed), or of one of PyTorch's functions in WITHOUT_NUMBERS.
     """
     while frame is not None and not is_students(frame.f_code.co_filename):
-        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+        code = frame.f_code
+        if code.co_filename == "<frozen importlib._bootstrap>" or code.co_name in WITHOUT_NUMBERS:
             return True
         frame = frame.f_back
     return False

@@ -112,7 +112,11 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _memory(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata if tensor.layout is torch.strided else id(tensor)
+    try:
+        # subtle: a subclass may have a method of its own that lies.
+        return torch.Tensor.untyped_storage(tensor)._cdata
+    except NotImplementedError:  # a sparse tensor has no storage
+        return id(tensor)
 
 
 def _is_number(made: Any) -> bool:

@@ -54,6 +54,19 @@ def test_what_pytorch_itself_takes_from_there_is_no_step_of_the_answer():
     assert verdict("loops.softmax", softmax).passed
 
 
+def test_functions_on_shapes_are_no_step_either():
+    def masked_attention(q, k, v, mask=None):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is None:
+            return scores.softmax(-1) @ v
+        torch._check(mask.dtype == torch.bool)
+        hidden = ~mask.expand(torch.broadcast_shapes(mask.shape, scores.shape))
+        return scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ v
+
+    judged = verdict("masking.masked_attention", masked_attention)
+    assert judged.passed, judged.message
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_compiled_function_is_judged_as_it_is_written():
     @torch.compile

@@ -123,7 +123,7 @@ types.GeneratorType: close send throw
 types.TracebackType:
 """
 # Modules whose classes a student's own class may inherit from.
-BASES = _words("abc collections torch torch.nn torch.optim torch.utils.data typing")
+BASES = _words("abc collections torch.nn torch.optim torch.utils.data typing")
 BUILTINS = _words(
     "Ellipsis NotImplemented __debug__ __name__ abs all any ascii bin bool bytearray bytes callable chr classmethod "
     "complex dict dir divmod enumerate filter float format frozenset hasattr hash hex id input int isinstance "
@@ -137,12 +137,13 @@ ROOTS = {"Exception", "object"} | {name for name in BUILTINS if name.endswith("E
 CLASSES = _words("bool dict float frozenset int list set str tuple type")
 SHOW_CLASSES = {"hasattr", "isinstance", "issubclass", "print", "repr", "str"}
 CALL_CLASSES = {"collections.defaultdict", "typing.cast"}  # their first argument may be a class
-# These names must not be rebound: classes may be passed to them, and could then be passed to anything.
-FIXED = SHOW_CLASSES | CLASSES
+# These names must not be rebound: classes may be passed to them, or compared with them, and could then be passed
+# to anything.
+FIXED = SHOW_CLASSES | CLASSES | {"__class__"}
 # Classes that work through special methods, which cannot be changed.
 CONTEXTS = _words("contextlib.nullcontext torch.enable_grad torch.inference_mode torch.no_grad")
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE, among the flags of a class
-MAGICS = ("matplotlib", "time", "timeit")
+MAGICS = ("time", "timeit")  # besides matplotlib
 # The special names that may be called or defined, and the methods and fields of a namedtuple.
 SPECIAL = _words(
     "__abs__ __add__ __all__ __author__ __bool__ __call__ __class__ __contains__ __debug__ __doc__ __enter__ __eq__ "
@@ -224,4 +225,4 @@ def unchanged() -> frozenset[str]:
     """
     from torch import nn
 
-    return frozenset(name for name in dir(nn.Module) if not name.startswith("__")) | {"__class__", "training"}
+    return frozenset(name for name in dir(nn.Module()) if not name.startswith("__")) | {"__class__"}

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from threading import Lock
 
 LONGEST_READ = 100_000  # characters of a cell
+SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises besides SyntaxError
 _ONE_AT_A_TIME = Lock()
 
@@ -22,8 +23,9 @@ def parsed(text: str) -> tuple[str, ast.AST | None]:
         raise ValueError("a cell that is too long")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # subtle: IPython leaves plain Python unchanged. Sending it every cell would take longer than everything else.
-        for as_run in (str, _by_ipython):
+        # subtle: IPython leaves plain Python unchanged, unless it begins with a prompt, which can be read as an
+        # annotation. Sending it every cell would take longer than everything else.
+        for as_run in (str, _by_ipython) if "In [" not in text else (_by_ipython,):
             try:
                 code = as_run(text)
                 # subtle: in Python 3.11, threads that parse at the same time disturb each other (SystemError).
@@ -69,3 +71,47 @@ def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
             yield alias.asname or alias.name, f"{'.' * node.level}{node.module}.{alias.name}"
         else:
             yield alias.asname or root, alias.name if alias.asname else root
+
+
+def bound(node: ast.AST) -> list[str]:
+    """Return the names that this node binds by itself."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=name):
+            return [name] if name else []
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return names
+        case ast.alias(name=name, asname=other):
+            return [other or name]
+    name = getattr(node, "name", None)
+    return [name] if name else []
+
+
+def values_in(cells: Iterable[str]) -> frozenset[str]:
+    """Return the names that the cells bind, somewhere, other than by an import or a class statement."""
+    return frozenset[str]().union(*map(_values_in, cells))
+
+
+@cache
+def _values_in(text: str) -> frozenset[str]:
+    try:
+        tree = parsed(text)[1]
+    except UNREADABLE:
+        return frozenset()
+    nodes = ast.walk(tree) if tree else ()
+    others = (node for node in nodes if not isinstance(node, (ast.alias, ast.ClassDef)))
+    return frozenset(name for node in others for name in bound(node))
+
+
+def variables_in(text: str) -> frozenset[str]:
+    """Return the names to which a cell assigns outside of functions and classes."""
+    try:
+        waiting = [parsed(text)[1]]
+    except UNREADABLE:
+        return frozenset()
+    found: set[str] = set()
+    while waiting:
+        node = waiting.pop()
+        if node and not isinstance(node, (ast.alias, *SCOPES)):
+            found.update(bound(node))
+            waiting += ast.iter_child_nodes(node)
+    return frozenset(found)

@@ -10,34 +10,35 @@ like any other name.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autograder.grading.submission import allowed_names as allowed
-from autograder.grading.submission.cell_code import UNREADABLE, imported, parsed
+from autograder.grading.submission import cell_code as cell
 
 GRADER = "autograder"
 OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
+PLAIN = re.compile(r"[\w -]*")  # of %matplotlib
+FIELDS_WITHIN = re.compile(r"\{[^{}:!]*[.\[]")  # of str.format, which looks up attributes and items
 LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
 # `type(x)` may be `type` itself; with these it would make a class, or return the class of anything.
 OF_CLASSES = ("__call__", "__class__", "__init__")
-SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # code can take a class out of one of these again
 
 
-def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
+def names_in(text: str, cells: Sequence[str], lists: str) -> set[str]:
     """Return the set of names in a cell that `lists` does not allow. If the cell cannot be read, the set
-    holds only a phrase that says so. `paths` maps imported names to dotted paths (see `cell_code.paths_in`).
+    holds only a phrase that says so. `cells` are all cells that share names with it.
     """
     try:
-        tree = parsed(text)[1]
-        return set(_Reader(paths, lists).read(tree)) if tree else set()  # a cell without a tree cannot run
-    except UNREADABLE:
+        tree = cell.parsed(text)[1]
+        return set(_Reader(cells, lists).read(tree)) if tree else set()  # a cell without a tree cannot run
+    except cell.UNREADABLE:
         return {"a cell that cannot be read"}
 
 
 class _Reader:
-    def __init__(self, paths: dict[str, str], lists: str):
-        self.paths, self.lists = paths, lists
+    def __init__(self, cells: Sequence[str], lists: str):
+        self.paths, self.values, self.lists = cell.paths_in(cells), cell.values_in(cells), lists
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
         """Yield the names that are not allowed."""
@@ -49,12 +50,12 @@ class _Reader:
                 case ast.Call(ast.Name(name), [thing, ast.Constant(str(attr)), *rest]) if name in LOOKUPS:
                     looked_up = ast.Attribute(thing, attr, LOOKUPS[name])
                     node = ast.Tuple([looked_up, *rest, *(one.value for one in node.keywords)])
-                case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), attr)):
+                case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython"), [], []), attr)):
                     yield from self._of_magic(node, in_magic or not attr.startswith("run_"))
                     continue
             yield from self._of_node(node, parent, is_place, is_inner)
             places = set(map(id, self._places_of_classes(node, is_place)))
-            are_inner = is_inner or isinstance(node, SCOPES)
+            are_inner = is_inner or isinstance(node, cell.SCOPES)
             for child in ast.iter_child_nodes(node):
                 waiting.append((child, node, id(child) in places, are_inner))
 
@@ -64,12 +65,14 @@ class _Reader:
         """
         constants = [one.value for one in node.args if isinstance(one, ast.Constant)]
         texts = [one for one in constants if isinstance(one, str)]
-        tree = parsed(OPTIONS.sub("", "\n".join(texts[1:]), count=1))[1]
+        tree = cell.parsed(OPTIONS.sub("", "\n".join(texts[1:]), count=1))[1]
         if is_strange or len(texts) < len(node.args) or len(texts) < 2 or node.keywords:
             yield "get_ipython"
-        elif texts[0] not in allowed.MAGICS or not (tree or texts[0] == "matplotlib"):
+        elif texts[0] == "matplotlib":  # IPython would run code within {} and after $
+            yield from [] if PLAIN.fullmatch(texts[1]) else ["%matplotlib"]
+        elif texts[0] not in allowed.MAGICS or not tree:
             yield f"%{texts[0]}"
-        elif texts[0] != "matplotlib" and tree:
+        else:
             yield from self.read(tree, in_magic=True)
 
     def _path(self, node: ast.AST) -> str:
@@ -131,7 +134,7 @@ class _Reader:
     # --- what is not allowed ---
 
     def _of_node(self, node: ast.AST, parent: ast.AST, is_place: bool, is_inner: bool) -> Iterator[str]:
-        for name in _bound(node):
+        for name in cell.bound(node):
             # A method or a local variable, which are inner, may have the name of one of the lesson's own
             # functions: no class may be passed to those, so another function of that name can do no more.
             is_harmless = isinstance(node, ast.alias) or (is_inner and self._is_own_function(name))
@@ -145,7 +148,7 @@ class _Reader:
             case ast.Import(names):
                 yield from (one.name for one in names if not self._is_module(one.name))
             case ast.ImportFrom():
-                paths = [path for _, path in imported(node)]
+                paths = [path for _, path in cell.imported(node)]
                 yield from (one for one in paths if not self._allows(one) and not self._is_module(one))
             case ast.Name() | ast.Attribute() if path := self._path(node):
                 yield from self._of_path(node, path, parent, is_place)
@@ -172,12 +175,15 @@ class _Reader:
         elif self._allows(path):
             yield from [f"{path} as a value"] if allowed.is_closed(path) and not is_place else []
         elif not isinstance(parent, ast.Attribute):  # otherwise the attribute that it leads to is reported
-            yield from [path] if not self._is_module(path) else [] if is_place else [f"{path} as a value"]
+            yield f"{path} as a value" if self._is_module(path) else path
 
     def _of_attribute(self, thing: ast.AST, name: str, is_read: bool) -> Iterator[str]:
         within = allowed.WITHIN if self.lists is allowed.IN_ANSWERS else ()
-        is_private = name.startswith("_") and name not in allowed.SPECIAL and not _is_self(thing)
-        if _is_special(name) or is_private or name in within or name in allowed.inner():
+        is_own = _is_self(thing) and name not in allowed.unchanged()
+        is_private = name.startswith("_") and name not in allowed.SPECIAL and not is_own
+        text = str(thing.value) if isinstance(thing, ast.Constant) else "{.}"
+        is_lookup = name in ("format", "format_map") and FIELDS_WITHIN.search(text)
+        if _is_special(name) or is_private or is_lookup or name in within or name in allowed.inner():
             yield f".{name}"
         elif not is_read and (
             name in allowed.unchanged() or name in allowed.SPECIAL or self._is_class(thing)
@@ -191,23 +197,10 @@ class _Reader:
                 return self._is_base(thing)
             case ast.Call(called):
                 return self._path(called) == "collections.namedtuple"
-        if path := self._path(node):
-            return self._allows(path) and path.rpartition(".")[0] in allowed.BASES
-        name = ast.unparse(node)
-        return name in allowed.ROOTS or name not in allowed.BUILTINS
-
-
-def _bound(node: ast.AST) -> list[str]:
-    """Return the names that this node binds by itself."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=name):
-            return [name] if name else []
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            return names
-        case ast.alias(name=name, asname=other):
-            return [other or name]
-    name = getattr(node, "name", None)
-    return [name] if name else []
+            case ast.Name(name) if name not in self.paths:
+                return name in allowed.ROOTS or name not in {*allowed.BUILTINS, *self.values}
+        path = self._path(node)
+        return self._allows(path) and path.rpartition(".")[0] in allowed.BASES
 
 
 def _is_special(name: str) -> bool:

@@ -74,13 +74,13 @@ def suspicious_names(
     exercises that are answered in it.
     """
     lesson, lists = _of_lesson(tuple(given))
-    paths = paths_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
+    everything = [*given, *cells, *(text for texts in answers.values() for text in texts)]
 
     def names(texts: list[str], lists: str) -> set[str]:
         found: set[str] = set()
         for text in texts:
             needed = (_needed(one.worked, lists is IN_ANSWERS) for one in asked.get(text, ()))
-            found |= names_in(text, paths, lists).difference(*needed)
+            found |= names_in(text, everything, lists).difference(*needed)
         return found
 
     found = names(cells, lists) - lesson
@@ -98,7 +98,7 @@ def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
     paths = paths_in(given)
     ours = {path for path in paths.values() if path.startswith(f"{GRADER}.") and not _is_module(path)}
     lists = IN_CELLS + "".join("{0}: {2}\n".format(*path.rpartition(".")) for path in sorted(ours))
-    found: set[str] = set().union(*(names_in(text, paths, lists) for text in given))
+    found: set[str] = set().union(*(names_in(text, given, lists) for text in given))
     imported = {name for name in found if "." in name.rpartition(" ")[2][1:] or name in paths.values()}
     return imported, lists
 
@@ -116,4 +116,4 @@ def _needed(worked: Callable | None, strict: bool) -> frozenset[str]:
     if worked is None:
         return frozenset()
     text = dedent(inspect.getsource(worked))
-    return frozenset(names_in(text, paths_in([text]), IN_ANSWERS if strict else IN_CELLS))
+    return frozenset(names_in(text, [text], IN_ANSWERS if strict else IN_CELLS))

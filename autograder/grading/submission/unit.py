@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from autograder.dependencies import closure, digest, exercise_modules
 from autograder.exercises import find, ids
 from autograder.exercises.own import folders
-from autograder.grading.submission.cell_code import LONGEST_READ, UNREADABLE, parsed
+from autograder.grading.submission.cell_code import LONGEST_READ, UNREADABLE, parsed, variables_in
 from autograder.grading.submission.suspicious_code import SuspiciousNames, suspicious_names
 
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
@@ -116,7 +116,7 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
 
     checked = [find(name) for name in exercises.values() if name]
     ruled = [one for one in checked if one.rules != Rules()]
-    answers = {one.id: [own[i] for i in sorted(_cells_behind({one.name}, own))] for one in ruled}
+    answers = {one.id: [own[i] for i in sorted(_cells_of_answer(one.name, own))] for one in ruled}
     asked = {text: [one for one in checked if one.name in (_defines(text) or ())] for text in own.values()}
     return Unit(steps, suspicious_names(list(own.values()), answers, sorted(known), asked))
 
@@ -171,6 +171,16 @@ def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[st
     """
     behind = _cells_behind(set(wanted), texts)
     return sorted(names & set(wanted).union(*(_uses(texts[i]) for i in behind)))
+
+
+def _cells_of_answer(name: str, texts: dict[int, str]) -> set[int]:
+    """Return the numbers of the cells behind an answer, of the cells that use a variable of these, and of the
+    cells behind those: they may put a function into a list from which the answer takes it.
+    """
+    behind = _cells_behind({name}, texts)
+    variables = frozenset[str]().union(*(variables_in(texts[i]) for i in behind))
+    using = {i for i in texts if _uses(texts[i]) & variables}
+    return behind | using | _cells_behind(set().union(*(_uses(texts[i]) for i in using)), texts)
 
 
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:

@@ -33,6 +33,19 @@ def _mine(exercise: str, otherwise: Any) -> Any:
     return otherwise
 
 
+def compile_nothing() -> None:
+    """Let `torch.compile` return its function as it is. Compiling takes seconds, and a back end is given a
+    graph into whose code it can write.
+    """
+    import torch
+
+    torch.compile = _as_it_is
+
+
+def _as_it_is(model: Any = None, **options: Any) -> Any:
+    return _as_it_is if model is None else model
+
+
 def silence_the_course() -> None:
     """Replace the course's functions with functions that do nothing, and `mine` with `_mine`."""
     # The modules that lessons need for computations are kept. Because they are imported here, a result's key
