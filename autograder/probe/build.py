@@ -21,6 +21,12 @@ from autograder.values.plain import with_strides
 # The last is the class of an nn.MultiheadAttention's `out_proj`.
 PLAIN_MODULES = (nn.MultiheadAttention, nn.Linear, NonDynamicallyQuantizableLinear)
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+HOOKS_OF_STATES = (
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
 
 
 class WrongParts(Exception):
@@ -277,19 +283,26 @@ def _items(value: Any) -> Iterator[Any]:
 
 @trust_boundary
 def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
-    """Return what a call could change about a module apart from its parameters: its parts, hooks and modes,
-    and which parameters require gradients. If the module is named in `changes`, return only its mode.
+    """Return what a call could change about a module apart from its parameters: its parts, buffers, hooks and
+    modes, and which parameters require gradients. If the module is named in `changes`, return only its modes.
     """
-    if name in changes:
-        return {f"{name}.training": module.training}
     parts = dict(nn.Module.named_modules(module))
     # The mode of a linear layer changes nothing.
     with_modes = {path: part for path, part in parts.items() if type(part) not in PLAIN_MODULES}
     modes = {f"{name}.training": {path: part.training for path, part in with_modes.items()}}
-    learns = {path: value.requires_grad for path, value in nn.Module.named_parameters(module)}
-    hooks = {path: sum(len(vars(part)[kind]) for kind in HOOKS) for path, part in parts.items()}
+    if name in changes:
+        return modes
+    parameters = dict(nn.Module.named_parameters(module))
+    learns = {path: value.requires_grad for path, value in parameters.items()}
     kinds = {path: type(part).__name__ for path, part in parts.items()}
+    kinds |= {path: "buffer" for path, _ in nn.Module.named_buffers(module)}
+    hooks = {path: _hooks_on(part) for path, part in parts.items()}
+    hooks |= {path: len(value._backward_hooks) for path, value in parameters.items() if value._backward_hooks}
     return {f"{name}.parts": kinds, f"{name}.hooks": hooks, f"{name}.requires_grad": learns} | modes
+
+
+def _hooks_on(part: nn.Module) -> int:
+    return sum(len(vars(part)[kind]) for kind in (*HOOKS, *HOOKS_OF_STATES))
 
 
 def state(value: object, name: str) -> dict[str, Any]:

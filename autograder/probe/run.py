@@ -3,7 +3,8 @@
 A record is plain data: {"status": ..., "steps": {...}} with encoded values. Steps of a call:
 
     output     the result
-    after      the arguments and other state that the call must not change, after the call
+    after      the arguments and other state that a call must not change, as the first call left them, or a later
+               call that changed them
     again      the result of a second call with the same arguments
     evaluated  the result in evaluation mode and under no_grad (modules)
     gradients  of a fixed weighted sum of the result, with respect to every float argument and parameter
@@ -20,7 +21,7 @@ time).
 """
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -55,6 +56,7 @@ from autograder.probe.traced import LOOP, PRODUCTS
 from autograder.schema.case import Question, float_type
 from autograder.schema.exercise import PROCEDURES
 from autograder.values import Encoded, Record
+from autograder.values.compare import EXACT, difference
 from autograder.values.encode import LARGEST_TENSOR, encode
 
 SECONDS_PER_CALL = 5.0
@@ -118,6 +120,8 @@ class _Probe:
     instances: dict[tuple, nn.Module]
     told: float | None = None
     steps: dict[str, Encoded] = field(default_factory=dict)
+    after: dict[str, Encoded] = field(default_factory=dict)
+    threads: int = field(default_factory=torch.get_num_threads)
     program: bytes = b""
     reseeded: bool = False
     reset: bool = False
@@ -163,10 +167,9 @@ class _Probe:
                 return module
             self.traces = constructor_traces(self.case, given)
             self.instances[key] = module
-            self.reseeded |= torch.initial_seed() != MADE_FROM
-            self.reset |= not _has_plain_settings()
+            self._look_at_settings(MADE_FROM)
         self.taken = taken_name(self.instances[key])
-        instance = self.instances[key].train()
+        instance = nn.Module.train(self.instances[key])
         try:
             load_weights(instance, self.case.weights, dtype, self.case.exact_state_dict)
         except WrongParts as wrong:
@@ -198,14 +201,13 @@ class _Probe:
             return self._stopped("output", error)
         if self.output_only:
             return {"status": "answered", "steps": self.steps}
-        self.reseeded |= torch.initial_seed() != CALLED_FROM
-        self.reset |= not _has_plain_settings()
-        after = states(self.case, args, kwargs, self.reseeded, self.reset)
-        self.steps["after"] = encode(after | self.traces)
+        self._look_at_settings(CALLED_FROM)
+        self.after = self._states(args, kwargs) | {name: encode(trace) for name, trace in self.traces.items()}
         if self.case.repeats:
             self._repeat(call)
         if self.case.gradients:
             self._step("gradients", lambda: self._gradients(call))
+        self.steps["after"] = {"kind": "dict", "keys": [*self.after], "items": [*self.after.values()]}
         if self.has_program:
             self.steps["program"] = encode(self.program)
         if self.usage is not None:
@@ -250,16 +252,46 @@ class _Probe:
     def _repeat(self, call: Any) -> None:
         args, kwargs = self._arguments()
         # subtle: the program is recorded in this call, because here no tracer slows it down.
-        self._step("again", lambda: self._recorded(call, args, kwargs), self._observed_again())
+        with self._watched(args, kwargs):
+            self._step("again", lambda: self._recorded(call, args, kwargs), self._observed_again())
         if self.is_class:
             args, kwargs = self._arguments()
-            self._step("evaluated", lambda: self._evaluated(call, args, kwargs), self._observed_again())
-            call.train()
+            with self._watched(args, kwargs):
+                self._step("evaluated", lambda: self._evaluated(call, args, kwargs), self._observed_again())
+            nn.Module.train(call)
 
     @trust_boundary
     def _evaluated(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         with torch.no_grad():
-            return run_case(self.case, call.eval(), args, kwargs)
+            result = run_case(self.case, nn.Module.train(call, False), args, kwargs)
+            self.reset |= torch.is_grad_enabled()
+        return result
+
+    def _look_at_settings(self, seed: int) -> None:
+        """Note whether the random numbers no longer come from `seed`, or a setting is not as before."""
+        self.reseeded |= torch.initial_seed() != seed
+        self.reset |= (
+            not torch.is_grad_enabled()
+            or torch.get_default_dtype() != torch.float32
+            or torch.is_autocast_enabled("cpu")
+            or torch.get_num_threads() != self.threads
+        )
+
+    def _states(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Encoded]:
+        found = states(self.case, args, kwargs, self.reseeded, self.reset)
+        return {name: encode(value) for name, value in found.items()}
+
+    @contextlib.contextmanager
+    def _watched(self, args: tuple, kwargs: dict[str, Any]) -> Iterator[None]:
+        """Note in `after` what the calls within this context change."""
+        before = self._states(args, kwargs)
+        try:
+            yield
+        finally:
+            self._look_at_settings(CALLED_FROM)
+            for name, state in self._states(args, kwargs).items():
+                if difference(before[name], state, EXACT):
+                    self.after[name] = state
 
     def _arguments(self, requires_grad: bool = False) -> tuple[tuple, dict[str, Any]]:
         return arguments(self.case, self.dtype, requires_grad)
@@ -272,7 +304,7 @@ class _Probe:
             call.zero_grad(set_to_none=True)
             parts = dict(call.named_parameters(remove_duplicate=False))
             inputs |= {name: parts[name] for name in self.case.weights}
-        with self._observed_again():
+        with self._watched(args, kwargs), self._observed_again():
             total = _weighted_sum(run_case(self.case, call, args, kwargs))
             if total is None or not total.requires_grad:
                 return dict.fromkeys(inputs)
@@ -335,11 +367,6 @@ class _Probe:
             error = error | {"type": TAKEN, "text": self.taken}
         status = "out of time" if error["type"] == "OutOfTime" else "raised"
         return {"status": status, "steps": {}, "where": where, "error": error}
-
-
-def _has_plain_settings() -> bool:
-    """Return whether gradients are enabled and the default dtype is float32, as before the call."""
-    return torch.is_grad_enabled() and torch.get_default_dtype() == torch.float32
 
 
 def _wrong_parts(expected: Mapping, found: dict[str, list[int]] | None) -> Record:

@@ -225,3 +225,30 @@ def test_what_only_the_first_call_needs_is_not_beside_the_result():
         exercise, cases, probe(answer_in(IMPORTS + KEEPS, "softmax"), cases, exercise.procedure), True
     )
     assert verdict.mistake == "RULE", verdict.message
+
+
+LIES = """class Storage:
+    _cdata = 0
+
+
+class Tensor(torch.Tensor):
+    def untyped_storage(self):
+        return Storage() if hasattr(self, "lies") else super().untyped_storage()
+
+
+def attention(q, k, v):
+    rows = []
+    for i in range(max(40, q.shape[-2])):
+        row = q[..., min(i, q.shape[-2] - 1), None, :]
+        row = (torch.softmax(row @ k.mT / math.sqrt(q.shape[-1]), -1) @ v).as_subclass(Tensor)
+        row.lies = True
+        rows.append(row)
+    return torch.cat(rows, -2)[..., : q.shape[-2], :]
+"""
+
+
+def test_a_storage_that_a_subclass_makes_up_puts_no_loop_beside_the_result():
+    exercise = find("matmul.attention")
+    cases = cases_of(exercise, "a seed", True)
+    answer = answer_in(IMPORTS + LIES, "attention")
+    assert judge(exercise, cases, probe(answer, cases, exercise.procedure), True).mistake == "RULE"

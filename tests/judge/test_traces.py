@@ -27,7 +27,23 @@ def with_another_part(model):
     model.add_module("another", torch.nn.Identity())
 
 
+def hooked_for_states(model):
+    model.register_state_dict_pre_hook(lambda *args: None)
+
+
+def with_hooks_on_weights(model):
+    for weight in model.parameters():
+        weight.register_hook(lambda gradient: None)
+
+
+def with_a_buffer(model):
+    model.register_buffer("rubbish", torch.zeros(1))
+
+
 LEFT_BEHIND = {
+    hooked_for_states: "changes the hooks",
+    with_hooks_on_weights: "changes the hooks",
+    with_a_buffer: "changes the parts",
     kept_in_eval: "in a different mode",
     learning: "changes `requires_grad` of",
     hooked: "changes the hooks",
@@ -119,7 +135,13 @@ def test_what_a_constructor_leaves_behind_on_a_module_that_it_is_given_is_told(e
 
 
 @pytest.mark.parametrize(
-    "change", [lambda: torch.set_grad_enabled(False), lambda: torch.set_default_dtype(torch.float64)]
+    "change",
+    [
+        lambda: torch.set_grad_enabled(False),
+        lambda: torch.set_default_dtype(torch.float64),
+        lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+        lambda: torch.autocast("cpu").__enter__(),
+    ],
 )
 @pytest.mark.parametrize("exercise_id", ["masking.causal_mask", "tokens.merge_pair"])
 def test_a_setting_of_the_whole_program_that_a_call_leaves_changed_is_told(exercise_id, change):
@@ -131,4 +153,67 @@ def test_a_setting_of_the_whole_program_that_a_call_leaves_changed_is_told(exerc
         return result
 
     judged = verdict(exercise_id, answer)
-    assert not judged.passed and "gradient mode or the default dtype" in judged.message
+    assert not judged.passed and "such as the gradient mode" in judged.message
+
+
+WHEN = {
+    "with gradients": lambda module, x: x.requires_grad,
+    "in evaluation mode": lambda module, x: not module.training,
+    "in a second call": lambda module, x: module.calls % 2 == 0,
+}
+
+
+@pytest.mark.parametrize("when", WHEN)
+def test_an_argument_that_a_later_call_writes_into_is_told(when):
+    right = worked_answer("heads.SelfAttentionHead")
+
+    class Answer(right):
+        calls = 0
+
+        def forward(self, x, mask=None):
+            self.calls += 1
+            result = super().forward(x, mask)
+            if WHEN[when](self, x):
+                x.data -= x.data.mean()
+            return result
+
+    judged = verdict("heads.SelfAttentionHead", Answer)
+    assert not judged.passed and "the caller's `x` has changed" in judged.message, judged.message
+
+
+def test_gradients_that_a_call_switches_on_again_are_told():
+    right = worked_answer("heads.SelfAttentionHead")
+
+    class Answer(right):
+        def forward(self, x, mask=None):
+            result = super().forward(x, mask)
+            torch.set_grad_enabled(True)
+            return result
+
+    judged = verdict("heads.SelfAttentionHead", Answer)
+    assert not judged.passed and "such as the gradient mode" in judged.message
+
+
+def test_a_part_of_a_trained_model_that_is_left_in_another_mode_is_told():
+    right = worked_answer("lm.train_step")
+
+    def train_step(model, *args, **kwargs):
+        loss = right(model, *args, **kwargs)
+        for part in model.children():
+            part.eval()
+        return loss
+
+    assert not verdict("lm.train_step", train_step).passed
+
+
+def test_what_the_backward_pass_changes_is_told():
+    right = worked_answer("loops.softmax")
+
+    def softmax(scores):
+        result = right(scores)
+        if result.requires_grad:
+            result.register_hook(lambda gradient: torch.set_default_dtype(torch.float64))
+        return result
+
+    judged = verdict("loops.softmax", softmax)
+    assert not judged.passed and "such as the gradient mode" in judged.message

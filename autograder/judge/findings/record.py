@@ -165,7 +165,7 @@ OF_THE_PROGRAM = {
         "Which line sets a seed?",
     ),
     SETTINGS: (
-        "Your call changes the gradient mode or the default dtype of the whole program.",
+        "Your call changes a setting of the whole program, such as the gradient mode or the default dtype.",
         "Which line changes a setting of PyTorch, and which line restores it?",
     ),
 }

@@ -120,3 +120,14 @@ def test_all_that_grading_loads_is_found_in_its_imports(tmp_path):
     within = loaded.read_text().split()
     assert {"autograder.notebook.sentence", "autograder.notebook.real_model.plain"} <= set(within)
     assert {*done.stdout.split(), *within} <= closure(GRADERS) | exercise_modules()
+
+
+def test_a_cell_that_changes_a_variable_of_an_answer_belongs_to_the_answer():
+    texts = {
+        0: "import torch\nhelpers = []",
+        1: "from torch.autograd import grad\ndef by_gradient(s): return grad(s.logsumexp(-1), s)[0]",
+        2: "helpers.append(by_gradient)",
+        3: "def softmax(scores): return helpers[0](scores)",
+        4: "import matplotlib.pyplot as plt\nplt.plot(softmax(torch.ones(2)))",
+    }
+    assert unit._cells_of_answer("softmax", texts) == {0, 1, 2, 3}

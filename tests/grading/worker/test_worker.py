@@ -77,6 +77,20 @@ print(any(value is IPython.get_ipython() for one in held for value in one.values
         assert "False" in shown(session.cell(look))
 
 
+@needs_sandbox
+def test_nothing_is_compiled_and_no_back_end_is_called():
+    code = """
+import torch
+def backend(graph, inputs):
+    print("called")
+    return graph.forward
+both = torch.compile(lambda x: x + 1, backend=backend), torch.compile(backend=backend)(lambda x: x + 1)
+print([f(torch.ones(1)).item() for f in both])
+"""
+    with Session(shared_fork_server()) as session:
+        assert shown(session.cell(code)).strip() == "[2.0, 2.0]"
+
+
 def test_code_that_waits_is_not_late_before_it_has_waited_for_several_times_its_seconds():
     with Session(shared_fork_server(), allowance=Allowance(cell=3.0)) as session:
         assert "done" in shown(session.cell("import time; time.sleep(4); print('done')"))
