@@ -1,9 +1,9 @@
 """Makes HTML from students' texts and outputs safe to display.
 
-`clean` is a filter for nbconvert's templates. It keeps text, tables and embedded pictures. It removes
-scripts, forms, frames and everything that would be fetched, and also ids, most classes, and positioning,
-which could move a student's text to another part of the page. The pages' own style sheet (room.css) confines
-the remaining HTML to its box.
+`clean` keeps text, tables and embedded pictures. It removes scripts, forms, frames and everything that would
+be fetched, and also ids, most classes, and positioning, which could move a student's text to another part of
+the page. On a page, `boxed` keeps the remaining HTML from closing the page's own elements, and the pages'
+style sheet (room.css) limits the size of what it shows.
 """
 
 import html
@@ -32,6 +32,14 @@ SIZED = {"colspan", "rowspan", "width", "height"}
 # classes of highlighted code, of pandas tables, and of our own pictures.
 CLASSES = {"highlight", "dataframe", "wide", "graphs", *STANDARD_TYPES.values()} - {""}
 DEEPEST = 100
+# subtle: a browser closes some elements by itself (a list item when the next one begins, a heading when another begins
+# within it) and ignores some start tags (a cell's outside a table). The end tags that are then left over would close
+# the page's own elements. By the rules of HTML, no tag in TAGS closes an element outside an open applet. No browser
+# runs applets any more; all treat this tag as an unknown element, which has no style.
+BOX = "applet"
+# subtle: a browser lays out the content of a flex or grid container several times, so the time grows exponentially with
+# nested containers. Our own cards have one flex container, within at most one other element.
+DISPLAYS, DEEPEST_FLEX = {"block", "inline", "inline-block"}, 1
 # subtle: when a browser closes an open paragraph, row or list item by itself, it opens all of these that are still
 # open again in the next one: 300 KB made a million elements.
 OPENED_AGAIN = {"a", "b", "code", "em", "i", "s", "small", "strong", "u"}
@@ -44,12 +52,13 @@ STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
 COLOUR = re.compile(r"#\w+|rgba?\([^()]*\)")
 SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z%]*)", re.IGNORECASE)
 # The largest size in each unit, so that the rest of the page stays within reach; sizes in other units are removed.
-# subtle: a font size larger than that of the surrounding text would multiply with every nested tag.
-LARGEST = {"": 400, "px": 400, "pt": 300, "em": 25, "rem": 25, "ex": 50, "ch": 100, "%": 100}
+# subtle: a font size larger than that of the surrounding text would multiply with every nested tag. In margins
+# and padding, percentages in nested elements whose width depends on their content take a browser exponential time.
+LARGEST = {"": 400, "px": 400, "pt": 300, "em": 25, "rem": 25, "ex": 50, "ch": 100}
 LARGEST_OF = {
     "font-size": {"px": 72, "pt": 54, "rem": 4, "em": 1, "%": 100},
     "line-height": {"": 4, "px": 100, "pt": 75, "em": 4, "rem": 4, "%": 400},
-    **{name: LARGEST | {"": 4000, "px": 4000} for name in ("width", "max-width", "height")},
+    **{name: LARGEST | {"": 4000, "px": 4000, "%": 100} for name in ("width", "max-width", "height")},
     **{name: {"": 20} for name in ("colspan", "rowspan")},
 }
 MOST_SPANNED = 5000  # in one text: browsers take minutes for a table with many wide cells
@@ -72,10 +81,17 @@ class _Page:
 
 
 def clean_again(source: str | bytes) -> str:
-    """Clean HTML a second time, but keep our own pictures of graphs, which were added after the first
-    cleaning.
+    """Clean HTML a second time, for a page, and put it in a box. Keep our own pictures of graphs, which were
+    added after the first cleaning. This is a filter for nbconvert's templates.
     """
-    return clean(source, (*PICTURES, OWN))
+    return boxed(clean(source, (*PICTURES, OWN)))
+
+
+def boxed(html: str) -> str:
+    """Return clean HTML in an element that its tags cannot close, however badly they are nested. subtle: they
+    can if the page puts that element in a table.
+    """
+    return f"<{BOX}>{html}</{BOX}>"
 
 
 def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES, room: Room | None = None) -> str:
@@ -136,13 +152,16 @@ def _attribute(tag: str, name: str, value: str, page: _Page) -> str:
     """Return the attribute as text, with a space before it, or an empty string if it is not allowed."""
     if not _allowed(tag, name, value, page):
         return ""
-    if name in ("class", "style"):
-        kept = _style(value) if name == "style" else " ".join(one for one in value.split() if one in CLASSES)
-        return f' {name}="{html.escape(kept)}"' if kept else ""
-    return f' {name}="{html.escape(value)}"'
+    if name == "class":
+        kept = " ".join(one for one in value.split() if one in CLASSES)
+    elif name == "style":
+        kept = _style(value, page)
+    else:
+        return f' {name}="{html.escape(value)}"'
+    return f' {name}="{html.escape(kept)}"' if kept else ""
 
 
-def _style(text: str) -> str:
+def _style(text: str, page: _Page) -> str:
     """Return the allowed declarations of a style: those that only change how text looks, with sizes within
     the limits.
     """
@@ -154,7 +173,14 @@ def _style(text: str) -> str:
         and STYLE_VALUE.fullmatch(value)
         and not NEGATIVE.search(value)
         and not _is_too_large(name.strip().lower(), value)
+        and (name.strip().lower() != "display" or _may_be_displayed_as(value, page))
     )
+
+
+def _may_be_displayed_as(value: str, page: _Page) -> bool:
+    """Return whether the next element may have this value of the style `display`."""
+    kind = value.strip().lower()
+    return kind in DISPLAYS or (kind == "flex" and len(page.opened) <= DEEPEST_FLEX)
 
 
 def _is_too_large(name: str, value: str) -> bool:

@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from functools import lru_cache
 from html import escape, unescape
+from time import thread_time
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,7 +22,7 @@ from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 
 from autograder.grading.safe.budget import LONGEST_SOURCE, budget_of
-from autograder.grading.safe.clean_html import as_text, clean, exceeds
+from autograder.grading.safe.clean_html import as_text, boxed, clean, exceeds
 from autograder.grading.safe.highlight import PYTHON, highlighted
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
@@ -43,6 +44,9 @@ DEEPEST = 40  # nested elements; the lessons have at most 11, and readers of the
 LONGEST = 2000
 MOST_FORMULAS = 300
 ATTACHMENT = "attachment:"
+# subtle: the renderer takes five seconds for a run of 20,000 blanks, so runs of more than these are shortened.
+MOST_BLANKS = 200
+BLANKS = re.compile(rf"([^\S\n]{{{MOST_BLANKS}}})[^\S\n]+")
 FORMULA = re.compile(r"\\[(\[]|\\begin")
 SIGN = re.compile("[-−+]")
 BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
@@ -67,16 +71,21 @@ def markdown(context: Context, source: str) -> str:
     """Render Markdown as clean HTML with its formulas as MathML. This is a filter for nbconvert's templates.
 
     subtle: the renderer's time grows with the square of the length, so a text that is absurdly long, or
-    contains very many formulas, is shown unrendered. So are the texts after those that filled the page.
+    contains very many formulas, is shown unrendered. So are the texts after those that filled the page or
+    took too long.
     """
     budget = budget_of(context)
-    if budget.text_tags <= 0 or len(source) > LONGEST_SOURCE or len(FORMULA.findall(source)) > MOST_FORMULAS:
+    too_long = len(source) > LONGEST_SOURCE or len(FORMULA.findall(source)) > MOST_FORMULAS
+    if too_long or budget.text_tags <= 0 or budget.text_seconds <= 0:
         return f"<pre>{as_text(source)}</pre>"
+    began = thread_time()
     attachments = (context.get("cell") or {}).get("attachments", {})
     renderer = _Renderer(escape=False, attachments=attachments, exclude_anchor_links=True)
-    html = renderer.put_back(clean(MarkdownWithMath(renderer=renderer).render(source), room=budget.room))
+    rendered = MarkdownWithMath(renderer=renderer).render(BLANKS.sub(r"\1", source))
+    html = renderer.put_back(clean(rendered, room=budget.room))
     budget.text_tags -= html.count("<")
-    return html
+    budget.text_seconds -= thread_time() - began
+    return boxed(html)
 
 
 @lru_cache(4096)

@@ -7,7 +7,9 @@ from pasted import png
 from red_team.pages import COVERS, LINKS, SCRIPT, TALL, TRICKS
 from red_team.watch import live
 
-from autograder.grading.safe.clean_html import MOST_OPENED_AGAIN, MOST_SPANNED, clean, clean_again
+from autograder.grading.safe.clean_html import MOST_OPENED_AGAIN, MOST_SPANNED, boxed, clean, clean_again
+from autograder.notebook.progress import parts_of_folder
+from autograder.notebook.progress_card import html_of
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,33 @@ def test_no_size_puts_the_rest_of_the_page_out_of_reach(html):
     assert not re.search(r"[\d.]\s*(px|in|em|%)|\d{3}|vmax|larger", clean(html))
 
 
+CONTAINERS = ("grid", "inline-grid", "flex", "FLEX", "inline-flex", "table", "contents")
+
+
+@pytest.mark.parametrize("display", CONTAINERS)
+def test_boxes_whose_content_is_laid_out_several_times_are_not_nested(display):
+    nested = f'<div style="display: {display}; width: max-content">' * 14 + "x"
+    assert len(re.findall("display:", clean(nested))) <= 2
+
+
+@pytest.mark.parametrize(
+    "name", ["margin", "margin-top", "margin-bottom", "padding", "gap", "border-spacing"]
+)
+def test_no_space_depends_on_a_width_that_depends_on_the_content(name):
+    assert clean(f'<p style="{name}: 1px 1%">x</p>') == "<p>x</p>"
+    assert clean(f'<p style="{name}: 1px;">x</p>') == f'<p style="{name}: 1px;">x</p>'
+
+
+def test_the_card_of_progress_keeps_its_columns(tmp_path):
+    card = html_of(parts_of_folder(tmp_path))
+    assert clean(card).count("display: flex;") == card.count("display: flex;") > 0
+
+
+def test_nothing_that_a_student_writes_ends_the_box():
+    assert clean_again("<li>x") == "<applet><li>x</li></applet>"
+    assert "<" not in clean("</applet><applet></APPLET><applet/>")
+
+
 def test_cells_span_little_each_and_together():
     assert clean("<td colspan=1000 rowspan=1000>") == "<td></td>"
     assert clean("<td colspan=20>") == '<td colspan="20"></td>'
@@ -63,5 +92,5 @@ def test_a_picture_that_a_browser_cannot_hold_is_left_out():
 def test_only_our_own_pictures_are_drawn_from_a_text():
     picture = '<img src="data:image/svg+xml;base64,AA" alt="b">'
     assert clean(picture) == '<img alt="b">'
-    assert clean_again(picture) == picture
+    assert clean_again(picture) == boxed(picture)
     assert "svg" not in clean('<img src="data:image/SVG+xml,<svg>">').lower().replace("&lt;svg&gt;", "")

@@ -11,7 +11,10 @@ import pytest
 from pasted import png
 
 from autograder.build.lesson import find_lessons
-from autograder.grading.safe.formulas import markdown, mathml
+from autograder.grading.safe import formulas
+from autograder.grading.safe.budget import MOST_TEXT_SECONDS
+from autograder.grading.safe.clean_html import BOX, boxed
+from autograder.grading.safe.formulas import MOST_BLANKS, markdown, mathml
 
 
 def html_of(text: str, cell=None) -> str:
@@ -60,7 +63,7 @@ HOSTILE_FORMULAS = [
 @pytest.mark.parametrize("form", ["${}$", "$${}$$", "![a ${}$](data:image/png;base64,AA==)", "[a ${}$](#x)"])
 def test_no_formula_brings_anything_live(formula, form):
     tags = tags_of(html_of(form.replace("{}", formula, 1)))
-    assert {tag for tag, _ in tags} <= {"p", "img", "a", "math", "mrow", "mi", "mo", "mn", "mtext"}
+    assert {tag for tag, _ in tags} <= {BOX, "p", "img", "a", "math", "mrow", "mi", "mo", "mn", "mtext"}
     allowed = {"src", "alt", "href", "display", "stretchy", "form", "tabindex"}
     assert {name for _, names in tags for name in names} <= allowed
     assert all(names["href"] == "#x" for _, names in tags if "href" in names)
@@ -97,6 +100,27 @@ def test_sizes_that_people_write_are_drawn():
         r"\frac{1}{" * 9 + "2" + "}" * 9,
     ):
         assert mathml(formula)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\xa0", "\u2003", " \t"])
+def test_long_runs_of_blanks_are_shortened_and_others_stay(blank):
+    long = re.search(r"[^\S\n]{2,}", html_of("# x" + blank * 1000 + "x"))[0]
+    assert len(long) == MOST_BLANKS
+    short = (blank * MOST_BLANKS)[:MOST_BLANKS]
+    assert html_of(f"x{short}x") == boxed(f"<p>x{short}x</p>\n")
+
+
+def test_a_page_renders_texts_for_a_few_seconds_and_shows_the_rest_as_they_were_written(monkeypatch):
+    clock = iter(range(0, 1000, int(MOST_TEXT_SECONDS) - 1))  # two texts are enough to use up the page's time
+    monkeypatch.setattr(formulas, "thread_time", lambda: next(clock), raising=False)
+    context = {"resources": {}}
+    shown = [markdown(context, "*a*") for _ in range(4)]
+    assert shown == [boxed("<p><em>a</em></p>\n")] * 2 + ["<pre>*a*</pre>"] * 2
+
+
+def test_nothing_in_a_text_ends_the_box():
+    page = html_of("</applet><li><div><li></li></div></li> $x$")
+    assert page.startswith("<applet>") and page.endswith("</applet>") and page.count("applet>") == 2
 
 
 def test_code_with_dollars_is_no_formula():
