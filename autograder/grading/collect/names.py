@@ -10,8 +10,9 @@
     Gradescope   assignment_1_export/submission_1234/FILE, and the people in submission_metadata.yml
 
 In Canvas and Brightspace a number such as 1234 identifies a person permanently; in Moodle it does so only
-within one assignment. In Blackboard, `ada` is a user name. Names are written by the people themselves, and
-may include a login, a number, a second name in brackets, or a group.
+within one assignment. In Blackboard, `ada` is a user name; in Gradescope, the address identifies a person.
+Names are written by the people themselves, and may include a login, a number, a second name in brackets, or a
+group.
 
 Times without a zone are in the school's time zone.
 

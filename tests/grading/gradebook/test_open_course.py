@@ -53,8 +53,8 @@ def test_a_secret_that_is_not_whole(course, data):
         read_secret(course)
 
 
-@pytest.mark.parametrize("text", ["raise SystemExit(0)", "exit()", "c = (", "1 / 0"])
-def test_settings_that_do_not_load(course, text):
+@pytest.mark.parametrize("text", ["raise SystemExit(0)", "exit()"])
+def test_settings_that_end_the_program(course, text):
     write(course / "nbgrader_config.py", text)
     with pytest.raises(UserError, match=r"nbgrader_config\.py cannot be loaded"):
         open_course(course)
