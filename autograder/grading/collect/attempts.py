@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.errors import UserError
 from autograder.files import write_whole
-from autograder.untrusted import Unreadable, checked
+from autograder.untrusted import checked
 
 ROOM = ".collected"
 
@@ -45,7 +45,7 @@ class Memory:
             self._seen = checked(dict[str, list[Seen]], json.loads(self._path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             pass
-        except (OSError, ValueError, Unreadable):
+        except (OSError, ValueError, RecursionError):
             raise UserError(
                 f"{self._path} cannot be read. Restore it, or remove it; attempts that were collected before"
                 " then count as new ones."

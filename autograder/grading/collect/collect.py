@@ -5,10 +5,12 @@ it into DIR/submitted.
 import os
 import tempfile
 from collections import Counter, defaultdict
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import UserError
 from autograder.grading.collect import aside, attempts, place
@@ -95,14 +97,19 @@ def collect(
     `lesson`, only that lesson is collected. `timezone` is the school's time zone, and takes precedence over
     the settings.
 
-    Raises UserError if `folder` is not a course, if there is no such lesson or time zone, or if a path in
-    `archives` is neither a zip archive nor a folder; then nothing is changed.
+    Raises UserError if `folder` is not a course, if there is no such lesson or time zone, if a path in
+    `archives` is neither a zip archive nor a folder, or if Gradescope's metadata cannot be read; then nothing
+    is changed. Also raises UserError if a file cannot be written.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
     lessons_of(api, lesson)
     lessons, zone = lessons_of(api), zone_of(api.config, timezone)
-    with locked(folder), tempfile.TemporaryDirectory(dir=folder, prefix=".collect-") as kept:
+    with (
+        _one_clear_line(folder),
+        locked(folder),
+        tempfile.TemporaryDirectory(dir=folder, prefix=".collect-") as kept,
+    ):
         with api.gradebook as gradebook:
             students, known = Class(gradebook.students), Lessons(gradebook, lessons)
             due = {name: gradebook.find_assignment(name).duedate for name in lessons}
@@ -131,27 +138,42 @@ def collect(
     return not lost
 
 
+@contextmanager
+def _one_clear_line(folder: Path) -> Iterator[None]:
+    """Raise UserError in place of an error of the disk."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"collecting stopped: {error.filename or folder}: {error.strerror or error}. What is in the course stays "
+            "there; collect again to go on from here."
+        ) from None
+
+
 def _open(path: Path, ids: set[str]) -> _Archive:
     """Return an archive, with the object that finds students in its file names.
 
     A Gradescope export contains, next to its folders, a metadata file that says whose work each folder
     contains. A file of that name is ignored if a student may have handed it in: if its path identifies a
     student, or if its folder does not contain all other folders. Names inside nested archives are used only
-    if the outer archive's names identify nobody.
+    if the outer archive's names identify nobody. Raises UserError if the metadata file cannot be read.
     """
-    paths, in_folders, exports = [], [], []
+    paths, in_folders = [], []
+    exports: list[tuple[list[str], bytes | Refused]] = []
     for entry in outer_entries(path):
         paths.append(entry.parts)
         if len(entry.parts) > 1 and not entry.is_nobodys:
             in_folders.append(entry.parts)
         if entry.parts[-1] == METADATA and len(entry.parts) <= 2:
-            with suppress(Refused):
+            try:
                 exports.append((entry.parts[:-1], entry.read()))
+            except Refused as refused:
+                exports.append((entry.parts[:-1], refused))
     names = names_of(paths, {}, ids)
     for folder, data in sorted(exports, key=lambda export: len(export[0])):
         is_outermost = all(parts[: len(folder)] == folder for parts in in_folders)
         if is_outermost and not names.origins([*folder, METADATA]):
-            names = names_of(paths, gradescope_metadata(data), ids)
+            names = names_of(paths, _submissions_in(data, path), ids)
             break
     if any(names.origins(parts) for parts in paths):
         return _Archive(path, names, within=False)
@@ -160,14 +182,30 @@ def _open(path: Path, ids: set[str]) -> _Archive:
     )
 
 
+def _submissions_in(data: bytes | Refused, path: Path) -> dict[str, Any]:
+    try:
+        if isinstance(data, Refused):
+            raise data
+        return gradescope_metadata(data)
+    except Refused as refused:
+        raise UserError(
+            f"{path}: {METADATA}, which says whose work is in each folder, cannot be read: {refused}. Download the "
+            "archive again, or unpack it, repair the file, and pass the folder."
+        ) from None
+
+
 def _first_part(entry: Entry) -> str:
     return entry.parts[0]
 
 
 def _people_in(archive: _Archive) -> list[Origin]:
-    """Return the origins of the people in an archive, one for each name that a person has in it."""
+    """Return the origins of the people in an archive, one for each name or id that a person has in it."""
     entries = entries_of(archive.path, archive.whose) if archive.within else outer_entries(archive.path)
-    found = {(origin.key, origin.name): origin for entry in entries for origin in archive.origins(entry)}
+    found = {
+        (origin.key, origin.name, origin.ids): origin
+        for entry in entries
+        for origin in archive.origins(entry)
+    }
     return list(found.values())
 
 
@@ -209,6 +247,9 @@ class _Sorter:
             elif name.lower().endswith(NOTEBOOKS):
                 with_notebook.update(students)
                 self._read_notebook(number, entry, origins)
+            elif not students and name.lower().endswith(".zip"):
+                why = f"it is an archive that is larger than {MOST_BYTES:,} bytes, damaged or empty; pass it by itself"
+                self._refuse(number, UNREAD, why, "", entry.path)
             elif not students:
                 self.account.tell(number, NOBODYS, Path(name).suffix)
             else:
@@ -382,9 +423,14 @@ class _Sorter:
                 f"not in the gradebook; each is placed under this name (write in {FILE} who it is): {', '.join(who)}"
             )
         for student, numbers in sorted(found.twice.items()):
-            what = "two numbers for one student" if len(numbers) > 1 else "one number under several names"
+            what = (
+                "two numbers for one student" if len(numbers) > 1 else "a number that may be someone else's"
+            )
+            who = [
+                f"{one} ({found.at_odds[one]})" if one in found.at_odds else one for one in sorted(numbers)
+            ]
             lines.append(
-                f"{what}, {student}: {' and '.join(sorted(numbers))}; nothing of theirs is placed until {FILE} says "
+                f"{what}, {student}: {' and '.join(who)}; nothing of theirs is placed until {FILE} says "
                 "who is who: remove the question marks there, or write another student's id"
             )
         return lines

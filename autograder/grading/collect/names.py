@@ -10,8 +10,9 @@
     Gradescope   assignment_1_export/submission_1234/FILE, and the people in submission_metadata.yml
 
 In Canvas and Brightspace a number such as 1234 identifies a person permanently; in Moodle it does so only
-within one assignment. In Blackboard, `ada` is a user name. Names are written by the people themselves, and
-may include a login, a number, a second name in brackets, or a group.
+within one assignment. In Blackboard, `ada` is a user name; in Gradescope, the address identifies a person.
+Names are written by the people themselves, and may include a login, a number, a second name in brackets, or a
+group.
 
 Times without a zone are in the school's time zone.
 
@@ -30,8 +31,12 @@ from typing import Any
 import yaml
 
 from autograder.grading.collect.archives import LONGEST_NAME
+from autograder.grading.submission.files import Refused
+from autograder.printable import printable
+from autograder.untrusted import without_surrogates
 
-METADATA = "submission_metadata.yml"
+METADATA, DEEPEST = "submission_metadata.yml", 500  # levels in that file
+NULLS = ("", "~", "null", "Null", "NULL")  # without quotes, in YAML
 CANVAS_SAYS, MOODLE_SAYS, BLACKBOARD_SAYS = "canvas", "moodle", "blackboard"
 BRIGHTSPACE_SAYS, GRADESCOPE_SAYS = "brightspace", "gradescope"
 # Systems whose numbers identify a person permanently.
@@ -59,7 +64,8 @@ class Origin:
     """The origin of a file: the system, and the person's user ID in it (`user`). `ids` are possible student
     ids, the likeliest first. `time` is the time of hand-in, if the system states it; without a zone, it is in
     the school's time zone. `late` says whether the system marked the file as late. `order` is a number that
-    orders attempts without a time.
+    orders attempts without a time. The texts are made tidy, so that they are the same when people.csv is
+    written and read again.
     """
 
     system: str
@@ -70,10 +76,21 @@ class Origin:
     late: bool = False
     order: int = 0
 
+    def __post_init__(self) -> None:
+        visible = "".join(char for char in self.name if char.isspace() or printable(char) == char)
+        object.__setattr__(self, "user", _tidy(self.user))
+        object.__setattr__(self, "ids", tuple(filter(None, map(_tidy, self.ids))))
+        object.__setattr__(self, "name", _tidy(visible))
+
     @property
     def key(self) -> tuple[str, str]:
         """The system and the person's user ID in it."""
         return self.system, self.user
+
+
+def _tidy(text: str) -> str:
+    """Return the text on one line, without superfluous spaces, and with invisible characters as escapes."""
+    return printable(" ".join(without_surrogates(text).split()))[:LONGEST_NAME].strip()
 
 
 UNCLEAR = Origin("", "")  # of a name that can be read in two ways
@@ -118,18 +135,47 @@ def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection
 
 
 def gradescope_metadata(data: bytes) -> dict[str, Any]:
-    """Return the submissions in a metadata file by folder, or an empty dict if Gradescope did not write the
-    file.
-    """
+    """Return the submissions in a metadata file by folder. Raises Refused if it is not such a file."""
     try:
-        found = yaml.safe_load(data)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
-    return (
-        {str(name): one for name, one in found.items() if isinstance(one, dict)}
-        if isinstance(found, dict)
-        else {}
-    )
+        submissions = _texts_in(data)
+    except (yaml.YAMLError, ValueError):
+        raise Refused("it is damaged") from None
+    if not isinstance(submissions, dict):
+        raise Refused("it holds no submissions")
+    return {name: one for name, one in submissions.items() if isinstance(one, dict)}
+
+
+def _texts_in(data: bytes) -> Any:
+    """Return the dicts, lists, texts and nulls in a YAML file. Numbers and times stay texts. Raises
+    yaml.YAMLError or ValueError.
+
+    subtle: PyYAML's loaders refuse a whole file for one value that they cannot interpret, such as an
+    impossible date in a student's output, and deep nesting makes the fast one crash or take hours.
+    """
+    anchors: dict[str, Any] = {}
+    opened: list[tuple[str | None, list]] = [(None, [])]
+    for event in yaml.parse(data, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+        if isinstance(event, yaml.CollectionStartEvent):
+            opened.append((event.anchor, []))
+            if len(opened) > DEEPEST:
+                raise ValueError("too many levels")
+            continue
+        if isinstance(event, yaml.ScalarEvent):
+            is_null = event.implicit[0] and event.value in NULLS
+            anchor, value = event.anchor, None if is_null else event.value
+        elif isinstance(event, yaml.AliasEvent):
+            anchor, value = None, anchors.get(event.anchor)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, value = opened.pop()
+            if isinstance(event, yaml.MappingEndEvent):
+                keys = (key if isinstance(key, str) else "" for key in value[::2])
+                value = dict(zip(keys, value[1::2], strict=True))
+        else:
+            continue
+        if anchor is not None:
+            anchors[anchor] = value
+        opened[-1][1].append(value)
+    return next(iter(opened[0][1]), None)
 
 
 def _first(read: Callable[[str], Origin | None], parts: list[str]) -> Origin | None:
@@ -141,21 +187,28 @@ def _first(read: Callable[[str], Origin | None], parts: list[str]) -> Origin | N
 
 
 def _of_gradescope(folder: str, submission: dict) -> Iterator[Origin]:
-    """Yield an origin for each submitter. A submitter with neither an id nor an address is identified by the
-    submission's folder.
+    """Yield an origin for each submitter, who is identified by their address, which the system has checked.
+    If there is none, their id identifies them, or else the submission's folder.
     """
-    time = submission.get(":created_at")
+    time = _time_in(_text(submission.get(":created_at")))
     submitters = submission.get(":submitters")
     for one in submitters if isinstance(submitters, list) else []:
         if isinstance(one, dict):
             ids = tuple(filter(None, (_text(one.get(key)) for key in (":sid", ":email"))))
-            user = ids[0] if ids else folder
-            known = time if isinstance(time, datetime) and time.year in YEARS else None
-            yield Origin(GRADESCOPE_SAYS, user, ids, _text(one.get(":name")), known)
+            user = ids[-1] if ids else folder
+            yield Origin(GRADESCOPE_SAYS, user, ids, _text(one.get(":name")), time)
 
 
 def _text(value: object) -> str:
-    return str(value)[:LONGEST_NAME] if isinstance(value, (str, int)) else ""
+    return value if isinstance(value, str) else ""
+
+
+def _time_in(text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(re.sub(" (?=[Z+-])", "", text))
+    except ValueError:
+        return None
+    return time if time.year in YEARS else None
 
 
 def _canvas(part: str) -> Origin | None:

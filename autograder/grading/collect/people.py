@@ -2,13 +2,14 @@
 instructor may edit.
 
 A number is written to this file if it was matched with a student only by name, or with nobody in the class.
-From then on the file decides. If a student has two numbers in one system, both get a question mark, and
-nothing handed in under either number is placed until the instructor removes the marks or writes another
-student's id.
+From then on the file decides. If a student has two numbers in one system, both get a question mark. So does a
+number whose id and address are those of two students. Nothing handed in under a number with a question mark
+is placed until the instructor removes the mark or writes another student's id.
 """
 
 import csv
 import io
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,14 @@ from autograder.errors import UserError
 from autograder.files import write_whole
 from autograder.grading.collect.names import LASTING, Origin
 from autograder.grading.collect.students import Class, folded, id_of_stranger, plain
-from autograder.grading.gradebook.exporters import quoted
+from autograder.grading.gradebook.exporters import BEGINS, quoted
 
 FILE = "people.csv"
 HEAD = ["system", "number", "name", "student"]
 DOUBTFUL = "?"
+# `quoted` puts an apostrophe where a formula would begin. Others in such places are doubled, so that the first of each
+# can be removed when the file is read.
+APOSTROPHE, APOSTROPHE_BEFORE = re.compile(f"({BEGINS})(?=')"), re.compile(f"({BEGINS})'")
 Key = tuple[str, str]  # a system and its number
 
 
@@ -29,12 +33,14 @@ Key = tuple[str, str]  # a system and its number
 class Found:
     """The findings of `settle` for the instructor. `by_name` maps students who were found only by name to
     that name. `strangers` maps the ids of people who are not in the class to the students that they may be.
-    `twice` maps students to their doubtful numbers.
+    `twice` maps students to their doubtful numbers. `at_odds` maps a doubtful number whose id and address are
+    those of two students to these students.
     """
 
     by_name: dict[str, str] = field(default_factory=dict)
     strangers: dict[str, str] = field(default_factory=dict)
     twice: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    at_odds: dict[str, str] = field(default_factory=dict)
 
 
 class People:
@@ -44,7 +50,7 @@ class People:
         """Read the file of people. Raises UserError if it cannot be read."""
         self._path, self._class = course / FILE, students
         self._rows: dict[Key, tuple[str, str]] = {}  # name and student
-        self._sure: dict[Key, str] = {}  # by the system's own ids
+        self._sure: dict[Key, tuple[str, str]] = {}  # the same, by the system's own ids
         self._read()
         self._before = set(self._rows)
         self.found = Found()
@@ -85,9 +91,11 @@ class People:
             self._question_twins({origin.key for origin in archive})
             self._question_numbers_of_two(archive)
         for origin in origins.values():
-            student = self.student_of(origin)
+            student, match = self.student_of(origin), self._class.find(origin)
+            if self.is_doubtful(origin) and match.student and match.may_be:
+                self.found.at_odds[" ".join(origin.key)] = " and ".join(match.may_be)
             if student not in self._class.ids:
-                may_be = self._class.find(origin).may_be or self._class.resembling(origin.user)
+                may_be = match.may_be or self._class.resembling(origin.user)
                 self.found.strangers[student] = " or ".join(may_be)
         for (system, number), (_, student) in self._rows.items():
             if student.startswith(DOUBTFUL):
@@ -98,8 +106,8 @@ class People:
         decides.
         """
         for key in keys:
-            self._sure.pop(key, None)
-            self._rows[key] = self._rows.get(key, ("", ""))[0], DOUBTFUL + student
+            name, _ = self._sure.pop(key) if key in self._sure else self._rows.get(key, ("", ""))
+            self._rows[key] = name, DOUBTFUL + student
             self.found.twice[student].add(" ".join(key))
 
     def rows_of(self, student: str) -> dict[Key, str]:
@@ -130,7 +138,7 @@ class People:
         text = io.StringIO()
         rows = [[*key, *row] for key, row in sorted(self._rows.items())]
         csv.writer(text, lineterminator="\n").writerows(
-            [HEAD, *([quoted(cell) for cell in row] for row in rows)]
+            [HEAD, *([quoted(APOSTROPHE.sub(r"\1'", cell)) for cell in row] for row in rows)]
         )
         try:
             write_whole(self._path, text.getvalue())
@@ -138,7 +146,7 @@ class People:
             raise UserError(f"{self._path} cannot be written: {error.strerror}.") from None
 
     def _student(self, key: Key) -> str:
-        return self._sure[key] if key in self._sure else self._rows[key][1]
+        return (self._sure.get(key) or self._rows[key])[1]
 
     def _is_stranger(self, origin: Origin) -> bool:
         """Return whether an earlier run found nobody in the class for the origin's number. Such a number is
@@ -148,8 +156,11 @@ class People:
 
     def _match(self, origin: Origin) -> None:
         match = self._class.find(origin)
+        if match.student and match.may_be:
+            self._rows[origin.key] = origin.name, DOUBTFUL + match.student
+            return
         if match.student and not match.by_name:
-            self._sure[origin.key] = match.student
+            self._sure[origin.key] = origin.name, match.student
             return
         if match.student:
             self.found.by_name[match.student] = origin.name
@@ -187,7 +198,7 @@ class People:
         """Mark all numbers of a student in one system as doubtful if there are several, and one of them is
         new. If the system renumbers people in each assignment, only numbers in the same archive are compared.
         """
-        for key in (here & self._rows.keys()) - self._before:
+        for key in here - self._before:
             student = self._student(key).removeprefix(DOUBTFUL)
             same = self._numbers_of(student, key[0])
             if key[0] not in LASTING:
@@ -196,14 +207,14 @@ class People:
                 self.question(same, student)
 
     def _question_numbers_of_two(self, archive: list[Origin]) -> None:
-        """Mark a number as doubtful if one archive has it under two names, because it may belong to two
-        people.
+        """Mark a number as doubtful if one archive has it under two names or ids, because it may belong to
+        two people.
         """
         names = defaultdict(set)
         for origin in archive:
-            names[origin.key].add(plain(origin.name))
+            names[origin.key].add((plain(origin.name), origin.ids))
         for key, called in names.items():
-            if len(called) > 1 and key in self._rows:
+            if len(called) > 1:
                 self.question({key}, self._student(key).removeprefix(DOUBTFUL))
 
     def _read(self) -> None:
@@ -215,8 +226,14 @@ class People:
             raise UserError(f"{self._path} cannot be read; it must be a text file in UTF-8.") from None
         head = text.partition("\n")[0]
         rows = csv.reader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
+        try:
+            self._take(list(rows))
+        except csv.Error as error:
+            raise UserError(f"{self._path}, line {rows.line_num}: it cannot be read ({error}).") from None
+
+    def _take(self, rows: list[list[str]]) -> None:
         for number, row in enumerate(rows, start=1):
-            cells = [cell.strip().removeprefix("'") for cell in row]
+            cells = [APOSTROPHE_BEFORE.sub(r"\1", cell.strip()) for cell in row]
             if number == 1 or not any(cells):
                 continue
             if len(cells) != len(HEAD) or not _is_folder(cells[3].removeprefix(DOUBTFUL)):
@@ -224,7 +241,12 @@ class People:
                     f"{self._path}, line {number}: it needs the columns {', '.join(HEAD)}; the last one "
                     "is the student's id in the gradebook."
                 )
-            self._rows[cells[0], cells[1]] = cells[2], cells[3]
+            key = cells[0], cells[1]
+            if key in self._rows and self._rows[key][1] != cells[3]:
+                raise UserError(
+                    f"{self._path}, line {number}: {' '.join(key)} has two students; remove the wrong line."
+                )
+            self._rows[key] = cells[2], cells[3]
 
 
 def _is_folder(name: str) -> bool:

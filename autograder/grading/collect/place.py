@@ -108,14 +108,19 @@ def _fate(last: Attempt, there: Seen | None, known: list[Seen]) -> str:
 
 
 def _put(folder: Path, target: Path, file: Path, time: datetime | None, fate: str) -> None:
+    """Put a notebook and the time when it was handed in into a folder. Both are written before the notebook
+    replaces another, so that if the disk is full, the other stays, with its time.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    half = folder.parent / f".{folder.name}"
     if fate != AS_BEFORE:
-        (folder / TIMESTAMP).unlink(missing_ok=True)
-        half = folder.parent / f".{folder.name}"
         shutil.copyfile(file, half)
-        os.replace(half, target)
     if time:
         write_whole(folder / TIMESTAMP, _stamp(time))
+    elif fate != AS_BEFORE:
+        (folder / TIMESTAMP).unlink(missing_ok=True)
+    if fate != AS_BEFORE:
+        os.replace(half, target)
 
 
 def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:

@@ -16,8 +16,9 @@ CUT = re.compile(r"[-_]")
 
 @dataclass(frozen=True)
 class Match:
-    """The student who was found, if any. `by_name` is True if only the name matched, which is no proof. If
-    nobody was found, `may_be` lists the students who are possible matches.
+    """The student who was found, if any. `by_name` is True if only the name matched, which is no proof.
+    `may_be` lists the students who are possible matches: several if nobody was found, or if the id and the
+    address are those of two students. In the second case, `student` has the address.
     """
 
     student: str | None = None
@@ -36,7 +37,7 @@ class Class:
         for one in students:
             self._by_id[_composed(one.id)] = one.id
             first, last, mail = one.first_name or "", one.last_name or "", one.email or ""
-            for address in filter(None, (mail.lower(), mail.partition("@")[0])):
+            for address in filter(None, (_address(mail), mail.partition("@")[0])):
                 self._by_mail[address].add(one.id)
             for name in (f"{first} {last}", f"{last} {first}"):
                 self._by_name[plain(name)].add(one.id)
@@ -51,17 +52,15 @@ class Class:
 
     def find(self, origin: Origin) -> Match:
         """Return a match with the student whose id or email address the system states, or otherwise with the
-        only student who has the name in `origin`. If neither identifies one student, `may_be` of the match
-        lists the candidates. An id within a name serves only to distinguish namesakes, because people write
-        their names themselves.
+        only student who has the name in `origin`. If neither identifies one student, or if an id and an
+        address contradict each other, `may_be` of the match lists the candidates. An id within a name serves
+        only to distinguish namesakes, because people write their names themselves.
         """
-        for given in map(_composed, origin.ids):
-            if given in self._by_id:
-                return Match(self._by_id[given])
-        for given in origin.ids:
-            address = given.lower() if "@" in given else given
-            if len(found := self._by_mail.get(address, set())) == 1:
-                return Match(next(iter(found)))
+        stated = [found for found in map(self._stated, origin.ids) if found]
+        if stated and not (common := set.intersection(*stated)):
+            return Match(min(stated[-1]), may_be=tuple(sorted(set.union(*stated))))
+        if stated and len(common) == 1:
+            return Match(common.pop())
         names = map(plain, possible_names(origin.name))
         named = next((self._by_name[name] for name in names if name in self._by_name), set())
         written = {
@@ -71,6 +70,11 @@ class Class:
         if len(found) == 1:
             return Match(next(iter(found)), by_name=True)
         return Match(may_be=tuple(sorted(named | written)))
+
+    def _stated(self, text: str) -> set[str]:
+        """Return the student with this id, or else the students with this address."""
+        student = self._by_id.get(_composed(text))
+        return {student} if student is not None else self._by_mail.get(_address(text), set())
 
     def resembling(self, name: str) -> list[str]:
         """Return the students' ids that differ from `name` only in case or character width."""
@@ -115,5 +119,17 @@ def plain(name: str) -> str:
     return "".join(letter for letter in letters if letter.isalnum())
 
 
-def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
+def _composed(text: str) -> str:
+    """Return the text with letters and their accents composed. subtle: this also turns a few characters into
+    others, such as the Kelvin sign into a K. A text with such a character is returned as it is.
+    """
+    if any(unicodedata.normalize("NFC", char) != char for char in text):
+        return text
+    return unicodedata.normalize("NFC", text)
+
+
+def _address(text: str) -> str:
+    """Return an address in lower case, or the text as it is if it is not an address in ASCII, because other
+    characters also have ASCII letters as their lower case.
+    """
+    return text.lower() if "@" in text and text.isascii() else text

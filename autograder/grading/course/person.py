@@ -161,7 +161,7 @@ def _key_in(outcome: Path) -> str:
     """
     try:
         return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return ""
 
 

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets import log
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import UserError
 
 SETTINGS = "nbgrader_config.py"
+LENGTH_OF_SECRET = 64  # characters
 LOUD = (
     "autograder",
     "traitlets",
@@ -42,20 +44,28 @@ def open_course(folder: Path | str) -> NbGraderAPI:
 
 def load_settings(folder: Path) -> Config:
     """Return the settings of the course. Raises UserError if nbgrader_config.py, which is a program, raises
-    an error.
+    an error or ends this process.
     """
     try:
         return PyFileConfigLoader(SETTINGS, path=str(folder)).load_config()
+    except SystemExit:
+        raise UserError(f"{folder / SETTINGS} cannot be loaded, because it ends the program.") from None
     except Exception as error:  # the file is a program, which may raise anything
         raise UserError(f"{folder / SETTINGS} cannot be loaded: {error}.") from None
 
 
 def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
-    """Return the names of the course's lessons. Raises UserError if there are none, or if `lesson` is not
-    None and not among them.
+    """Return the names of the course's lessons. Raises UserError if there are none, if the gradebook cannot be
+    read, or if `lesson` is not None and not among them.
     """
-    with api.gradebook as gradebook:
-        known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
+    try:
+        with api.gradebook as gradebook:
+            known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
+    except SQLAlchemyError as error:
+        why = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise UserError(
+            f"the gradebook of {api.coursedir.root} cannot be read ({why}); if it is damaged, restore your copy of it."
+        ) from None
     if not known:
         raise UserError(
             f"the gradebook of {api.coursedir.root} (gradebook.db) is missing or contains no lesson: restore your copy "
@@ -67,20 +77,37 @@ def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
 
 
 def read_secret(folder: Path) -> str:
-    """Return the secret from which the course's hidden cases are drawn."""
-    return (folder / ".secret").read_text(encoding="ascii").strip()
+    """Return the secret from which the course's hidden cases are drawn. Raises UserError if it cannot be read,
+    or is too short to be the whole secret.
+    """
+    try:
+        secret = (folder / ".secret").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        secret = ""
+    if len(secret) < LENGTH_OF_SECRET:
+        raise UserError(
+            f"{folder / '.secret'}, the secret that hidden cases are drawn from, is missing or damaged: restore your "
+            f"copy of it, or write {LENGTH_OF_SECRET} random characters into it; with a new secret, everything is "
+            "graded again."
+        )
+    return secret
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of the course within the block, so that only one command at a time changes the course. If
-    another process holds the lock, print its id, and wait.
+    another process holds the lock, print its id, and wait. Raises UserError if the lock's file cannot be
+    written.
     """
     path = folder / ".grading" / "lock"
-    path.parent.mkdir(exist_ok=True)
+    try:
+        path.parent.mkdir(exist_ok=True)
+        lock = path.open("a+", encoding="ascii", errors="replace")
+    except OSError as error:
+        raise UserError(f"{error.filename or path} cannot be written: {error.strerror}.") from None
     # subtle: the kernel frees the lock when its holder ends, for whatever reason. The file may exist although
     # the course is not locked.
-    with path.open("a+", encoding="ascii") as file:
+    with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -88,9 +115,9 @@ def locked(folder: Path) -> Iterator[None]:
             holder = file.read(20).strip() or "another one"
             print(f"autograder: process {holder} is grading this course; waiting for it.", file=sys.stderr)
             fcntl.flock(file, fcntl.LOCK_EX)
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
+        with suppress(OSError):  # if the disk is full, the lock holds without the id
+            os.ftruncate(file.fileno(), 0)
+            os.write(file.fileno(), f"{os.getpid()}\n".encode())
         try:
             yield
         finally:

@@ -38,7 +38,7 @@ def last_outcome(submission: Submission) -> Outcome | None:
     """Return the outcome of the last run, or None if there is none or it cannot be read."""
     try:
         return checked(Outcome, json.loads(submission.record.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

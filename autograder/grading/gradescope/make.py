@@ -11,7 +11,7 @@ from autograder.build.lesson import find_lessons
 from autograder.errors import PACKAGE, UserError
 from autograder.files import zip_folder
 from autograder.grading.course.make import make_course
-from autograder.grading.gradebook.open_course import lessons_of, open_course
+from autograder.grading.gradebook.open_course import lessons_of, open_course, read_secret
 from autograder.requirements import declared
 
 CONTAINER = Path(__file__).parent / "container"
@@ -24,11 +24,12 @@ def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None 
     the secret from which its hidden cases are drawn, but nothing about students. `torch_index` is an
     additional package index, from which pip takes PyTorch without the libraries for GPUs.
 
-    Raises UserError if there is no such course or lesson, if `torch_index` is not an address, or if `file`
-    exists or cannot be written.
+    Raises UserError if there is no such course or lesson, if the course's secret cannot be read, if
+    `torch_index` is not an address, or if `file` exists or cannot be written.
     """
     course, file = course.absolute(), file.absolute()
     lessons_of(open_course(course), lesson)
+    read_secret(course)  # a damaged one must not be handed on
     if file.exists():
         raise UserError(f"{file} exists; choose another file name, or remove the file first.")
     with TemporaryDirectory() as place:

@@ -62,7 +62,7 @@ def load(folder: Path, key: str) -> Result | None:
     """Return the result with this key, or None if there is none or it cannot be read."""
     try:
         return checked(Result, json.loads(_path(folder, key).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

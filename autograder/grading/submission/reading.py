@@ -10,6 +10,7 @@ import nbformat
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook
 
+from autograder.errors import UserError
 from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
 from autograder.grading.submission.find import Submission, digest
 from autograder.grading.submission.limited import read_limited
@@ -39,8 +40,12 @@ class Read:
 
 
 def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
-    """Return the lesson with this name in the course in `folder`."""
-    source = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
+    """Return the lesson with this name in the course in `folder`. Raises UserError if its source is damaged."""
+    path = folder / "source" / name / f"{name}.ipynb"
+    try:
+        source = nbformat.read(path, as_version=4)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise UserError(f"{path} cannot be read, because it is damaged; restore your copy of it.") from None
     unit_of(source, source).key("")  # fills caches that all forks share
     return Lesson(cells_of_course(gradebook.find_notebook(name, name)), source)
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import struct
 import zipfile
 
 import pytest
@@ -38,6 +39,17 @@ def many_blanks() -> bytes:
     return packed({f"{number}.ipynb": blanks for number in range(4)})
 
 
+def beyond_its_end() -> bytes:
+    """Return an archive whose list of files says that its file begins at byte 2**64 - 1."""
+    archive = packed({F: b"{}"})
+    start = archive.index(b"PK\x01\x02")
+    entry, end = bytearray(archive[start : start + 46 + len(F)]), bytearray(archive[start + 46 + len(F) :])
+    extra = struct.pack("<HHQ", 1, 8, 2**64 - 1)
+    entry[30:32], entry[42:46] = struct.pack("<H", len(extra)), b"\xff" * 4
+    end[12:16] = struct.pack("<I", len(entry) + len(extra))
+    return archive[:start] + bytes(entry) + extra + bytes(end)
+
+
 # What the student `evil` hands in, and part of the expected message.
 EVIL = {
     "many files": (lambda: packed({f"{n}.ipynb": b"" for n in range(20)}), "more than 10 files"),
@@ -59,6 +71,7 @@ EVIL = {
         lambda: packed({"x.py": b"", "y.py": b""}).replace(b"x.py", b"\0.py"),
         "unplaced/: evil_66 (), evil_66 (y.py)",
     ),
+    "a file beyond the end": (beyond_its_end, "it is damaged (evil_66)"),
     "a path without end": (lambda: packed({"a/" * 30_000 + F: b"{}"}), "is longer than"),
 }
 

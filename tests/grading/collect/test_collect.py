@@ -1,5 +1,7 @@
 """Tests that archives of five systems are sorted into a course, and that nothing is lost silently."""
 
+import errno
+import os
 import stat
 import unicodedata
 import zipfile
@@ -11,7 +13,7 @@ from collected import placed, stamp, zipped
 
 from autograder.errors import UserError
 from autograder.grading.collect import archives, lessons
-from autograder.grading.collect.collect import collect
+from autograder.grading.collect.collect import _Sorter, collect
 from autograder.grading.demo.sample_class import FIRST, SECOND
 from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.submission.find import digest, find_submissions
@@ -291,6 +293,62 @@ def test_who_is_who_on_gradescope_is_not_for_a_student_to_say(course, texts, tmp
     del packed[f"{top}submission_12/{F}"]
     assert collect(course, [zipped(tmp_path / "x.zip", packed | {f"{top}submission_metadata.yml": YML})])
     assert placed(course) == everyone
+
+
+def test_metadata_that_cannot_be_read_stop_it_with_their_name(course, texts, tmp_path):
+    files = {"submission_metadata.yml": YML + "x: [", f"submission_11/{F}": texts["done"]}
+    with pytest.raises(UserError, match=r"x\.zip: submission_metadata\.yml.* cannot be read: it is damaged"):
+        collect(course, [zipped(tmp_path / "x.zip", files)])
+    assert placed(course) == {}
+
+
+def test_the_archive_of_a_class_that_is_too_large_is_named(course, texts, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(archives.Entry.read, "__defaults__", (500_000,))
+    inner = zipped(tmp_path / "1.zip", {f"lovelaceada_1_2_{F}": texts["half"]}).read_bytes()
+    large = zipped(tmp_path / "2.zip", {f"turingalan_3_4_{F}": texts["half"], "x": os.urandom(500_000)})
+    archive = zipped(tmp_path / "x.zip", {"1.zip": inner, "2.zip": large.read_bytes()})
+    assert not collect(course, [archive])
+    assert placed(course) == {"ada 01": texts["half"]}
+    assert "not placed: 2.zip: it is an archive that is larger than" in capsys.readouterr().out
+
+
+def no_space(path: str):
+    """Return a function in place of one that writes to its second argument. It fails if `path` is in it."""
+
+    def write(source, target, *_):
+        if path in str(target):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+        target.write_bytes(source.read_bytes())
+
+    return write
+
+
+def test_a_full_disk_takes_no_time_stamp(course, texts, tmp_path, monkeypatch):
+    first, second = (
+        zipped(tmp_path / f"{day}.zip", {f"L_ada_attempt_2026-01-0{day}-22-10-00_{F}": texts[what]})
+        for day, what in ((1, "half"), (2, "done"))
+    )
+    collect(course, [first])
+    for fails in (
+        ("shutil.copyfile", no_space("/submitted/")),
+        ("write_whole", lambda *_: no_space("")(0, "")),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"autograder.grading.collect.place.{fails[0]}", fails[1])
+            with pytest.raises(UserError, match="No space left on device"):
+                collect(course, [second])
+        assert placed(course) == {"ada 01": texts["half"]} and stamp(course, "ada") == utc("2026-01-01 22:10")
+    assert collect(course, [second])
+    assert placed(course) == {"ada 01": texts["done"]} and stamp(course, "ada") == utc("2026-01-02 22:10")
+
+
+def test_a_full_disk_stops_it_with_one_sentence(course, texts, tmp_path, monkeypatch):
+    archive = zipped(tmp_path / "x.zip", {f"lovelaceada_1_2_{F}": texts["done"]})
+    with monkeypatch.context() as patch:
+        patch.setattr(_Sorter, "_keep", lambda *_: no_space("")(0, "a file"))
+        with pytest.raises(UserError, match=r"a file: No space left on device\. .*collect again"):
+            collect(course, [archive])
+    assert not list(course.glob(".collect-*")) and collect(course, [archive])
 
 
 def test_on_a_machine_that_is_too_busy_nothing_is_collected(course, texts, tmp_path, monkeypatch):

@@ -1,11 +1,13 @@
 """Tests what is read from the names that five systems give to files, in the forms that occur in practice."""
 
+from datetime import UTC
 from types import SimpleNamespace
 
 import pytest
 
-from autograder.grading.collect.names import gradescope_metadata, names_of
+from autograder.grading.collect.names import Origin, gradescope_metadata, names_of
 from autograder.grading.collect.students import Class, Match, id_of_stranger
+from autograder.grading.submission.files import Refused
 
 CLASS = {
     "ada": ("Ada", "Lovelace"),
@@ -128,11 +130,67 @@ submission_16: {":submitters": [{":name": Grace Hopper, ":sid": "901", ":email":
 
 @pytest.mark.parametrize(
     "number, students",
-    [(11, "ada"), (12, "jdoe3"), (13, "17051339 mary"), (14, "17051339"), (15, ""), (16, "Grace_Hopper_901")],
+    [
+        (11, "ada"),
+        (12, "jdoe3"),
+        (13, "17051339 mary"),
+        (14, "17051339"),
+        (15, ""),
+        (16, "Grace_Hopper_g@h.org"),
+    ],
 )
 def test_an_export_of_gradescope_tells_whose_a_folder_is(number, students):
     path = f"assignment_7023745_export/submission_{number}/src/01.ipynb"
     assert [student for student, _ in whose(path, gradescope_metadata(EXPORT))] == students.split()
+
+
+# What a student's output can look like in the metadata of the whole class.
+OUTPUTS = [
+    "!binary |-\n    //8=",
+    "!!binary é",
+    "2026-02-31",
+    "!ruby/object:Set {hash: {a: true}}",
+    "!!int x",
+    "{[1]: x}",
+]
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_no_output_of_one_student_costs_the_places_of_all(output):
+    shared = "submission_17: {':submitters': &a [{':sid': ada}]}\nsubmission_18: {':submitters': *a}\n"
+    metadata = gradescope_metadata(EXPORT + f"{shared}x:\n  y: {output}\n".encode())
+    for number, student in {11: "ada", 12: "jdoe3", 17: "ada", 18: "ada"}.items():
+        assert [one for one, _ in whose(f"submission_{number}/01.ipynb", metadata)] == [student]
+
+
+def test_times_of_gradescope_are_read_with_their_zones():
+    for text in (
+        "2026-01-01 10:00:00.500000000 -08:00",
+        "2026-01-01 18:00:00.5 Z",
+        "2026-01-01T18:00:00+00:00",
+    ):
+        data = f"submission_1: {{':submitters': [{{':sid': ada}}], ':created_at': {text}}}"
+        (origin,) = origins("submission_1/01.ipynb", gradescope_metadata(data.encode()))
+        assert origin.time.astimezone(UTC).hour == 18
+
+
+@pytest.mark.parametrize("data", [b"", b"a: [", b"\xff\xff", b"- a", b"x: " + b"[" * 10_000])
+def test_metadata_that_cannot_be_read_are_refused(data):
+    with pytest.raises(Refused):
+        gradescope_metadata(data)
+
+
+def test_names_and_ids_are_the_same_after_people_csv():
+    origin = Origin("gradescope", "900\u00a0", (" ada ", "\t"), "Fay\rLi\u200b\ud800 \x00x")
+    assert origin == Origin("gradescope", "900", ("ada",), "Fay Li x")
+    assert "\ud800" not in Origin("gradescope", "\ud800").user
+
+
+def test_no_other_character_stands_for_a_letter_of_an_id_or_address():
+    known = Class([SimpleNamespace(id="Kay", first_name="K", last_name="L", email="nikola@x.org")])
+    for text in ("\u212aay", "ni\u212aola@x.org"):
+        assert known.find(Origin("gradescope", "1", (text,))) == Match()
+    assert known.find(Origin("gradescope", "1", ("NIKOLA@x.org",))) == Match("Kay")
 
 
 def test_two_of_one_name_are_nobody_in_particular():

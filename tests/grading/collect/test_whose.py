@@ -1,6 +1,7 @@
 """Tests that no work is placed in another student's folder, whatever names people use."""
 
 import csv
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -189,7 +190,7 @@ def test_one_number_under_two_names_is_nobodys(course, hand_in):
         f"Alan Turing_5_assignsubmission_file_/{F}": "half",
     }
     good, said = hand_in(files)
-    assert not good and placed(course) == {} and "one number under several names" in said
+    assert not good and placed(course) == {} and "a number that may be someone else's, " in said
 
 
 @pytest.mark.parametrize("row", ["canvas,12,x", "canvas,12,x,../up", "canvas,12,x,", "canvas,12,x,.hidden"])
@@ -204,6 +205,79 @@ def test_a_spreadsheet_may_write_the_file_with_semicolons(course, hand_in):
     (course / "people.csv").write_bytes("\ufeffsystem;number;name;student\r\ncanvas;12;x;alan7\r\n".encode())
     hand_in({f"lovelaceada_12_102_{F}": "done"})
     assert placed(course).keys() == {"alan7 01"}
+
+
+def of_gradescope(people: dict[str, tuple[str, str, str]]) -> dict[str, str]:
+    """Return an export of Gradescope. `people` maps what each person hands in to their name, id and address."""
+    rows = [
+        f"submission_{number}: {{':submitters': [{json.dumps(dict(zip(GIVEN, person, strict=True)))}]}}"
+        for number, person in enumerate(people.values())
+    ]
+    files = {f"export/submission_{number}/{F}": what for number, what in enumerate(people)}
+    return {"export/submission_metadata.yml": "\n".join(rows), **files}
+
+
+GIVEN = (":name", ":sid", ":email")
+ADA, EVE = ("Ada Lovelace", "ada", "ada@example.org"), ("Eve Evil", "ada", "eve@example.org")
+
+
+def test_whoever_writes_the_id_of_another_takes_no_place(course, texts, hand_in):
+    add_students(course, {"eve": ("Eve", "Evil")})
+    files = of_gradescope({"half": ADA, "done": EVE})
+    for _ in range(2):
+        good, said = hand_in(files)
+        assert not good and placed(course) == {"ada 01": texts["half"]}
+        assert "someone else's, eve: gradescope eve@example.org (ada and eve); nothing of theirs" in said
+    assert people(course) == {"gradescope eve@example.org": "?eve"}
+    write_people(course, {"gradescope eve@example.org": "eve"})
+    assert hand_in(files)[0] and placed(course) == {"ada 01": texts["half"], "eve 01": texts["done"]}
+
+
+def test_one_id_under_two_addresses_places_neither_and_both_are_named(course, texts, hand_in):
+    files = of_gradescope({"half": ADA, "done": EVE})
+    good, said = hand_in(files)
+    assert not good and placed(course) == {}
+    assert "for one student, ada: gradescope ada@example.org and gradescope eve@example.org" in said
+    write_people(course, {"gradescope ada@example.org": "ada", "gradescope eve@example.org": "eve"})
+    assert hand_in(files)[0] and placed(course) == {"ada 01": texts["half"], "eve 01": texts["done"]}
+
+
+def test_one_id_under_two_names_without_addresses_places_neither(course, hand_in):
+    good, said = hand_in(of_gradescope({"half": ("Ada", "ada", ""), "done": ("Eve", "ada", "")}))
+    assert not good and placed(course) == {} and "ada: gradescope ada; nothing of theirs" in said
+
+
+# Ids, and names, of two people who are not in the gradebook. In people.csv some of them look alike.
+ALIKE = {
+    "a space": (("900", "Gil"), ("900\u00a0", "Fay")),
+    "an apostrophe": (("!9", "Gil"), ("'!9", "Fay")),
+    "a formula": (("x;'=1", "Gil"), ("x;=1", "Fay")),
+    "lines": (("900", "Gil\rGood"), ("901", "Fay\nLi, x\u2028")),
+}
+
+
+@pytest.mark.parametrize("address", [True, False])
+@pytest.mark.parametrize("what", ALIKE)
+def test_collecting_again_swaps_nobody(course, texts, hand_in, what, address):
+    (gil, gils), (fay, fays) = ALIKE[what]
+    gil, fay = (gils, gil, "gil@x.org" * address), (fays, fay, "fay@x.org" * address)
+    files, runs = of_gradescope({"half": gil, "done": fay}), []
+    for _ in range(3):
+        hand_in(files)
+        runs.append((placed(course), people(course)))
+    assert runs[0] == runs[1] == runs[2]
+    if address or what != "a space":  # one id of two people without addresses is doubtful
+        assert sorted(runs[0][0].values()) == sorted([texts["half"], texts["done"]])
+
+
+@pytest.mark.parametrize(
+    "row, why",
+    [("canvas,12,x,bob", "canvas 12 has two students"), (f"canvas,13,{'x' * 200_000},bob", "cannot be read")],
+)
+def test_a_file_of_people_with_a_wrong_row_is_refused_in_words(course, hand_in, row, why):
+    (course / "people.csv").write_text(f"system,number,name,student\ncanvas,12,x,ada\n{row}\n")
+    with pytest.raises(UserError, match=rf"people\.csv, line 3: .*{why}"):
+        hand_in({f"lovelaceada_12_102_{F}": "done"})
 
 
 def test_an_id_within_a_name_is_no_better_than_the_name():
