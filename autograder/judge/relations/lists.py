@@ -27,7 +27,9 @@ def lists(cases: list[Case], expected: list[Record], records: list[Record], wron
     # Nothing can be said about where an empty list begins or ends. In a case with two calls, the first result
     # may be right.
     differing = [(right, actual) for _, right, actual in both if right != actual]
-    if not any(right for right, _ in differing) or not any(actual for _, actual in differing):
+    some_expected = any(right for right, _ in differing)
+    some_actual = any(actual for _, actual in differing)
+    if not some_expected or not some_actual:
         return None
     return next((words for holds, words in RELATIONS if all(holds(*one) for one in both)), None)
 
