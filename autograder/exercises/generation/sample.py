@@ -47,6 +47,10 @@ def cases(draw):
     yield _case(draw, "a large vocabulary", draw.normal(3, 800, scale=3.0), needs=samples)
     warm = {"aspect": TEMPERATURE, "needs": ("samples", "temperature")}
     yield _case(draw, "a temperature below 1", draw.normal(8, 6), 0.5, **warm)
+    for temperature in (0.1, 0.2, 0.3):
+        yield _case(draw, "a low temperature", draw.normal(8, 6), temperature, **warm)
+    yield _case(draw, "a temperature of almost zero and logits close together", draw.normal(8, 6, scale=0.02), 0.01,
+                **warm)
     yield _case(draw, "a temperature above 1", draw.normal(8, 6, scale=3.0), 2.5, **warm)
     yield _case(draw, "a temperature by name", draw.normal(5, 4), 3, by_name=True, **warm)
     cold = {"aspect": TEMPERATURE, "needs": ("samples", "cold")}
