@@ -108,7 +108,6 @@ EXERCISE = Exercise(
              "How likely is the likeliest token, and what is p times that?"),
         edit("p has a lower limit", {LIMIT: "largest + math.log(max(p, 1e-3))"},
              "You raise a very small p to a larger one.", "Does the docstring set a lower limit for p?"),
-        edit("p has a lower limit", {LIMIT: "largest + math.log(max(p, 1e-8))"}),
         edit("p times the largest logit", {LIMIT: "largest * p"},
              "You multiply the largest logit by p.",
              "A probability is multiplied by p. What happens to its logarithm?"),

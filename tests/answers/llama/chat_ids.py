@@ -80,7 +80,6 @@ RIGHT = {
     "remembered": remembered,
 }
 WRONG = {
-    "one id for a line break": {'ids.extend(encode("\\n"))': 'ids.append(encode("\\n")[0])'},
     "what the encoder refuses is left out": {
         "        words = encode(role + \"\\n\" + text)\n":
         "        try:\n            words = encode(role + \"\\n\" + text)\n"
