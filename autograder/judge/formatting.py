@@ -75,7 +75,7 @@ def format_value(value: Any) -> str:
     if isinstance(value, (tuple, list)) and _holds_tensors(value):
         return f"({', '.join(format_value(item) for item in value)})"
     if isinstance(value, dict) and _holds_tensors(value):
-        return f"{{{', '.join(f'{key}: {format_value(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{key or repr(key)}: {format_value(item)}' for key, item in value.items())}}}"
     return f"= {shorten(repr(value))}"
 
 

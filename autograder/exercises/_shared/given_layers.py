@@ -27,6 +27,8 @@ class Mixing(nn.Module):
         return cache[..., None] if self.kind == "tensor" else cache[0][..., None] + cache[1]
 
     def made(self, total, cache):
+        if self.kind == "none":
+            return None
         if self.kind == "count":
             return 0 if cache is None else cache + 1
         return total if self.kind == "tensor" else (total, 1 if cache is None else cache[1] + 1)

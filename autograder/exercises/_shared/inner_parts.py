@@ -129,6 +129,9 @@ _HOOK_MISTAKES = (
     ("only the top", {"model.named_modules()": "model.named_children()"},
      "You do not find parts that are inside other parts.",
      "Does named_children also list parts inside other parts?"),
+    ("a tuple of inputs", {"model(*inputs)": "model(inputs)"},
+     "You pass all inputs to the model as a single tuple.",
+     "What does the star in `*inputs` mean, in the signature and in a call?"),
 )
 HOOK_NEEDS = {
     "refused": ("Your answer is wrong only for a name that no part has.",

@@ -40,4 +40,5 @@ def patch_cases(draw, case):
     yield case(draw, "three of everything", 3, 3, 3, 3, 3, needs=("channels", "rows"))
     yield case(draw, "one channel, one row of patches", 1, 1, 1, 3, 2)
     yield case(draw, "one of everything", 1, 1, 1, 1, 1)
+    yield case(draw, "five channels", 1, 5, 2, 2, 2, gradients=False, needs=("channels", "rows"))
     yield case(draw, "a larger image", 1, 3, 16, 12, 4, gradients=False, needs=("channels", "rows"))

@@ -149,6 +149,11 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, REFUSALS: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"x": "B N d_model"},
     mistakes=(
+        edit("the cache that was passed in grows", {
+             "            v = torch.cat((cache[1], v), dim=2)\n": "            v = torch.cat((cache[1], v), dim=2)\n"
+             "            cache[0].data, cache[1].data = k.data, v.data\n"},
+             "After the second call the cache from the first has changed.",
+             "Which line writes into the cache that was passed in?"),
         edit("KV-01 no mask beside a cache", {FILL: f"{FILL} if cache is None else scores"},
              "With a cache, each of your new tokens sees those after it.",
              "When three new tokens come at once, may the first see the third?"),

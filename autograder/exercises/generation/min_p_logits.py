@@ -106,6 +106,8 @@ EXERCISE = Exercise(
         edit("p as a probability of its own", {LIMIT: "logits.logsumexp(dim=-1, keepdim=True) + math.log(p)"},
              "You compare each probability with p itself.",
              "How likely is the likeliest token, and what is p times that?"),
+        edit("p has a lower limit", {LIMIT: "largest + math.log(max(p, 1e-3))"},
+             "You raise a very small p to a larger one.", "Does the docstring set a lower limit for p?"),
         edit("p times the largest logit", {LIMIT: "largest * p"},
              "You multiply the largest logit by p.",
              "A probability is multiplied by p. What happens to its logarithm?"),

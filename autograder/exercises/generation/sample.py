@@ -47,6 +47,11 @@ def cases(draw):
     yield _case(draw, "a large vocabulary", draw.normal(3, 800, scale=3.0), needs=samples)
     warm = {"aspect": TEMPERATURE, "needs": ("samples", "temperature")}
     yield _case(draw, "a temperature below 1", draw.normal(8, 6), 0.5, **warm)
+    low = warm | {"needs": ("samples", "temperature", "low")}
+    for temperature in (0.1, 0.2, 0.3):
+        yield _case(draw, "a low temperature", draw.normal(8, 6), temperature, **low)
+    yield _case(draw, "a temperature of almost zero and logits close together", draw.normal(8, 6, scale=0.002), 0.001,
+                **low)
     yield _case(draw, "a temperature above 1", draw.normal(8, 6, scale=3.0), 2.5, **warm)
     yield _case(draw, "a temperature by name", draw.normal(5, 4), 3, by_name=True, **warm)
     cold = {"aspect": TEMPERATURE, "needs": ("samples", "cold")}
@@ -199,6 +204,8 @@ EXERCISE = Exercise(
              "Your sums run over the rows.", "Along which axis are the tokens of one row?"),
     ),
     needs={
+        "low": ("Your answer is wrong only at low temperatures above 0.",
+                "At which temperatures do you take the largest logit?"),
         "rare": ("Your answer is wrong only where a rare token should be drawn.",
                  "Are 0.4995 and 0.5 still different numbers in your sums?"),
         "temperature": ("Your answer is wrong only at temperatures other than 1.",

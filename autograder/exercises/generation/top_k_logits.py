@@ -51,7 +51,9 @@ def cases(draw):
     few = torch.tensor([[-torch.inf, 1.0, -torch.inf, 0.5, -torch.inf]])
     yield _case(few, 4, "fewer tokens than k are left", needs=("k", "all"))
     yield _case(draw.normal(2, 3000), 40, "a large vocabulary", needs=several)
-    low = torch.tensor([[0.0, -300.0, -200.0, -400.0], [-250.0, -100.0, 900.0, 700.0]])
+    zero = torch.tensor([[0.0, -3.0, -2.0, 1.0], [-2.5, -1.0, 0.0, -4.0]])
+    yield _case(zero, 2, "a logit of zero that stays", needs=(*several, "zero"))
+    low = torch.tensor([[10.0, -300.0, -200.0, -400.0], [-250.0, -100.0, 900.0, 700.0]])
     yield _case(low, 2, "logits far apart", needs=(*several, "far"))
     yield _case(draw.normal(2, 6), 5, "all but one", needs=several)
     yield through_a_softmax(draw.normal(2, 6), 3)
@@ -124,6 +126,8 @@ EXERCISE = Exercise(
              "Which token is more likely: one with the logit -5 or one with the logit 1?"),
     ),
     needs={
+        "zero": ("Your answer is wrong only where a logit of exactly 0 should stay.",
+                 "How do you tell the logits that stay from the others?"),
         "ties": ("Your answer is wrong only where logits are equal.",
                  "Which logits does the docstring set to -inf?"),
         "far": ("Your answer is wrong only where logits are far apart.",

@@ -122,6 +122,12 @@ EXERCISE = Exercise(
                                                         "layer.mean(dim=1)"},
              "You leave out the residual connection of the first layer.",
              "Does the formula treat the first layer differently from the others?"),
+        edit("no residual for a single layer", {LAST: "return layer.mean(dim=1) if len(weights) == 1 else rolled"},
+             "With a single layer, you leave out the residual connection.",
+             "Does the formula treat the first layer differently from the others?"),
+        edit("the identity is added to the product", {NEXT: "0.5 * layer.mean(dim=1) @ rolled + 0.5 * same"},
+             "You add the identity to the product instead of to each layer's weights.",
+             "What does the formula multiply by the product so far?"),
         edit("ROLL-29 the class token's row alone", {LAST: "return rolled[:, 0]"},
              "You return only one row.", "What shape should the result have?"),
         edit("ROLL-31 the identity once, at the end", {MIXED: "layer.mean(dim=1)", LAST: "return 0.5 * rolled + "

@@ -24,6 +24,9 @@ def reference(images, patch):
 
 def cases(draw):
     yield from patch_cases(draw, _case)
+    images = draw.normal(2, 4, 6, 3).permute(0, 3, 1, 2)
+    yield Case("images whose channels are last in memory", (images, 2), gradients=False, aspect=SIDE_EFFECTS,
+               needs=("channels", "rows"))
     refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
     for height, width in ((8, 6), (6, 8), (10, 10), (2, 2)):
         yield Case("a patch that does not divide", (draw.normal(2, 3, height, width), 4), **refused)

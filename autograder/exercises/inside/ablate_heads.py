@@ -86,6 +86,8 @@ EXERCISE = Exercise(
         edit("ABL-09 only the first head", {GONE: "gone[list(heads)[:1]] = True"},
              "You ablate only one head of the list.", "How many heads does the list name?"),
         edit("ABL-09", {GONE: "gone[list(heads)[-1:]] = True"}),
+        edit("an empty list stands for all heads", {GONE: "gone[list(heads) or slice(None)] = True"},
+             "You ablate every head when the list is empty.", "What should an empty list change?"),
         edit("ABL-11 heads are counted from one", {GONE: "gone[[head - 1 for head in heads]] = True"},
              "You ablate the head before the right one.", "Which index does the first head have?"),
         edit("ABL-13 the mean is not used", {INSTEAD: "torch.zeros_like(mixed)"},

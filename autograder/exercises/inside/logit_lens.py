@@ -42,6 +42,8 @@ def cases(draw):
     yield _case(draw, "a LayerNorm", 3, 2, 3, 5, 4, kind="LayerNorm", needs=several)
     yield _case(draw, "a norm of its own", 3, 2, 3, 5, 4, kind="Squash", needs=(*several, "own norm"))
     yield _case(draw, "another epsilon", 2, 2, 3, 5, 4, eps=0.5, needs=(*several, "own norm"))
+    yield _case(draw, "a LayerNorm with another epsilon", 2, 2, 3, 5, 4, kind="LayerNorm", eps=0.5,
+                needs=(*several, "own norm"))
     yield _case(draw, "large numbers", 2, 2, 3, 5, 4, scale=100.0, needs=several)
 
 
@@ -96,7 +98,8 @@ EXERCISE = Exercise(
              "Which axis of the unembedding holds the features?"),
         edit("LENS-15 probabilities", {SAID: "(normed @ unembedding.T).softmax(-1)"},
              "You return probabilities.", "Does the docstring ask for logits or for probabilities?"),
-        edit("LENS-15", {SAID: "(normed @ unembedding.T).log_softmax(-1)"}),
+        edit("LENS-15", {SAID: "(normed @ unembedding.T).log_softmax(-1)"},
+             "You return log-probabilities.", "Does the docstring ask for logits or for log-probabilities?"),
         edit("LENS-17 layers beside samples", {LAST: "torch.stack(rows, dim=1)"},
              "The layers are not the first axis of your result.",
              "In which order does the docstring list the axes?"),

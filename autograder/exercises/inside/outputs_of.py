@@ -81,6 +81,7 @@ def cases(draw):
     yield _case(draw, "a part that is called twice", ["again"], needs=("twice",))
     yield _case(draw, "a part that is not called", ["blocks.0.unused", "blocks.1.mlp"], needs=("several", "unused"))
     yield _case(draw, "a part inside a part", ["blocks.0.mlp.linear", "blocks.0.mlp"], **deep)
+    yield _case(draw, "a name twice", ["start", "blocks.0", "start"], **deep)
     yield _case(draw, "two inputs", ["start", "blocks.1"], inputs=2, needs=("several", "inputs"))
     yield _case(draw, "one layer, one sample", ["blocks.0"], n_layers=1, samples=1)
     clean = {"aspect": CLEAN, "needs": ("several", "clean")}
@@ -153,7 +154,10 @@ EXERCISE = Exercise(
         edit("HOOK-21 an entry for a part that was not called",
              {"found, hooks = {}": "found, hooks = dict.fromkeys(names)"},
              "Your result has an entry for a part that was not called.", "Which names should be missing?"),
-        *hook_mistakes("HOOK-05", "HOOK-23", "HOOK-25", "HOOK-27", "HOOK-31", "HOOK-33", "HOOK-35"),
+        *hook_mistakes("HOOK-05", "HOOK-23", "HOOK-25", "HOOK-27", "HOOK-31", "HOOK-33", "HOOK-35", "HOOK-43"),
+        edit("HOOK-45 forward is called", {"        model(*inputs)\n": "        model.forward(*inputs)\n"},
+             "You call `forward` directly, so a hook on the model itself never runs.",
+             "Which call runs the hooks of a module: model(x) or model.forward(x)?"),
         edit("HOOK-25", {REFUSE: "if name not in parts:\n            break"}),
         edit("HOOK-29 the model is called twice", {"        model(*inputs)\n": "        model(*inputs)\n"
              "        model(*inputs)\n"},

@@ -62,7 +62,9 @@ def cases(draw):
     yield _plain(draw, "several parts", ["blocks.0.mlp", "blocks.1.mlp", "start"], **several)
     yield _plain(draw, "a whole block", ["blocks.0"], needs=("several",))
     yield _plain(draw, "a part inside a part that is replaced", ["blocks.1", "blocks.1.mlp"], **several)
-    yield _plain(draw, "a part that is called twice", ["again"])
+    yield _plain(draw, "a part that is called twice", ["again"], needs=("twice",))
+    yield _plain(draw, "a replacement of another shape", ["start"], tokens=1, needs=("shape",))
+    yield _plain(draw, "a replacement of zeros", ["blocks.1.mlp"], scale=0.0, needs=("several", "zeros"))
     yield _plain(draw, "a part that returns two things", ["blocks.0.attention"], pair=True, needs=("several", "pairs"))
     yield _plain(draw, "the model itself", [""], needs=("itself",))
     yield _plain(draw, "a part that is not called", ["blocks.0.unused", "start"], needs=("several", "unused"))
@@ -70,24 +72,25 @@ def cases(draw):
     yield _plain(draw, "two inputs", ["blocks.0.mlp"], inputs=2, needs=("several", "inputs"))
     yield _plain(draw, "one layer, one sample", ["blocks.0.mlp"], n_layers=1, samples=1, **several)
     clean = {"aspect": CLEAN, "needs": ("several", "clean")}
-    yield _clean(draw, "hooks of others", ["blocks.0.mlp", "again"], marked=True, **clean)
+    yield _clean(draw, "hooks of others", ["blocks.0.mlp", "again"], marked=True, aspect=CLEAN,
+                 needs=("several", "clean", "twice"))
     yield _clean(draw, "evaluation mode", ["start", "blocks.1.mlp"], training=False, **clean)
     yield _raising(draw, "a model that raises", "blocks.0.mlp", raises=True, aspect=CLEAN, needs=("raises",))
     yield _raising(draw, "a name that is not there", "blocks.2", aspect=REFUSALS, needs=("refused",))
     yield _raising(draw, "a name of no part", "blocks.0.mlp.linear.bias", aspect=REFUSALS, needs=("refused",))
 
 
-def _given(draw, names, inputs=1, samples=2, n_layers=2, training=True, pair=False):
+def _given(draw, names, inputs=1, samples=2, n_layers=2, training=True, pair=False, tokens=4, scale=1.0):
     # With `pair`, the part returns a pair, of which the first item is read; a tensor with one more axis also
     # has a first item.
-    shape = (1, samples, 4, 3) if pair else (samples, 4, 3)
-    replacements = {name: draw.normal(*shape) for name in names}
+    shape = (1, samples, tokens, 3) if pair else (samples, tokens, 3)
+    replacements = {name: draw.normal(*shape, scale=scale) for name in names}
     given = {"model": whole(draw, n_layers=n_layers, training=training), "replacements": replacements}
     return given | {f"x{i}": draw.normal(samples, 4, 3) for i in range(inputs)}
 
 
 def _plain(draw, family, names, **more):
-    sizes = {key: more.pop(key) for key in ("inputs", "samples", "n_layers", "pair") if key in more}
+    sizes = {key: more.pop(key) for key in ("inputs", "samples", "n_layers", "pair", "tokens", "scale") if key in more}
     return Case(family, tuple(_given(draw, names, **sizes).values()), modes=True, **more)
 
 
@@ -168,7 +171,13 @@ EXERCISE = Exercise(
              "In your run, a part that normally returns two things does not return the replacement itself.",
              "When such a part is replaced, should it return the tensor, or a pair that contains it?"),
         edit("PATCH-21", {SAY: "return output if isinstance(output, tuple) else tensor\n"}),
-        *hook_mistakes("PATCH-15", "PATCH-23", "PATCH-25", "PATCH-27", "PATCH-29", "PATCH-31", "PATCH-33"),
+        *hook_mistakes("PATCH-15", "PATCH-23", "PATCH-25", "PATCH-27", "PATCH-29", "PATCH-31", "PATCH-33", "PATCH-41"),
+        edit("PATCH-43 the model is called twice", {RUN: "        model(*inputs)\n" + RUN},
+             "You call the model twice.", "How many runs of the model do you need?"),
+        edit("PATCH-43", {"    hooks = []\n": "    hooks = []\n    model(*inputs)\n"}),
+        edit("PATCH-45 forward is called", {RUN: "        return model.forward(*inputs)\n"},
+             "You call `forward` directly, so a hook on the model itself never runs.",
+             "Which call runs the hooks of a module: model(x) or model.forward(x)?"),
         edit("PATCH-35 the replacement is returned", {RUN: "        model(*inputs)\n"
              "        return next(reversed(list(replacements.values())), None)\n"},
              "You return the replacement.", "Should you return a part's output or the model's?"),
@@ -182,6 +191,12 @@ EXERCISE = Exercise(
     needs=HOOK_NEEDS | {
         "clean": ("The output is right, but your call leaves the model changed.",
                   "What have you added to the model, and where do you remove it?"),
+        "twice": ("Your answer is wrong only for a part that is called twice.",
+                  "In how many calls does your hook replace the output?"),
+        "shape": ("Your answer is wrong only when a replacement has another shape than the part's own output.",
+                  "Should your hook use anything of the part's own output?"),
+        "zeros": ("Your answer is wrong only when a replacement is all zeros.",
+                  "How do you decide whether there is a replacement?"),
         "pairs": ("Your answer is wrong only for a part that returns two things.",
                   "When such a part is replaced, should it return the tensor, or a pair that contains it?"),
         "unused": ("Your answer is wrong only when a part is not called.",

@@ -73,7 +73,8 @@ def cases(draw):
                needs=plain)
     small = {"gradients": False, "aspect": EPSILON, "needs": (*plain, "epsilon")}
     yield _case(draw, "features that are small", (2, 3), 7, 4, 2, stretch=0.003, **small)
-    yield _case(draw, "another epsilon", (2, 3), 7, 4, 2, eps=0.5, **small)
+    yield _case(draw, "another epsilon", (2, 3), 7, 4, 2, eps=0.5,
+                **small | {"needs": (*small["needs"], "another")})
     asked = {"aspect": LAYERS, "needs": (*plain, "given"), "gradients": False, "repeats": False}
     for kind, family, caches in (
         ("count", "caches that are the number 0", [0, 0, 0]), ("tensor", "caches that are tensors of zeros",
@@ -157,6 +158,10 @@ EXERCISE = Exercise(
     shapes={"ids": "B N"},
     invariants=(samples_apart("two samples", "another second sample"),),
     mistakes=(
+        edit("the cache of the layer before", {
+             "None if caches is None else caches[k]": "caches[k] if caches else new[-1] if new else None"},
+             "Without caches, each of your layers gets the new cache of the layer before it.",
+             "Which cache should the second layer get?"),
         edit("LLA-01 no norm at the end", {NORM: "pass"},
              "In your model, the last layer's output goes to the logits without being normalised.",
              "Where should `norm` be applied?"),
@@ -248,6 +253,8 @@ EXERCISE = Exercise(
     needs={
         "given": ("Your answer is wrong only with layers that check how they are called.",
                   "With which arguments do you call the layers, and how many times?"),
+        "another": ("Your answer is wrong only when the epsilon is not the default.",
+                    "Does your norm get the argument `eps`?"),
         "epsilon": ("Your answer is wrong only where features are small or the epsilon is not the default.",
                     "Does your norm get the argument `eps`?"),
         "cache": ("Your answer is wrong only when there are caches.",

@@ -68,6 +68,8 @@ def cases(draw):
     yield _case(draw, "one token", (2, 1), 5, 4, needs=plain)
     yield _case(draw, "four of everything", (4, 4), 4, 4, needs=plain, float64=True)
     yield _case(draw, "one of everything", (1, 1), 1, 1, needs=plain)
+    # Their exponentials overflow.
+    yield _case(draw, "gates far below zero", (2, 3), 4, 5, gates=150.0, scale=150.0, needs=(*plain, "gates"))
     two = _case(draw, "two samples", (2, 4), 6, 5, needs=plain)
     yield two
     other = two.args[0].clone()
@@ -77,12 +79,15 @@ def cases(draw):
                needs=plain)
     small = {"gradients": False, "aspect": EPSILON, "needs": (*plain, "epsilon")}
     yield _case(draw, "features that are small", (2, 3), 4, 5, stretch=0.003, **small)
-    yield _case(draw, "another epsilon", (2, 3), 4, 5, eps=0.5, **small)
+    yield _case(draw, "another epsilon", (2, 3), 4, 5, eps=0.5,
+                **small | {"needs": (*small["needs"], "another")})
     yield _case(draw, "rows of zeros", (2, 3), 4, 5, stretch=0.0, **small)
     asked = {"aspect": GIVEN_MODULE, "needs": (*plain, "given"), "gradients": False, "repeats": False}
     for kind, first, family in (("count", 0, "a cache that is the number 0"),
                                 ("tensor", torch.zeros(2, 1), "a cache that is a tensor of zeros")):
         yield _case(draw, family, (2, 3), 4, 5, kind=kind, cache=first, **asked)
+    yield _case(draw, "an attention that returns no cache", (2, 3), 4, 5, kind="none", cache=(draw.normal(2, 1), 1),
+                **asked)
     yield _calls(draw, **asked)
     yield _text(draw, "three tokens, then two", (3, 2), needs=cached)
     yield _text(draw, "one token at a time", (1, 1, 1), needs=cached)
@@ -92,13 +97,14 @@ def cases(draw):
 
 
 def _case(draw, family, shape, width, d_ff, kind="tuple", eps=None, stretch=1.0, silent=(), cache=None,
-    by_name=False,
+    by_name=False, gates=1.0,
           **more):
     weights = {f"norm{i}.weight": 1.0 + draw.normal(width, scale=0.4) for i in (1, 2)}
     weights |= {"attention.weight": 1.0 + draw.normal(width, scale=0.5)}
     weights |= {f"{part}_proj.weight": draw.normal(d_ff, width, scale=1.3 / width**0.5) for part in ("gate",
         "up")}
     weights |= {"down_proj.weight": draw.normal(width, d_ff, scale=1.3 / d_ff**0.5)}
+    weights["gate_proj.weight"] *= gates
     for name in silent:
         weights[name].zero_()
     attention = Module("Mixing", {"d_model": width, "kind": kind, "factor": 1.5}, code=GIVEN)
@@ -251,8 +257,12 @@ EXERCISE = Exercise(
              "Which step detaches the residual stream?"),
     ),
     needs={
+        "gates": ("Your answer is wrong only for gates far below or above zero.",
+                  "Which step overflows when a gate is -100?"),
         "given": ("Your answer is wrong only with an attention that checks how it is called.",
                   "With which arguments do you call the attention, and how many times?"),
+        "another": ("Your answer is wrong only when the epsilon is not the default.",
+                    "Do both norms get the argument `eps`?"),
         "epsilon": ("Your answer is wrong only where features are small or the epsilon is not the default.",
                     "Do both norms get the argument `eps`?"),
         "cache": ("Your answer is wrong only when there is a cache.",

@@ -39,6 +39,11 @@ def encode(text):
         known[text] = ids
     return known[text]
 """)
+# Two ids for each character, so that a line break is two ids as well.
+IN_TWO = Given("encode", """
+def encode(text):
+    return [10 + number for letter in text for number in divmod(ord(letter), 100)]
+""")
 WRONG_ROLES = ("User", "tool", "", "user ", "\nuser", "use", "system user", "SYSTEM", "assistant\n")
 
 
@@ -71,16 +76,18 @@ def cases(draw):
     yield _case("start and end of zero and nine", [hello, more], marks=(0, 9), needs=("message", "several",
         "ids"))
     yield _case("start and end are the same", [hello], marks=(4, 4), needs=("message", "ids"))
+    yield _case("an encoder with two ids for a line break", [hello, more], encode=IN_TWO,
+                needs=("message", "several", "two ids"))
     yield _case("large ids", [system, hello], marks=(10**6, 10**6 + 1), needs=("message", "several", "ids"))
     yield _twice([system, hello, more], needs=("message", "several", "lists"))
     for place, role in enumerate(WRONG_ROLES if draw.hidden else WRONG_ROLES[:6]):
-        messages = [system, hello, more]
+        messages = [("system", "A."), ("user", "B?"), ("assistant", "C.")]
         messages[place % 3] = (role, messages[place % 3][1])
         yield _case(f"a role that does not exist: {role!r}", messages, raises="ValueError", aspect=REFUSALS)
 
 
-def _case(family, messages, marks=(1, 2), **more):
-    return Case(family, (messages, ENCODE, *marks), gradients=False, **more)
+def _case(family, messages, marks=(1, 2), encode=ENCODE, **more):
+    return Case(family, (messages, encode, *marks), gradients=False, **more)
 
 
 def _twice(messages, **more):
@@ -130,6 +137,9 @@ EXERCISE = Exercise(
         edit("CHAT-09 no line break after the end", {BREAK: ""},
              "In your ids, there is no newline between the end of a message and the next start.",
              "What comes after `end`, before the next message?"),
+        edit("only one id for the line break", {BREAK: '        ids.append(encode("\\n")[0])\n'},
+             "You keep only the first id of the newline after `end`.",
+             "How many ids can `encode` return for a single character?"),
         edit("CHAT-11 the line break before the end", {CLOSED + BREAK: BREAK + CLOSED},
              "You put a newline before `end`.",
              "In the docstring, where is the newline that follows each message?"),
@@ -175,11 +185,16 @@ EXERCISE = Exercise(
                                "last)(encode(\"assistant\\n\"))"}),
         edit("CHAT-27", {"        ids.extend(words)\n":
              "        words.insert(0, start)\n        ids.extend(words)\n", OPENED: ""}),
+        edit("CHAT-27", {LAST: '(lambda line: line.append(start) or [*ids, start, *encode("assistant\\n")])('
+                               'encode("\\n"))'}),
         edit("CHAT-29 any role is taken", {REFUSED: "if False:"},
-             "You raise no ValueError for an unknown role.", 'What could a user do with a role such as "admin"?'),
+             "You raise no ValueError for an unknown role.",
+             "Which roles does the docstring name, and how are they written?"),
         edit("CHAT-29", {REFUSED: 'if role.lower() not in ("system", "user", "assistant"):'}),
         edit("CHAT-29", {REFUSED: 'if role.strip() not in ("system", "user", "assistant"):'}),
-        edit("CHAT-29", {REFUSED: 'if role not in "system user assistant":'}),
+        edit("CHAT-29", {REFUSED: 'if role not in "system user assistant":'},
+             "You accept a role that is only part of a right one.",
+             "What does `in` compare when a string stands on its right?"),
         edit("CHAT-29", {"raise ValueError": "raise KeyError"}),
         edit("CHAT-31 the assistant may not have spoken", {REFUSED: 'if role not in ("system", "user"):'},
              "You refuse messages from the assistant.", "Which role do the model's earlier answers have?"),
@@ -199,6 +214,8 @@ EXERCISE = Exercise(
                   "Can the encoder return the id of a special token at all?"),
         "lists": ("Your first result is right, but you change the encoder's lists.",
                   "Could the encoder return the same list again later?"),
+        "two ids": ("Your answer is wrong only when a newline takes two ids.",
+                    "How many ids can `encode` return for a single character?"),
         "ids": ("Your answer is wrong only when start and end are not 1 and 2.",
                 "Does your code contain a fixed id?"),
         "edges": ("Your answer is wrong only for texts that are empty, long or not ASCII, or have spaces at their "

@@ -51,6 +51,13 @@ class Trained(nn.Module):
         logits = torch.sin((ids.cumsum(dim=1) + total)[..., None] * torch.arange(1.3, 8.0))
         return (logits if self.training else -logits), [total]
 """
+# Its caches are the number 0, which is false in Python but not None.
+COUNTING = """
+class Counting(nn.Module):
+    def forward(self, ids, caches):
+        scores = torch.sin(ids.cumsum(dim=1)[..., None] * torch.arange(1.3, 8.0))
+        return (scores if caches is None else -scores), 0
+"""
 GRADIENT_MODE = """
 def asked(answer, model, ids, n_new, choose, gradients):
     with torch.set_grad_enabled(gradients):
@@ -104,6 +111,7 @@ def cases(draw):
     yield _numbers("zero without a stop", [0, 3, 0, 0, 1], 5, **longer)
     yield _numbers("large ids", [5, 70_000, 700, 70_001], 4, **longer)
     yield _numbers("a stop in the prompt", [5, 3, 6], 3, stop=1, **stop)
+    yield _numbers("a stop at the end of the prompt", [5, 3, 6], 3, stop=4, **stop)
     yield _numbers("a token again and again", [4, 4, 4, 4], 4, **longer)
     yield _numbers("a stop that is large", [5, 700, 70_000, 3], 4, stop=70_000, **stop)
     seen = {"aspect": CALLS, "calls_shown": True}
@@ -119,6 +127,9 @@ def cases(draw):
             1, 3),
                  "n_new": 3, "choose": LARGEST}
         yield Case(f"a model in {mode} mode", (), given, modes=True, aspect=MODE, gradients=False, needs=read)
+    given = {"model": Module("Counting", code=COUNTING), "ids": draw.integers(0, 6, 1, 3), "n_new": 4,
+             "choose": LARGEST}
+    yield Case("caches that are the number 0", (), given, gradients=False, needs=(*read, "falsy"))
     for gradients in (True, False):
         given = {"asked": Given("asked", GRADIENT_MODE), "model": _model(draw), "ids": draw.integers(0, 6, 1,
             3),
@@ -172,6 +183,9 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, CALLS: 2, MODE: 1, SIDE_EFFECTS: 1},
     shapes={"ids": "1 N"},
     mistakes=(
+        edit("choose is called twice", {STOPPED: "            choose(logits[:, -1])\n" + STOPPED},
+             "You call `choose` twice for each token.",
+             "If `choose` draws at random, what does a second call return?"),
         edit("GEN-01 the text is read again", {NEXT: "ids = torch.cat((ids, token[:, None]), dim=1)"},
              "Your model reads the whole text in every call, although it has caches.",
              "Which tokens are already in the caches at the second call?"),
@@ -255,6 +269,8 @@ EXERCISE = Exercise(
              "The ids that you give to the model are not int64.", "Which dtype do ids have in this course?"),
     ),
     needs={
+        "falsy": ("Your answer is wrong only when the caches are 0 or empty.",
+                  "How do you test for None and nothing else?"),
         "stop": ("Your answer is wrong only when there is a stop.",
                  "When does the text end, and which tokens belong to it?"),
         "choose": ("Your answer is wrong only with certain `choose` functions.",

@@ -131,6 +131,13 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, DECAY: 1, DEFAULTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     rules=Rules(forbidden=("PyTorch's own optimisers",)),
     mistakes=(
+        edit("no decay for vectors", {"parameter - lr * weight_decay * parameter": "parameter - lr * weight_decay * "
+             "parameter * (parameter.dim() > 1)"},
+             "You do not decay a parameter with one axis.", "Does the formula make an exception for vectors?"),
+        edit("nothing moves where the gradient is zero", {
+             "return moved": "moved = torch.where(gradient == 0, parameter, moved)\n    return moved"},
+             "You leave a parameter unchanged where its gradient is zero.",
+             "Which part of the step does not depend on the gradient?"),
         edit("OPT-01 no correction of the start", {MEAN_NOW: "mean", SQUARE_NOW: "square"},
              "Your first steps have the wrong length.",
              "Both averages start at zero; how large are they after the first step?"),

@@ -39,6 +39,8 @@ def cases(draw):
                 needs=("odd bytes",))
     yield _case("one merge", [120, 256, 256, 99], [(97, 98)], needs=merged)
     yield _case("merges of merges", [259, 32, 257, 256, 258], IN_TURN, needs=deep)
+    chain = [(97, 98), *((256 + k, 99 + k) for k in range(6))]
+    yield _case("a chain of seven merges", [262, 32, 261], chain, needs=("merges", "deep", "chain"))
     text = " ".join(texts.words(draw, 9, "abcd "))
     yield _case("a drawn text", encoded(text, IN_TURN), IN_TURN, needs=deep)
     yield _case("spaces and line breaks", encoded("  ab\n\n aa\t", RUNS), RUNS, needs=deep)
@@ -99,6 +101,9 @@ EXERCISE = Exercise(
              "You decode every byte as a character of its own.", "How many bytes does ä take in UTF-8?"),
         edit("BPE-119", {'"utf-8", errors="replace"': '"ascii", errors="replace"'},
              "Only ASCII characters survive in your text.", "Which bytes does a character like ä have?"),
+        edit("the mark of the byte order is dropped", {'"utf-8"': '"utf-8-sig"'},
+             "Your text has lost the byte order mark at its beginning.",
+             "Which encoding does the docstring name?"),
         edit("BPE-121 ids that are not there are taken", {CHECK: "if any(one >= len(pieces) for one in ids):"},
              "You raise no ValueError for negative ids.",
              "What does Python return for the index -1 of a list?"),
@@ -136,7 +141,9 @@ EXERCISE = Exercise(
     ),
     needs={
         "odd bytes": ("Your result is wrong only for control characters such as the byte 0, which are valid UTF-8.",
-                      'What does errors="replace" put in their place?'),
+                      "Which step drops or changes them?"),
+        "chain": ("Your result is wrong only for ids that take many merges in a row to build.",
+                  "How many times in a row can an id stand for a pair with a merged id in it?"),
         "none": ("Your result is wrong only for an empty list of ids.",
                  "Which text does an empty list of ids stand for?"),
         "broken": ("Your result is right for whole characters, and wrong for parts of one.",

@@ -104,8 +104,16 @@ def cases(draw):
     yield _case("drawn letters", texts.text(draw, "abcd", 90), IN_TURN, needs=order)
     yield _case("a merge across a space", "a b a b, a b", [(97, 32), (256, 98)], needs=several)
     yield _case("no merges", "abcab", [], needs=("no merges",))
+    yield _case("no merges and letters with accents", "Übermäßig", [], needs=("no merges", "bytes"))
+    yield _case("a text from before with other merges", "abcab abc c", [(99, 97)], needs=("before",))
+    yield _case("spaces at the ends", " ab  ", SMALL[:1], needs=("ends",))
+    yield _case("capital letters", "Ab aB AB ab", SMALL[:1], needs=("capitals",))
+    yield _case("line breaks of two characters", "ab\r\nab\r\n", [(13, 10)], needs=("line breaks",))
+    yield _case("accents as characters of their own", "cafe\u0301s", [(101, 204)], needs=("accents", "bytes"))
+    pairs = [(97 + i // 20, 97 + i % 20) for i in range(300)]
+    yield _case("300 merges", "abckbojboefgmgontt", pairs, needs=(*order, "many"))
     # Written in digits, "32 101" occurs in "132 101", and "97 10" in "97 101".
-    yield _case("bytes that share digits", "Ąe an ae a\n, Ąe a\n", [(32, 101), (97, 10)], needs=("several", "digits"))
+    yield _case("bytes that share digits", "Ąe an ae a\n, Ąe a\n.", [(32, 101), (97, 10)], needs=("several", "digits"))
     # Beyond Python's recursion limit.
     yield _case("thousands of letters", "ab" * 1600 + "c" * 1600, SMALL, needs=several)
     yield _case("merges that do not fit", "zzz", SMALL, needs=several)
@@ -119,9 +127,9 @@ def cases(draw):
     # Every word occurs many times, so that each merge applies in many places.
     lines = " ".join(texts.words(draw, 60)) + ". "
     long = (lines * (20_000 // len(lines) + 1))[:20_000]
-    yield _case("20 000 bytes and 20 merges", long, _learned(lines, 20), needs=("several", "order", "long"),
+    yield _case("20 000 bytes and 20 merges", long, _learned(lines, 20), needs=("several", "order", "long", "many"),
                 aspect=LONG, repeats=False, slow=True)
-    named = {"text": "abc ab", "merges": SMALL}
+    named = {"text": "cab ab", "merges": SMALL}
     yield Case("arguments by name", (), named, gradients=False, needs=several)
 
 
@@ -167,6 +175,9 @@ EXERCISE = Exercise(
              "Which merge must come first if one uses the id that the other makes?"),
         *fitting(bpe_encode, MERGING),
         edit("BPE-83", {START: "[ord(letter) for letter in text]"}),
+        edit("BPE-149", {"text.encode": "text.lower().encode"}),
+        edit("the ends are trimmed", {"text.encode": "text.strip().encode"},
+             "You remove spaces and line breaks at the ends of the text.", "What do your ids decode to?"),
         edit("BPE-85", {"enumerate(merges, 256)": "enumerate(merges, 255)"},
              "You start the new ids at 255.", "Which ids belong to the bytes?"),
         edit("BPE-85", {"enumerate(merges, 256)": "enumerate(merges, 257)"},
@@ -198,6 +209,17 @@ EXERCISE = Exercise(
         "digits": ("Your ids go wrong when the digits of one number are part of another's, as in 32 and 132.",
                    "Do you search for numbers, or for their digits in a string?"),
         "empty": ("Your result is wrong only for an empty text.", "How many bytes does an empty text have?"),
+        "before": ("Your result is wrong only for a text that came before with other merges.",
+                   "What does your code keep from an earlier call?"),
+        "ends": ("Your result is wrong only for a text with spaces at its ends.",
+                 "Do your ids decode to the same text?"),
+        "capitals": ("Your result is wrong only for a text with capitals.", "Do your ids decode to the same text?"),
+        "line breaks": ("Your result is wrong only for the line break \\r\\n.",
+                        "Do your ids decode to the same text?"),
+        "accents": ("Your result is wrong only for accents that are characters of their own.",
+                    "Do your ids decode to the same text?"),
+        "many": ("Your result is right for a few merges, and wrong for many.",
+                 "Does a number in your code limit the merges?"),
         "no merges": ("Your result is wrong only when there are no merges.",
         "What are the ids of a text before any merge?"),
         "long": ("Your result is right for short texts, and wrong for a long one.",

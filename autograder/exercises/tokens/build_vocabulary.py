@@ -40,6 +40,7 @@ def cases(draw):
     yield _case("other alphabets", ["да", "нет", "🐈", "да", "🐈", "東京", "да"], needs=ties)
     drawn = [(first, second, third, *more)[i] for i in draw.integers(0, 6, 60).tolist()]
     yield _case("many words", drawn, needs=ties)
+    yield _case("a token without characters", [first, "", second, ""], needs=several)
     yield _case("no words", [], needs=("none",))
     yield _case("a largest size", drawn, 4, needs=("size", *ties), **size)
     yield _case("a largest size among ties", falling, 3, needs=("size", *ties), **size)

@@ -32,6 +32,8 @@ def cases(draw):
     yield _case("one number", [c], needs=("none",))
     yield _case("no numbers", [], needs=("none",))
     yield _case("many numbers", draw.integers(0, 5, 400).tolist(), needs=(*order, "overlap"))
+    # Beyond Python's recursion limit.
+    yield _case("thousands of numbers", [a, b] * 1600, needs=again)
     yield Case("arguments by name", (), {"ids": draw.integers(0, 3, 12).tolist()}, gradients=False,
                needs=(*order, "overlap"))
 

@@ -41,16 +41,19 @@ def cases(draw):
     yield _case("no such pair", [a, c, b, d, a], (a, b), needs=("nothing",))
     yield _case("numbers that share digits", [11, 23, 1, 2, 12, 31, 2], (1, 2), needs=("digits",))
     yield _case("numbers that are merged already", [256, 97, 256, 97, 98, 97], (256, 97), new_id=257, needs=again)
+    yield _case("the first number twice", [a, a, b, c], (a, b), needs=("twice",))
     yield _case("zeros", [0, 0, 7, 0], (0, 0))
     yield _case("one number", [a], (a, a), needs=("nothing",))
     yield _case("no numbers", [], (a, b), needs=("nothing",))
-    yield _case("many numbers", draw.integers(1, 3, 400).tolist(), (2, 1), needs=(*again, "order"))
+    yield _case("many numbers", draw.integers(1, 3, 400).tolist(), (2, 1),
+                needs=(*again, "order", "twice"))
     # Beyond Python's recursion limit.
     yield _case("thousands of numbers", [a, b] * 1600, (a, b), needs=again)
     yield _case("thousands of other numbers", [a] * 1600 + [b] * 1600, (c, d), needs=("nothing",))
     # Equal numbers of this size are different objects.
     large = draw.integers(70_000, 70_002, 60).tolist()
-    yield _case("large numbers", large, (70_001, 70_000), new_id=70_003, needs=(*again, "order", "large"))
+    yield _case("large numbers", large, (70_001, 70_000), new_id=70_003,
+                needs=(*again, "order", "large", "twice"))
     yield Case("arguments by name", (), {"ids": [c, a, b], "pair": (a, b), "new_id": 300}, gradients=False)
 
 
@@ -81,6 +84,8 @@ EXERCISE = Exercise(
              LAST: "return merged[::-1]"},
              "Where a number repeats an odd number of times, the one left over comes first in your result.",
              "From which end should the list be read?"),
+        edit("the id 0 is passed over", {FOUND: f"ids[i] and {FOUND}"},
+             "You never merge a pair that begins with the id 0.", "Is `0` true or false in Python?"),
         edit("BPE-59 the first of the pair is enough", {FOUND: "ids[i] == pair[0]"},
              "You replace every number that equals the first of the pair, whatever follows it.",
              "Which two numbers must match before you merge?"),
@@ -100,6 +105,8 @@ EXERCISE = Exercise(
     needs={
         "large": ("Your result is right for small numbers, and wrong for large ones.",
                   "How do you compare two numbers?"),
+        "twice": ("Your result is right unless the pair's first number comes twice in a row.",
+                  "What should 1, 1, 2 become with the pair (1, 2)?"),
         "digits": ("Your result is right unless numbers share digits.",
                    "Do you search for numbers, or for their digits in a string?"),
         "nothing": ("Your result is wrong only when there is nothing to merge.",

@@ -36,10 +36,11 @@ def reference(text, n_merges):
     ids, merges = [*text.encode()], []
     while len(merges) < n_merges:
         pairs = list(pairwise(ids))
-        most = max(map(pairs.count, pairs), default=0)
+        counts = Counter(pairs)
+        most = max(counts.values(), default=0)
         if most < 2:
             break
-        merges.append(next(pair for pair in pairs if pairs.count(pair) == most))
+        merges.append(next(pair for pair in pairs if counts[pair] == most))
         # Compare with the last two ids that are done. An id that this merge has made is part of no pair to be
         # merged.
         done = []
@@ -70,6 +71,11 @@ def cases(draw):
     for family in ("letters with accents", "other alphabets", "emoji"):
         text = texts.SCRIPTS[family]
         yield _case(family, f"{text} {text[::-1]} {text}", 6, needs=("several", "ties", "bytes"))
+    yield _case("line breaks of two characters", "ab\r\ncd\r\ne\r\n", 1, needs=("two characters",))
+    yield _case("accents as characters of their own", "cafe\u0301 re\u0301sume\u0301", 2,
+                needs=("several", "ties", "bytes", "accents"))
+    once = texts.text(draw, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 330)
+    yield _case("260 merges", f"{once} {once}", 260, needs=("several", "ties", "same", "many"), slow=True)
     early = {"aspect": EARLY, "needs": ("early",)}
     yield _case("no pair twice", "abcdefg", 3, **early)
     late = early | {"needs": ("early", "several")}
@@ -146,6 +152,9 @@ EXERCISE = Exercise(
         edit("BPE-83", {BYTES: "[ord(letter) if ord(letter) < 256 else 63 for letter in text]"}),
         edit("BPE-149 small letters", {"text.encode": "text.lower().encode"},
              "You turn capitals into lower-case letters.", "Do \"A\" and \"a\" have the same byte?"),
+        edit("the ends are trimmed", {"text.encode": "text.strip().encode"},
+             "You remove spaces and line breaks at the ends of the text.",
+             "Does the docstring ask you to change the text?"),
         edit("BPE-85 ids that begin too low", {RANGE: "range(255, 255 + n_merges)"},
              "You start the new ids at 255.", "Which ids belong to the bytes?"),
         edit("BPE-85", {RANGE: "range(257, 257 + n_merges)"},
@@ -180,6 +189,12 @@ EXERCISE = Exercise(
     needs={
         "early": ("Your result is right while pairs repeat, and wrong when none does.",
                   "When does the docstring end the rounds early?"),
+        "two characters": ("Your result is wrong only for the line break \\r\\n.",
+                           "Does your code change the text before it counts?"),
+        "accents": ("Your result is wrong only for accents that are characters of their own.",
+                    "Does your code change the text before it counts?"),
+        "many": ("Your result is right for a few merges, and wrong for many.",
+                 "Does a number in your code limit the merges?"),
         "line breaks": ("Your result is right for a single line, and wrong for several.",
                         "Which byte ends a line, and may it be part of a pair?"),
         "bytes": ("Your result is right for ASCII characters, and wrong for others.",

@@ -72,6 +72,8 @@ RIGHT = {
 }
 LAST = "return reached.int().argmax(dim=-1)"
 WRONG = {
+    "below 0.5 as 0": {"if temperature == 0:": "if temperature < 0.5:"},
+    "below 0.1 as 0": {"if temperature == 0:": "if temperature < 0.1:"},
     "int32": {LAST: "return reached.int().argmax(dim=-1).int()"},
     "a list": {LAST: "return reached.int().argmax(dim=-1).tolist()"},
     "floats": {LAST: "return reached.int().argmax(dim=-1).float()"},

@@ -57,6 +57,7 @@ RIGHT = {
 }
 LAST = "return logits.masked_fill(dropped, -torch.inf)"
 WRONG = {
+    "a kept 0 becomes -inf": {LAST: LAST.replace("dropped", "dropped | (logits == 0)")},
     "in place": {LAST: "return logits.masked_fill_(dropped, -torch.inf)"},
     "an axis too many": {LAST: LAST + "[None]"},
     "a pair": {LAST: LAST + ", dropped"},

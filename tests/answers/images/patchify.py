@@ -62,7 +62,16 @@ def indexed(images, patch):
 
 
 RIGHT = {kind.__name__: kind for kind in (reshaped, unfolded, loops, einsum, convolved, split, indexed)}
+VIEW = """
+def patchify(images, patch):
+    samples, channels, height, width = images.shape
+    if height % patch or width % patch:
+        raise ValueError("patch must divide both sizes")
+    pieces = images.view(samples * channels, height // patch, patch, width // patch, patch).transpose(2, 3)
+    return pieces.reshape(samples, channels, -1, patch * patch).transpose(1, 2).flatten(2)
+"""
 WRONG = {
+    "a view of samples and channels": VIEW,
     "F.unfold": {"return pieces": "import torch.nn.functional as F\n    return F.unfold(images, patch, "
                  "stride=patch).mT\n    return pieces"},
     "nn.Unfold": {"return pieces": "return torch.nn.Unfold(patch, stride=patch)(images).transpose(1, 2)\n    "

@@ -56,6 +56,7 @@ def indexed(patches, patch, height, width):
 RIGHT = {kind.__name__: kind for kind in (reshaped, einsum, filled, joined, convolved, swapped, indexed)}
 LAST = "return pieces.flatten(4).flatten(2, 3)"
 WRONG = {
+    "at most three channels": {LAST: LAST + "[:, :3]"},
     "F.fold": {LAST: "import torch.nn.functional as F\n    return F.fold(patches.mT, (height, width), patch, "
                "stride=patch)"},
     "nn.Fold": {LAST: "return torch.nn.Fold((height, width), patch, stride=patch)(patches.mT)"},

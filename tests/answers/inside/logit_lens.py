@@ -23,6 +23,8 @@ def logit_lens(hiddens, norm, unembedding):
 '''
 RIGHT = {"at once": AT_ONCE, "linear": LINEAR, "einsum": EINSUM, "filled": FILLED}
 WRONG = {
+    "the usual epsilon of a LayerNorm": {"norm(hidden)": "nn.functional.layer_norm(hidden, hidden.shape[-1:], norm."
+                                         "weight, norm.bias) if hasattr(norm, 'bias') else norm(hidden)"},
     "no gradient for the table": {"unembedding.T": "unembedding.detach().T"},
     "layers in reverse": {"torch.stack(rows)": "torch.stack(rows[::-1])"},
     "half precision": {"norm(hidden)": "norm(hidden).half().to(hidden.dtype)"},

@@ -86,6 +86,8 @@ def outputs_of(model, names, *inputs):
 '''
 RIGHT = {"partial": PARTIAL, "a context": CONTEXT, "a stack": STACK, "wrapped forwards": WRAPPED}
 WRONG = {
+    "a name twice is refused": {"    found, hooks": "    if len(set(names)) < len(names):\n        raise ValueError\n"
+                                "    found, hooks"},
     "an attribute error": {"            raise ValueError(f": "            raise AttributeError(f"},
     "an assertion": {"            raise ValueError(": "            assert False, ("},
     "numbers": {"found[name] = output": "found[name] = output.tolist() if hasattr(output, 'tolist') else output"},

@@ -73,7 +73,14 @@ WRONG = {
     "an attribute error": {"            raise ValueError(f": "            raise AttributeError(f"},
     "training mode": {"    hooks = []\n": "    hooks = []\n    model.train()\n"},
     "scaled": {"return tensor\n": "return tensor * 0.5\n"},
-    "run before": {"    hooks = []\n": "    hooks = []\n    model(*inputs)\n"},
+    "another shape is not used": {"return tensor\n": "return tensor if output is not None and (isinstance(output, "
+                                  "tuple) or output.shape == tensor.shape) else output\n"},
+    "added to zero times the output": {"return tensor\n": "return tensor if isinstance(output, tuple) else output * 0 "
+                                       "+ tensor\n"},
+    "zeros are skipped": {"return tensor\n": "return tensor if tensor.any() else output\n"},
+    "only the first call is replaced": {
+        "    def say(tensor):\n": "    def say(tensor):\n        calls = []\n\n",
+        "return tensor\n": "calls.append(part)\n            return tensor if len(calls) == 1 else output\n"},
     "the mean of both": {"return tensor\n": "return (tensor + output) / 2 if hasattr(output, 'shape') else tensor\n"},
     "replacements are emptied": {"        return model(*inputs)\n": "        result = model(*inputs)\n"
                                  "        replacements.clear()\n        return result\n"},

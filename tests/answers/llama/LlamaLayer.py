@@ -79,6 +79,11 @@ RIGHT = {
     "(heard, cache) = tuple(self.attention(self.norm1(x), cache))"},
 }
 WRONG = {
+    "the cache given where none comes back": {
+        "heard, cache = self.attention(self.norm1(x), cache)": "heard, new = self.attention(self.norm1(x), cache)\n"
+        "        cache = cache if new is None else new"},
+    "a SiLU that overflows": {"F.silu(self.gate_proj(read))": "self.gate_proj(read) / (1 + torch.exp(-self.gate_proj("
+                              "read)))"},
     "a list": {"return x + self.down_proj(hidden), cache": "return [x + self.down_proj(hidden), cache]"},
     "dropout": {"return x + self.down_proj(hidden)":
     "return x + F.dropout(self.down_proj(hidden), 0.1, self.training)"},

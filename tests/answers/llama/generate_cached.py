@@ -69,6 +69,9 @@ RIGHT = {
     "caches by name": {"model(ids, caches)": "model(ids, caches=caches)"},
 }
 WRONG = {
+    "nothing after a prompt that ends in stop": {
+        "    tokens, caches": "    if stop is not None and ids[0, -1] == stop:\n        return []\n    tokens, caches"},
+    "caches or None": {"model(ids, caches)": "model(ids, caches or None)"},
     "half a text where the model fails": {
         "            logits, caches = model(ids, caches)\n":
         "            try:\n                logits, caches = model(ids, caches)\n"

@@ -56,7 +56,19 @@ RIGHT = {
     "smallest and largest": {"any(one < 0 or one >= len(pieces) for one in ids)":
                              "ids and (min(ids) < 0 or max(ids) >= len(pieces))"},
 }
+THREE_ROUNDS = """
+def bpe_decode(ids, merges):
+    if any(not 0 <= i < 256 + len(merges) for i in ids):
+        raise ValueError("unknown id")
+    for _ in range(3):
+        ids = [part for i in ids for part in (merges[i - 256] if i >= 256 else (i,))]
+    return bytes(i for i in ids if i < 256).decode("utf-8", errors="replace")
+"""
 WRONG = {
+    "merges undone three times": THREE_ROUNDS,
+    "without the byte 0": {"for one in ids)\n    return": "for one in ids if one)\n    return"},
+    "line breaks of one character": {'joined.decode("utf-8", errors="replace")':
+                                     'joined.decode("utf-8", errors="replace").replace("\\r\\n", "\\n")'},
     "without a mark in front": {'decode("utf-8", ': 'decode("utf-8-sig", '},
     "the mark stripped": {'errors="replace")': 'errors="replace").lstrip("\ufeff")'},
     "asserts": {"raise ValueError(": "raise AssertionError("},

@@ -119,14 +119,22 @@ def bpe_encode(text, merges):
         ids = merged(ids, pair, number)
     return ids
 '''
+NFC = "__import__('unicodedata').normalize('NFC', text).encode"
 WRONG = {
+    "accents put together": {"text.encode": NFC},
+    "line breaks of one character": {"text.encode": "text.replace('\\r\\n', '\\n').encode"},
+    "20 merges at most": {"enumerate(merges, 256)": "enumerate(merges[:20], 256)"},
+    "256 merges at most": {"enumerate(merges, 256)": "enumerate(merges[:256], 256)"},
+    "characters where there are no merges": {
+        "    ids = list": "    if not merges:\n        return [ord(letter) for letter in text]\n    ids = list"},
+    "the ids of a text from before": {
+        "(text, merges)": "(text, merges, seen={})", "    return ids": "    return seen.setdefault(text, ids)"},
     "as a text of numbers": AS_TEXT,
     "from within itself for each byte": RECURSIVE,
     "from within itself for each pair": BY_PLACES,
     "a tuple": {"    return ids": "    return tuple(ids)"},
     "Latin-1": {'"utf-8"': '"latin-1", "replace"'},
     "eats the merges": {"    return ids": "    merges.clear()\n    return ids"},
-    "small letters": {"text.encode": "text.lower().encode"},
     "sorted merges": {"enumerate(merges, 256)": "enumerate(sorted(merges), 256)"},
     "the merges as well": {"    return ids": "    return ids, merges"},
     "the last merge is left out": {"enumerate(merges, 256)": "enumerate(merges[:-1], 256)"},

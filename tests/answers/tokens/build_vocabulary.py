@@ -52,6 +52,7 @@ RIGHT = {
     "another order of entries": {LAST: "    return dict(sorted(vocabulary.items()))"},
 }
 WRONG = {
+    "no empty token": {"for token in tokens:": "for token in filter(None, tokens):"},
     "a pair of dicts": {LAST: "    return vocabulary, {i: t for t, i in vocabulary.items()}"},
     "a list": {LAST: "    return list(vocabulary)"},
     "ids as texts": {LAST: "    return {token: str(i) for token, i in vocabulary.items()}"},

@@ -48,7 +48,16 @@ RIGHT = {
     "counted in a list": by_list,
     "dict of a Counter": {"return counts": "return dict(Counter(counts))"},
 }
+RECURSIVE = """
+def count_pairs(ids):
+    if len(ids) < 2:
+        return {}
+    counts = count_pairs(ids[1:])
+    counts[ids[0], ids[1]] = counts.get((ids[0], ids[1]), 0) + 1
+    return counts
+"""
 WRONG = {
+    "from within itself": RECURSIVE,
     "lists as pairs": {"return counts": "return [[*pair, n] for pair, n in counts.items()]"},
     "three in a row": {"pairwise(ids)": "zip(ids, ids[1:], ids[2:])"},
     "one apart": {"pairwise(ids)": "zip(ids, ids[2:])"},

@@ -80,7 +80,33 @@ def merge_pair(ids, pair, new_id):
         return list(ids)
     return ids[:place] + [new_id] + merge_pair(ids[place + 2:], pair, new_id)
 """
+TWO_COPIED = """
+def merge_pair(ids, pair, new_id):
+    out, i = [], 0
+    while i < len(ids):
+        if ids[i] == pair[0] and i + 1 < len(ids):
+            out += [new_id] if ids[i + 1] == pair[1] else ids[i : i + 2]
+            i += 2
+        else:
+            out.append(ids[i])
+            i += 1
+    return out
+"""
+ZERO_IS_NOTHING = """
+def merge_pair(ids, pair, new_id):
+    out, last = [], None
+    for i in ids:
+        if last and (last, i) == pair:
+            out[-1] = new_id
+            last = None
+        else:
+            out.append(i)
+            last = i
+    return out
+"""
 WRONG = {
+    "two copied at once": TWO_COPIED,
+    "zero is nothing": ZERO_IS_NOTHING,
     "from within itself for each number": RECURSIVE,
     "from within itself for each pair": BY_PLACES,
     "the ids given are changed": {"return merged": "ids[:] = merged\n    return ids"},

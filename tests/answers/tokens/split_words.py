@@ -51,6 +51,7 @@ RIGHT = {
     "ends taken off": trimmed,
 }
 WRONG = {
+    "the text where there are no pieces": {LAST: f"{LAST} or [text]"},
     "a tuple": {LAST: "tuple(filter(None, pieces))"},
     "an iterator": {LAST: "filter(None, pieces)"},
     "sorted": {LAST: "sorted(filter(None, pieces))"},

@@ -100,14 +100,19 @@ RIGHT = {
     "itself again": itself_again,
     "most common": {"max(counts, key=counts.get, default=None)": "next((p for p, _ in counts.most_common(1)), None)"},
 }
+NFC = "__import__('unicodedata').normalize('NFC', text).encode"
 WRONG = {
+    "accents put together": {"text.encode": NFC},
+    "line breaks of one character": {"text.encode": "text.replace('\\r\\n', '\\n').encode"},
+    "20 merges at most": {"256 + n_merges": "256 + min(n_merges, 20)"},
+    "256 merges at most": {"256 + n_merges": "256 + min(n_merges, 256)"},
+    "a size of the vocabulary": {"256 + n_merges": "(256 if n_merges <= 256 else 0) + n_merges"},
     "all ties at once": {"merges.append(pair)": "merges.extend(p for p in counts if counts[p] == counts[pair])"},
     "lists for pairs": {"merges.append(pair)": "merges.append(list(pair))"},
     "sorted": {"return merges": "return sorted(merges)"},
     "the ids as well": {"return merges": "return merges, ids"},
     "UTF-16": {'"utf-8"': '"utf-16-le"'},
     "only letters": {'text.encode("utf-8")': '"".join(filter(str.isalpha, text)).encode("utf-8")'},
-    "ends trimmed": {"text.encode": "text.strip().encode"},
     "line by line": {"Counter(pairwise(ids))": "Counter(p for p in pairwise(ids) if p[0] != 10)"},
     "longest counts more": {"key=counts.get": "key=lambda p: counts[p] * (1 + (max(p) > 255))"},
     "never two merged ids": {"Counter(pairwise(ids))": "Counter(p for p in zip(ids, ids[1:]) if "
