@@ -7,8 +7,9 @@ Each check is the source code of a function. A case that calls the function cont
 # Returns the layer's form: whether its weight and bias are parameters, whether they learn, and its sizes.
 LOOK = """
 def look(new):
-    plain = {name: type(new._parameters.get(name)) is nn.Parameter for name in ("weight", "bias")}
-    learns = {f"{name} learns": new._parameters[name].requires_grad for name, is_plain in plain.items() if is_plain}
+    parameters = {name: new._parameters.get(name) for name in ("weight", "bias")}
+    plain = {f"{name} is a parameter": type(one) is nn.Parameter for name, one in parameters.items()}
+    learns = {f"{name} learns": type(one) is nn.Parameter and one.requires_grad for name, one in parameters.items()}
     sizes = [new.in_features, new.out_features, *new.weight.shape]
     return plain | learns | {"an nn.Linear": isinstance(new, nn.Linear), "sizes": sizes}
 """

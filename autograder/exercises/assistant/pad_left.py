@@ -45,6 +45,9 @@ def cases(draw):
     other = {"needs": (*several["needs"], "pad")}
     yield _case(draw, "another pad", (2, 5, 3), pad=77, **other)
     yield _case(draw, "large ids", (3, 1, 4), pad=100_257, low=70_000, high=99_000, **other)
+    # float32 holds every whole number up to 2 ** 24 = 16,777,216, and only some of those beyond.
+    beyond = {"needs": (*several["needs"], "beyond float32"), "gradients": False}
+    yield Case("ids that float32 cannot hold", ([[5, 16_777_217], [33_554_433], [2, 7, 20_000_001]], 0), **beyond)
     yield _case(draw, "many prompts", draw.integers(1, 12, 64).tolist(), pad=0, **several)
     long = {"needs": (*several["needs"], "long")}
     yield _case(draw, "a long prompt", (3, 300, 129), pad=0, **long)
@@ -168,6 +171,8 @@ EXERCISE = Exercise(
              "You return the positions before the mask.", "In which order does the docstring give the three tensors?"),
     ),
     needs={
+        "beyond float32": ("Your answer is wrong only for ids above 16,777,216.",
+                           "Which step turns the ids into float32?"),
         "inside": ("Your answer is wrong only when a prompt contains the id `pad`.",
                    "How do you know where a prompt begins, without looking at its ids?"),
         "pad": ("Your answer is wrong only when `pad` is not 0.", "Which id goes before a short prompt?"),

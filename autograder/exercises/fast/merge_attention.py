@@ -71,8 +71,8 @@ def _inputs(draw, lead, tokens, width):
 
 
 def _empty(draw):
-    """Yield cases in which the first set, the second or both have no keys for some queries, then one in which
-    neither set has keys for any query.
+    """Yield cases in which the first set, the second or both have no keys for some queries, one of them beside
+    a very low logsumexp, then one in which neither set has keys for any query.
     """
     for family, empty in (
         ("the first set is empty", [(0, 0), (1, 0)]),
@@ -84,6 +84,9 @@ def _empty(draw):
         for query, which in empty:
             args[2 * which][:, query], args[2 * which + 1][:, query] = 0.0, -torch.inf
         yield Case(family, args, aspect=EMPTY, needs=("axes in front", "empty"))
+    args = _inputs(draw, (), 3, 2)
+    args[0][1], args[1][1], args[3][1] = 0.0, -torch.inf, -20_000.0
+    yield Case("an empty set beside very low scores", args, aspect=EMPTY, needs=("empty",))
     args = _inputs(draw, (), 3, 2)
     for one in args:
         one.fill_(-torch.inf if one.dim() == 1 else 0.0)
@@ -108,11 +111,20 @@ def _far(draw):
     yield Case("queries far apart", (out_a, lse_a + apart, out_b, lse_b + apart), aspect=STABILITY, scale=3.0)
 
 
+SETS = "    largest = torch.maximum(lse_a, lse_b)\n    empty = largest == -torch.inf\n"
 LARGEST, NO_KEYS = "torch.maximum(lse_a, lse_b)", "largest.masked_fill(empty, 0.0)"
 TOTAL, SAFE = "(grown_a + grown_b)", "(grown_a + grown_b).masked_fill(empty, 1.0)"
 OUT, LSE = "share_a * out_a + share_b * out_b", "(largest + torch.log(total))"
 SHARE_A, SHARE_B = "(grown_a / total)", "(grown_b / total)"
 LAST = "return out, lse"
+
+
+def _finite(number):
+    """Return lines that put `number` in place of the -inf of an empty set."""
+    lines = ["empty = (lse_a == -torch.inf) & (lse_b == -torch.inf)"]
+    lines += [f"{lse} = {lse}.masked_fill({lse} == -torch.inf, {number})" for lse in ("lse_a", "lse_b")]
+    return "".join(f"    {line}\n" for line in (*lines, f"largest = {LARGEST}"))
+
 
 EXERCISE = Exercise(
     number=1, minutes=15, difficulty=3,
@@ -188,6 +200,10 @@ EXERCISE = Exercise(
              "For a query without any keys your logsumexp is finite.",
              "What is the logarithm of an empty sum?"),
         edit("FLA-47", {".masked_fill(empty, -torch.inf)": ".masked_fill(empty, -1e9)"}),
+        edit("an empty set gets a finite logsumexp", {SETS: _finite("-1e4")},
+             "You replace the -inf of an empty set by a number that is not low enough.",
+             "If that set is merged with one whose logsumexp is -20,000, which of the two gets the larger share?"),
+        edit("an empty set gets a finite logsumexp", {SETS: _finite("-1e3")}),
         edit("FLA-49 a share for each feature", {SHARE_A: "(grown_a / total).softmax(-1)", SHARE_B:
              "(grown_b / total).softmax(-1)"},
              "Your shares sum to one over the queries.",

@@ -90,6 +90,7 @@ def _causal(draw, plain, front, long):
     yield Case("causal, all keys in one block", (*qkv(draw, (), 6, 6, 3, 2), 8, True), aspect=CAUSAL,
                needs=("several tokens", "causal"))
     yield Case("causal, one token", (*qkv(draw, (), 1, 1, 2, 3), 2, True), aspect=CAUSAL, needs=("causal",))
+    more |= {"needs": (*more["needs"], "many tokens")}
     yield Case("causal, 96 tokens", (*qkv(draw, (), 96, 96, 2, 2), 8, True), **long | {"entries": 96 * 96}, **more)
 
 
@@ -132,7 +133,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 2, CAUSAL: 1, STABILITY: 4, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"q": "... N D", "k": "... M D", "v": "... M E", "return": "... N E"},
     rules=Rules(None, ("fused attention",), large=(
-        "a matrix of all queries and all keys",
+        "a matrix that spans many blocks of keys",
         "Which results of a block of keys do you still need when you go on to the next?"),
         work=(
             "products over many blocks of keys at a time",

@@ -42,12 +42,13 @@ class Tiny(nn.Module):
         self.train(training)
 
     def forward(self, ids):
-        self.calls.append(list(ids.shape))
+        self.calls.append(tuple(ids.shape))
         hidden = torch.tanh(self.embedding(ids).cumsum(1))
         return self.head(hidden * 0.5 if self.training else hidden)
 """
 CALLS = "def calls(model):\n    return model.calls\n"
 EARLIER = "def earlier(model):\n    sum(p.square().sum() for p in model.parameters()).backward()\n"
+GROW = "def grow(loss):\n    return loss * 1e6\n"
 OTHERS = "old gradients, frozen parameters and the mode"
 IGNORE = "another value to ignore"
 
@@ -58,6 +59,8 @@ def cases(draw):
     yield _case(draw, "batches of different lengths", [(2, short, 2), (3, long, 7)], needs=unequal)
     yield _case(draw, "one batch", [(2, 3, 4)])
     yield _case(draw, "one target", [(1, 1, 1)])
+    yield _case(draw, "a large loss", [(2, 3, 4)], bias=-100.0, needs=("large",))
+    yield _case(draw, "a tiny loss", [(2, 3, 4)], bias=14.0, grow=True, needs=("tiny",))
     yield _case(draw, "equal batches", [(2, 3, 4), (2, 3, 4)], needs=("batches",))
     yield _case(draw, "one target beside many", [(1, 2, 1), (3, 5, 14), (2, 4, 5)], needs=unequal)
     yield _case(draw, "a batch without targets", [(2, 3, 0), (2, 4, 6)], needs=(*unequal, "empty"))
@@ -75,17 +78,20 @@ def cases(draw):
 
 
 def _case(draw, family, batches, words=6, width=4, steps=1, kind="SGD", options=None, ignore=None, training=True,
-          frozen=False, earlier=False, **more):
+          frozen=False, earlier=False, bias=0.0, grow=False, **more):
     """Return a case in float64, because each step starts from the result of the previous one and rounding
     errors add up. A batch is given by its numbers of samples, tokens and targets.
     """
     weights = {"embedding.weight": (words, width), "head.weight": (words, width), "head.bias": (words,)}
     weights = {name: draw.normal(*shape).double() for name, shape in weights.items()}
+    if bias:
+        # The loss is about -bias, or exp(-bias) if bias is positive.
+        weights["head.bias"][1] = bias
     init = {"n_words": words, "width": width, "training": training, "frozen": frozen}
     given = {
         "model": Module("Tiny", init, weights, MODEL),
         "optimizer": Optimizer(kind, options or {"lr": 1.0}, "model"),
-        "batches": [_batch(draw, *sizes, words, -100 if ignore is None else ignore) for sizes in batches],
+        "batches": [_batch(draw, *sizes, words, -100 if ignore is None else ignore, bool(bias)) for sizes in batches],
     }
     named = {name: Kept(name) for name in given} | ({} if ignore is None else {"ignore": ignore})
     places = tuple(named.values()) if steps == 1 else ()
@@ -93,15 +99,18 @@ def _case(draw, family, batches, words=6, width=4, steps=1, kind="SGD", options=
     if earlier:
         given["earlier"] = Given("earlier", EARLIER)
         script.insert(0, Call((Kept("model"),), to="earlier"))
+    if grow:
+        given["grow"] = Given("grow", GROW)
+        script.append(Call((Kept("loss 0"),), to="grow", keep="loss 0 times 1e6"))
     given["calls"] = Given("calls", CALLS)
     script.append(Call((Kept("model"),), to="calls", keep="what the model was called with"))
     return Case(family, (), given, script=tuple(script), changes=("model",), modes=True, gradients=False,
                 repeats=False, **more)
 
 
-def _batch(draw, samples, tokens, count, words, ignore):
-    """Return inputs and targets; all but `count` of the targets are `ignore`."""
-    targets = draw.integers(1, words - 1, samples * tokens)
+def _batch(draw, samples, tokens, count, words, ignore, only=False):
+    """Return inputs and targets; all but `count` of the targets are `ignore`, and, with `only`, the others 1."""
+    targets = draw.integers(1, 1 if only else words - 1, samples * tokens)
     hidden = torch.argsort(draw.normal(samples * tokens))[count:]
     targets[hidden] = ignore
     return draw.integers(0, words - 1, samples, tokens), targets.reshape(samples, tokens)
@@ -178,6 +187,10 @@ EXERCISE = Exercise(
              "            one.data -= optimizer.param_groups[0]['lr'] * one.grad\n"},
              "You take a plain gradient descent step, whatever the optimiser is.",
              "Which method of the optimiser updates the parameters?"),
+        edit("gradients are clipped",
+             {STEP: "    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n" + STEP},
+             "Your steps are shorter than they should be.",
+             "Does this exercise ask you to clip the gradient?"),
         edit("ACC-35 rows and targets do not belong together",
              {"model(inputs).flatten(0, 1)": "model(inputs).transpose(0, 1).flatten(0, 1)"},
              "Some of your logits come from a different position than their targets.",
@@ -196,6 +209,9 @@ EXERCISE = Exercise(
     needs={
         "empty": ("Your answer is wrong only when a batch has no targets.",
                   "What is the mean of no numbers, and what does such a batch add to a sum?"),
+        "large": ("Your answer is wrong only when the loss is large.",
+                  "Which line limits the loss or its gradient?"),
+        "tiny": ("Your answer is wrong only when the loss is very small.", "Which line rounds the loss?"),
         "ignore": ("Your answer is wrong only when `ignore` is not -100.", "Which lines use `ignore`?"),
         "unequal": ("Your answer is wrong only when batches have different numbers of targets.",
                     "One batch has 1 target, the other 99. How much should the first batch's target count?"),

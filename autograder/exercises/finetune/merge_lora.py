@@ -55,7 +55,7 @@ def cases(draw):
     yield _case(draw, "float64", 4, 3, 2, dtype=torch.float64, aspect=DTYPES)
     names = {"kwargs": {name: Kept(name) for name in (*PARTS, "scale")}, "keep": "merged", "shown": False}
     yield _case(draw, "arguments by name", 4, 3, 2, script=(Call(**names), OUTPUT))
-    look = {"look": Given("look", LOOK)}, Call((Kept("merged"),), to="look", keep="look")
+    look = {"look": Given("look", LOOK)}, Call((Kept("merged"),), to="look", keep="the new layer")
     yield _case(draw, "the new layer's form", 4, 5, 2, more=look[0], script=(MERGE, look[1]), needs=("form",))
     yield _case(draw, "the new layer's form, without a bias", 4, 5, 2, bias=False, more=look[0],
                 script=(MERGE, look[1]), needs=("form", "no bias"))
@@ -126,6 +126,8 @@ EXERCISE = Exercise(
         edit("LORA-45 a bias where there was none", {"bias=linear.bias is not None": "bias=True"},
              "Your new layer has a bias although the old one has none.",
              "What is linear.bias for a layer without a bias?"),
+        edit("LORA-45", {"bias=linear.bias is not None": "bias=True", "    return merged":
+             "    if linear.bias is None:\n        merged.bias.data.zero_()\n    return merged"}),
         edit("LORA-47 a layer without a bias is not foreseen", {"if linear.bias is not None:": "if True:"},
              "Your answer stops with an error for a layer without a bias.",
              "What is linear.bias for such a layer?"),
@@ -159,6 +161,8 @@ EXERCISE = Exercise(
              "In which order does nn.Linear take its sizes?"),
         edit("LORA-65 the scale counts twice", {WEIGHT: "weight + scale * scale * update"},
              "You multiply by the scale twice.", "How many times does the scale occur in the formula?"),
+        edit("a scale of zero counts as one", {WEIGHT: "weight + (scale or 1.0) * update"},
+             "You treat a scale of zero as a scale of one.", "What is `0.0 or 1.0` in Python?"),
         edit("LORA-67 divided by the rank once more", {WEIGHT: "weight + scale * update / down.out_features"},
              "Your update becomes smaller as the rank grows.", "Does the formula divide by the rank?"),
     ),

@@ -91,12 +91,15 @@ class Beside(nn.Module):
         return self.linear(x) + self.extra(x)
 
 
-calls = []
+calls, made = [], []
 
 
 def make(linear):
+    if any(linear is one.extra for one in made) or sum(linear is one for one in calls) > 1:
+        raise ValueError("`make` is called with a layer that is inside a module that it has returned")
     calls.append(linear)
-    return Beside(linear)
+    made.append(Beside(linear))
+    return made[-1]
 """
 # Returns the model's original modules by path.
 BEFORE = "def before(model):\n    return dict(model.named_modules())\n"
@@ -105,11 +108,11 @@ def look(model, before, make, names):
     calls = make.__globals__["calls"]
     return {
         "parts": {path: type(part).__name__ for path, part in model.named_modules()},
-        "the layers that `make` was given are those of the model": sorted(
+        "layers given to make": sorted(
             path for path, part in before.items() for one in calls if one is part),
-        "each inside what was made of it": [
+        "old layers inside the new ones": [
             path for path, part in model.named_modules()
-            if type(part).__name__ == "Beside" and part.linear is before[path]],
+            if type(part).__name__ == "Beside" and part.linear is before.get(path)],
         "names": list(names),
     }
 """
@@ -140,12 +143,13 @@ def cases(draw):
     yield _case(draw, "deep and at the top", ["head", "k_proj"], **deep)
     yield _case(draw, "a subclass of nn.Linear", ["q_proj"], own=True, needs=("deep", "subclass"))
     yield _case(draw, "a name that what is made uses, too", ["linear"], n_layers=1, needs=("again",))
+    yield _case(draw, "a name that only what is made uses", ["head", "extra"], n_layers=1, needs=("again",))
     yield _case(draw, "a name of no layer beside another", ["head", "lm_head"])
     yield _case(draw, "a name that other parts have, too", ["norm", "up", "2", "k_proj"], needs=("deep", "other parts"))
     yield _case(draw, "all by name", ["k_proj"], by_name=True, **deep)
     frozen = {"aspect": FROZEN, "look": False}
-    yield _case(draw, "what learns", ["head"], **frozen)
-    yield _case(draw, "what learns, deep", ["q_proj", "2"], needs=("deep",), **frozen)
+    yield _case(draw, "what learns", ["head"], needs=("learns",), **frozen)
+    yield _case(draw, "what learns, deep", ["q_proj", "2"], needs=("deep", "learns"), **frozen)
     for family, names in (("no such layer", ["lm_head"]), ("no names", []), ("a name of other parts only", ["norm"]),
                           ("a part of a name", ["proj", "q_pro", "layers.0.attention.q_proj"])):
         yield _refused(draw, family, names)
@@ -163,7 +167,7 @@ def _case(draw, family, names, n_layers=2, own=False, by_name=False, look=True, 
     named = {name: Kept(name) for name in given}
     call = Call((), named, keep="count") if by_name else Call(tuple(named.values()), keep="count")
     before = Call((Kept("model"),), to="before", keep="parts before", shown=False)
-    looks = (Call((Kept("model"), Kept("parts before"), Kept("make"), Kept("names")), to="look", keep="the model"),
+    looks = (Call((Kept("model"), Kept("parts before"), Kept("make"), Kept("names")), to="look", keep="afterwards"),
              Call((Kept("model"), Kept("ids")), to="run", keep="output"))
     learns = (Call((Kept("model"),), to="learns", keep="what learns"),)
     given |= {"ids": draw.integers(0, 4, 2, 3), "before": Given("before", BEFORE), "look": Given("look", LOOK),
@@ -286,6 +290,8 @@ EXERCISE = Exercise(
                   "Does the model change while you are looping over its modules?"),
         "other parts": ("Your answer is wrong only when parts other than linear layers have one of the names.",
                         "Parts of which class should be replaced?"),
+        "learns": ("You replace the right layers, but not the right parameters require gradients afterwards.",
+                   "Which parameters does the docstring freeze, and which not?"),
         "deep": ("Your answer is wrong only for nested layers.",
                  "Which name does named_modules give to `model.layers[1].attention.q_proj`?"),
         "refused": ("Your answer is wrong only when no layer has one of the names.",

@@ -224,6 +224,14 @@ EXERCISE = Exercise(
              "output.index_add(0, torch.cat([token[slot == s] for s in range(self.k)]), result)"},
              "You call an expert once for the tokens whose first choice it is, and again for the others.",
              "Does it matter to an expert whether it was a token's first or second choice?"),
+        edit("MOE-61", {MADE: "torch.cat([weights[token, slot, None][slot == s] * expert(tokens[token][slot == s]) "
+             "for s in range(self.k) if bool((slot == s).any())])", ADDED:
+             "output.index_add(0, torch.cat([token[slot == s] for s in range(self.k)]), result)"}),
+        edit("one call for each sample", {MADE: "torch.cat([weights[token, slot, None][own] * "
+             "expert(tokens[token][own]) for own in (token // x.shape[1] == b for b in range(len(x))) "
+             "if bool(own.any())])"},
+             "You call an expert once for each sample.",
+             "Can one call of an expert take the tokens of all samples?"),
         edit("MOE-63 the weight acts on the input", {MADE: "expert(weights[token, slot, None] * tokens[token])"},
              "You apply the weights to the experts' inputs.",
              "Is an expert linear, so that the weight could be applied to its input instead?"),

@@ -116,6 +116,9 @@ EXERCISE = Exercise(
         edit("MOE-29 experts in order of their numbers", {TOP: "(logits.gather(-1, places := logits.topk(k, dim=-1)"
              "[1].sort(dim=-1)[0]), places)"},
              "Your experts are ordered by their index.", "Which of the chosen experts should come first?"),
+        edit("MOE-29", {f"    chosen, experts = {TOP}\n": f"    chosen, experts = {TOP}\n"
+             "    if k == logits.shape[-1]:\n        chosen, experts = logits, torch.arange(k).expand_as(logits)\n"},
+             "When all experts are chosen, yours are ordered by their index.", "Which expert should come first?"),
         edit("MOE-31 the choice runs over the tokens", {TOP: "logits.topk(min(k, logits.shape[0]), dim=0)"},
              "You choose tokens for each expert.", "Along which axis should each token choose?"),
         edit("MOE-31", {SOFTMAX: "torch.softmax(chosen, dim=0)"},
@@ -142,6 +145,16 @@ EXERCISE = Exercise(
         edit("MOE-43 no gradient comes back", {SOFTMAX: "torch.softmax(chosen.detach(), dim=-1)"},
              "The values are right, but no gradient reaches the logits.",
              "Which step detaches the weights from the logits?"),
+        edit("a chosen logit is set to zero", {
+             f"    chosen, experts = {TOP}\n": "    rest, best = logits, []\n    for _ in range(k):\n"
+             "        best.append(rest.argmax(dim=-1, keepdim=True))\n"
+             "        rest = rest.scatter(-1, best[-1], 0.0)\n"
+             "    experts = torch.cat(best, dim=-1)\n    chosen = logits.gather(-1, experts)\n"},
+             "Some of your tokens get the same expert twice.",
+             "Which number in place of a chosen logit is smaller than every other logit?"),
+        edit("the largest magnitudes", {TOP: "(logits.gather(-1, best := logits.abs().topk(k, dim=-1)[1]), best)"},
+             "You choose the experts whose logits have the largest magnitudes.",
+             "Should a logit of -3 win against a logit of 1?"),
         edit("MOE-45 the largest logit again and again", {TOP: "logits.max(dim=-1, keepdim=True)", SOFTMAX:
              "torch.softmax(chosen.expand(*chosen.shape[:-1], k), dim=-1)", LAST: "return weights, "
              "experts.expand_as(weights)"},

@@ -31,6 +31,7 @@ def cases(draw):
     yield _case("exactly full", [1, 0, 1, 0], 2, 2)
     yield _case("room for all", [1, 0, 1, 2, 1], 3, 9)
     yield _case("one token", [4], 6, 1)
+    yield _case("no room", [1, 0, 1, 2], 3, 0, needs=("full", "no room"))
     yield _case("one of everything", [0], 1, 1)
     # More tokens than 16 bits can count: half precision is exact only up to 2048.
     yield _case("more tokens than half precision counts", draw.integers(0, 8, 5000) // 8, 2, 2100,
@@ -101,14 +102,21 @@ EXERCISE = Exercise(
         edit("MOE-127 room for one only", {KEPT: "place <= 1"},
              "Each of your experts takes one token, whatever its capacity.",
              "Which argument gives the capacity?"),
+        edit("a capacity of zero is no limit", {LAST: "return kept if capacity else torch.ones_like(kept)"},
+             "You keep every token when the capacity is 0.",
+             "How many tokens may an expert with a capacity of 0 keep?"),
         edit("MOE-129 small numbers for the count", {PLACE: "(sent.to(torch.int8).cumsum(dim=0, dtype=torch.int8) * "
              "sent).sum(dim=-1)"},
              "Your count overflows when there are many tokens.",
              "What is the largest number that your dtype can hold?"),
+        edit("MOE-129", {PLACE: "sent.to(torch.int8).cumsum(dim=0, dtype=torch.int8)"
+             ".gather(1, experts[:, None])[:, 0]"}),
         edit("MOE-131 written into the argument", {LAST: "experts[~kept] = -1\n    return kept"},
              "You change the caller's tensor.", "Which line writes into an argument?"),
     ),
     needs={
+        "no room": ("Your answer is wrong only when the capacity is 0.",
+                    "How many tokens may an expert with a capacity of 0 keep?"),
         "long": ("Your answer is wrong only when there are many tokens.",
                  "Does a number in your code limit how many there may be?"),
         "full": ("Your answer is wrong only when an expert gets more tokens than its capacity.",

@@ -46,7 +46,7 @@ def cases(draw):
     yield _case(draw, "another epsilon", 4, 3, eps=0.5)
     yield _case(draw, "float64", 6, 4, torch.float64, aspect=DTYPES)
     look, flags, train = Given("look", LOOK), Given("flags", FLAGS), Given("train", TRAIN)
-    script = FOLD, Call((Kept("new"),), to="look", keep="look")
+    script = FOLD, Call((Kept("new"),), to="look", keep="the new layer")
     yield _case(draw, "the new layer's form", 4, 5, more={"look": look}, script=script, needs=("form",))
     script = FOLD, Call((Kept("norm"), Kept("linear")), to="flags", keep="arguments")
     yield _case(draw, "the arguments after the call", 4, 5, more={"flags": flags}, script=script,

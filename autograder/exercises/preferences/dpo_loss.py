@@ -92,6 +92,15 @@ EXERCISE = Exercise(
              "policy_rejected - beta * reference_rejected", MARGIN: "chosen - rejected"},
              "You multiply only the reference by beta.",
              "Which difference does the formula multiply by beta?"),
+        edit("DPO-73", {CHOSEN: "beta * policy_chosen - reference_chosen", REJECTED:
+             "beta * policy_rejected - reference_rejected", MARGIN: "chosen - rejected"},
+             "You multiply only the policy by beta.",
+             "Which difference does the formula multiply by beta?"),
+        edit("beta counts twice", {MARGIN: "beta * beta * (chosen - rejected)"},
+             "You multiply the margin by beta twice.", "How many times does beta occur in the formula?"),
+        edit("margins are divided by the number of pairs", {MARGIN: "beta * (chosen - rejected) / len(chosen)"},
+             "You divide the margins by the number of pairs.",
+             "Which numbers should be averaged: the margins or the losses?"),
         edit("DPO-75 smoothed labels", {LOSS: "-(0.9 * F.logsigmoid(margin) + 0.1 * F.logsigmoid(-margin)).mean()"},
              "Your loss allows for a chance that the rejected answer is the better one.",
              "Does the formula smooth the labels?"),
@@ -137,7 +146,7 @@ EXERCISE = Exercise(
         "rejected": ("Your answer is wrong only where the log-probabilities of the rejected answers are not 0.",
                      "How should the loss change when the rejected answer becomes more likely?"),
         "": ("Your loss is wrong even when all log-probabilities except policy_chosen are 0.",
-             "What is the loss when all four numbers are 0?"),
+             "What is the loss when policy_chosen is 10 and the other three numbers are 0?"),
     },
     hints=(
         "For each of the two answers, subtract the reference's log-probability from the policy's. This says how "

@@ -28,6 +28,8 @@ def cases(draw):
     yield _case(draw, "a long episode", 1, 300, 2, gradients=False, repeats=False, needs=several)
     same = draw.normal(2, 4, 3)
     yield Case("three times the same", (same, same.clone(), same.clone()), gradients=False, needs=several)
+    whole = tuple(draw.integers(-9, 9, 2, 3, 4) for _ in range(3))
+    yield Case("whole numbers", whole, gradients=False, aspect=DTYPES, needs=several)
 
 
 def _case(draw, family, batch, steps, width, **more):
@@ -72,6 +74,10 @@ EXERCISE = Exercise(
              LAST: "steps.reshape(len(returns), -1, returns.shape[2])"}),
         edit("DT-51", {STACK: "torch.stack((returns, states, actions), dim=1)",
              LAST: "steps.transpose(0, 2).reshape(len(returns), -1, returns.shape[2])"}),
+        edit("an axis recognised by its size", {STACK: "torch.stack((returns, states, actions), dim=1)",
+             LAST: "(steps.transpose(1, 2) if steps.shape[2] != 3 else steps).flatten(1, 2)"},
+             "When there are three steps, you swap the steps and the three kinds of token.",
+             "Does the size of an axis say what it stands for?"),
         edit("DT-53 the actions are left out", {STACK: "torch.stack((returns, states), dim=2)"},
              "Your steps have two tokens.", "Which of return, state and action is missing?"),
         edit("DT-55 added up", {LAST: "returns + states + actions"},

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit, samples_apart
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart
 
 
 def returns_to_go(rewards, discount=1.0):
@@ -22,7 +22,7 @@ def reference(rewards, discount=1.0):
     return rewards @ weights
 
 
-DISCOUNT = "a discount"
+DISCOUNT, LONG = "a discount", "long episodes"
 
 
 def cases(draw):
@@ -43,11 +43,11 @@ def cases(draw):
     yield _case(draw, "discount by name", 2, 5, by_name=0.75, aspect=DISCOUNT, needs=less)
     yield _case(draw, "a discount of zero", 2, 4, 0.0, aspect=DISCOUNT, needs=less)
     yield _case(draw, "a discount of one", 2, 4, 1.0, needs=several)
-    long = {"gradients": False, "repeats": False, "slow": True, "aspect": STABILITY}
+    long = {"gradients": False, "repeats": False, "slow": True, "aspect": LONG}
     # No more than 500 steps, because two nested loops are right as well and would run out of time.
-    yield Case("many steps", (draw.eighths(1, 500),), needs=several, **long)
+    yield Case("many steps", (draw.eighths(1, 500),), needs=(*several, "long"), **long)
     for share in (0.97, 0.1):
-        yield Case("many steps and a discount", (draw.normal(1, 500), share), needs=less, **long)
+        yield Case("many steps and a discount", (draw.normal(1, 500), share), needs=(*less, "long"), **long)
 
 
 def _case(draw, family, batch, steps, *discount, by_name=None, **more):
@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     reference=reference,
     cases=cases,
     standard=("float64", "transposed", "by name"),
-    aspects={VALUES: 3, DISCOUNT: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 3, DISCOUNT: 1, LONG: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"rewards": "B T", "return": "B T"},
     invariants=(samples_apart("two episodes", "another second episode"),),
     mistakes=(
@@ -125,6 +125,8 @@ EXERCISE = Exercise(
              "Which line of your code combines numbers from different episodes?"),
     ),
     needs={
+        "long": ("Your answer is right for short episodes, and wrong for long ones.",
+                 "Which step of your code limits how many rewards can be added up?"),
         "discount": ("Your answer is wrong only when there is a discount.",
                      "How does a step's return to go follow from that of the next step?"),
         "steps": ("Your answer is wrong only when there are several steps.",

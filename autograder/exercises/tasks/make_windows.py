@@ -35,6 +35,7 @@ def cases(draw):
     yield _case(draw, "two values, one window", 2, 1, 1)
     yield _case(draw, "a long series", 600, 5, 2, gradients=False, repeats=False, slow=True, needs=ahead)
     yield Case("every second value of a series", (draw.normal(18)[::2], 3, 2), gradients=False, needs=ahead)
+    yield Case("whole numbers", (draw.integers(-9, 9, 8), 3, 2), gradients=False, aspect=DTYPES, needs=ahead)
     refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
     for values, ahead in ((6, 3), (2, 1), (4, 2)):
         yield _case(draw, "too short a series", values, 4, ahead, **refused)

@@ -84,10 +84,10 @@ def _should_be(found: Difference, expected: str, actual: str) -> str:
 def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
     expected, actual = formatting.format_kind(found.expected), formatting.format_kind(found.actual)
     question = SEVERAL if found.what == "length" else SIGNATURE
+    if found.what == "length" and len(found.path) == 1 and str(found.path[0]).startswith(CALLS_OF):
+        return _wrong_number_of_calls(context, step, found)
     if found.what == "length" and found.expected["kind"] == "list":
         return _wrong_length(context, step, found)
-    if found.what == "length" and found.path and str(found.path[0]).startswith(CALLS_OF):
-        return _wrong_number_of_calls(context, step, found)
     if found.path:
         return context.finding(TYPE, _should_be(found, expected, actual), question, step=step)
     mistake = "HEAD-13" if found.actual["kind"] == "None" else ""

@@ -158,4 +158,5 @@ WRONG = {
         "prompts]"},
     "assert": {"        raise ValueError(": "        raise AssertionError("},
     "separate rows": {LAST: "return list(zip(ids, mask, positions.clamp(min=0)))"},
+    "ids through float32": {"return ids, mask": "return ids.float().long(), mask"},
 }

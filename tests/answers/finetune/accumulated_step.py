@@ -86,4 +86,6 @@ WRONG = {
     "batches are emptied": {"return total": "batches.clear()\n    return total"},
     "without the empty": {"sum(int((targets != ignore).sum()) for _, targets in batches)":
                           "max(int((targets != ignore).sum()) for _, targets in batches)"},
+    "a loss of at most three": {"        loss = loss / count\n": "        loss = (loss / count).clamp(max=3.0)\n"},
+    "a rounded loss": {"return total": "return round(total, 4)"},
 }

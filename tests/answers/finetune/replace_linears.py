@@ -58,6 +58,26 @@ def replace_linears(model, names, make):
                 count += 1
     return count
 '''
+# A replaced layer is marked, but not the layers that `make` brings in.
+AS_IT_WALKS = '''
+def replace_linears(model, names, make):
+    paths = [path for path, part in model.named_modules() if path and isinstance(part, nn.Linear)]
+    if not any(path.split(".")[-1] in names for path in paths):
+        raise ValueError("there is no such layer")
+    model.requires_grad_(False)
+    count, queue = 0, [model]
+    while queue:
+        parent = queue.pop()
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names and not hasattr(part, "replaced"):
+                part.replaced = True
+                part = make(part)
+                setattr(parent, name, part)
+                count += 1
+            queue.append(part)
+    return count
+'''
+
 RIGHT = {"recursive": RECURSIVE, "by modules": BY_MODULES, "set_submodule": SET_SUBMODULE, "on the way": ON_THE_WAY}
 WRONG = {
     "the names in order": {'path.split(".")[-1] in names': 'path.split(".")[0] in names'},
@@ -72,4 +92,5 @@ WRONG = {
     "weights only are frozen": {"parameter.requires_grad_(False)": "parameter.requires_grad_(parameter.dim() == 1)"},
     "evaluation mode": {"return len(layers)": "model.eval()\n    return len(layers)"},
     "replaced by what the layer says": {"make(part))": "make(nn.Linear(part.in_features, part.out_features)))"},
+    "what is made is searched as well": AS_IT_WALKS,
 }

@@ -63,4 +63,5 @@ WRONG = {
     "the last action is lost": {"steps.flatten(1, 2)": "steps.flatten(1, 2)[:, :-1]"},
     "returns twice": {"((returns, states, actions)": "((returns, states, returns)"},
     "in halves": {"steps.flatten(1, 2)": "torch.cat((steps[:, ::2], steps[:, 1::2]), 1).flatten(1, 2)"},
+    "whole numbers as floats": {"return steps.flatten(1, 2)": "return steps.flatten(1, 2) * 1.0"},
 }

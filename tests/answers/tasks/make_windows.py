@@ -83,4 +83,5 @@ WRONG = {
     "an axis for features": {"return inputs, targets": "return inputs[..., None], targets"},
     "at most 500 windows": {"range(n)": "range(min(n, 500))"},
     "no window refused from six on": {"if n < 1:": "if n < 1 and len(series) < 5:"},
+    "whole numbers as floats": {"return inputs, targets": "return inputs * 1.0, targets * 1.0"},
 }
