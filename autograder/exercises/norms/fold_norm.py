@@ -63,7 +63,7 @@ def cases(draw):
     frozen = Given("freeze", FREEZE)
     script = (Call((Kept("norm"), Kept("linear")), to="freeze"), FOLD, Call((Kept("new"),), to="look", keep="look"))
     yield _case(draw, "frozen arguments", 4, 5, more={"look": look, "freeze": frozen}, script=script, aspect=LEARNING,
-                changes=("norm", "linear"), needs=("form", "frozen"))
+                needs=("form", "frozen"))
     script = (FOLD, Call((Kept("norm"), Kept("linear")), to="spoil"),
               Call((Kept("new"), Kept("x")), to="apply", keep="output"))
     spoil = Given("spoil", SPOIL)
