@@ -721,7 +721,7 @@ def alibi_bias(n_heads, n):
     Press et al. 2022, section 3.
     """
     ### BEGIN SOLUTION
-    if n_heads & (n_heads - 1):
+    if n_heads < 1 or n_heads & (n_heads - 1):
         raise ValueError(f"{n_heads} heads are not a power of two")
     slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     places = torch.arange(n)

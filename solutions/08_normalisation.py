@@ -750,7 +750,7 @@ def fold_norm(norm, linear):
     Shapes:
         norm: an nn.LayerNorm(D) with weight and bias
         linear: an nn.Linear(D, d_out) with bias
-        returns: a new nn.Linear(D, d_out)
+        returns: a new nn.Linear(D, d_out) that can be trained
 
     >>> norm, linear = nn.LayerNorm(2), nn.Linear(2, 1)
     >>> parts = norm.weight, norm.bias, linear.weight, linear.bias

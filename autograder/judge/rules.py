@@ -275,11 +275,11 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) ->
     names = {name for _, usage in observed for name in usage["names"]}
     for group in exercise.rules.forbidden:
         if group == MATRIX_PRODUCT:
-            if any(usage["products"] or _bulk_product(exercise, case, usage) for case, usage in observed):
-                return (
-                    "Your numbers are right, but a matrix product does the work here.",
-                    "Which loop over positions gives the same entries, one dot product at a time?",
-                )
+            loop = "Which loop over positions gives the same entries, one dot product at a time?"
+            if any(usage["products"] for _, usage in observed):
+                return "Your numbers are right, but a matrix product does the work here.", loop
+            if any(_bulk_product(exercise, case, usage) for case, usage in observed):
+                return "Your numbers are right, but one operation does the work of a matrix product.", loop
         elif used := _used((*GROUPS[group], *IN_PYTHON), names):
             told = used.startswith("torch") or used.startswith("nn:")
             detail = f" ({used.split(':')[-1]})" if told else ""

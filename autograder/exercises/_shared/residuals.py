@@ -82,15 +82,15 @@ def residual_cases(draw):
 
 
 NEEDS = {
-    "calls": ("Your results are right, but a module was called too often or too rarely, or its last result was "
-              "changed.",
-              "How many times do you call each module, and do you write into what it returns?"),
+    "calls": ("Your code goes wrong only with modules that record their calls.",
+              "Do you call each module exactly once, and leave what it returns as it is?"),
     "modes": ("Your result is right except for modules that behave differently in training and in evaluation.",
-              "Does your code change the mode of a module?"),
+              "Does your code read or change the mode of a module?"),
     "modules": ("Your result is right for modules that do nothing, and wrong for others.",
                 "Which tensor should each of the two modules read, and which two tensors are added?"),
 }
 
+COPIES = "import copy\n    norm, sublayer = copy.deepcopy((norm, sublayer))"
 # Mistakes for worked answers that share these lines:
 SHARED = (
     edit("PRN-11 the modules are switched to evaluation",

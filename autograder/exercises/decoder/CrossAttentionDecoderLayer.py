@@ -105,6 +105,11 @@ EXERCISE = Exercise(
               "dtype=torch.bool).triu(1)"},
              "Your first token sees only one token of the memory.",
              "Should a token's position limit which tokens of the memory it may attend to?"),
+        edit("EDL-45 a causal mask on a memory as long as x",
+             {"key_padding_mask=padding": "key_padding_mask=padding, attn_mask=blocked if memory.shape[1] == tokens "
+              "else None"},
+             "When the memory is as long as x, your cross-attention is causal.",
+             "Should a token's position limit which tokens of the memory it may attend to?"),
         edit("XATT-09 one attention for both", {"self.multihead_attn(": "self.self_attn("},
              "Your cross-attention uses the weights of the self-attention.",
              "Which of the layer's attention modules is never called?"),

@@ -85,14 +85,20 @@ def cases(draw):
         ([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]], "padding at the end"),
         ([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], "padding at the beginning"),
     ):
-        case = _case(draw, family, 3, 5, 4, even, aspect=PADDING, needs=("padding", "places"),
+        gaps = () if family.endswith("end") else ("gaps",)
+        case = _case(draw, family, 3, 5, 4, even, aspect=PADDING, needs=("padding", "places", *gaps),
                      gradients="end" in family)
         case.kwargs["src_padding"] = torch.tensor(real).bool()
         yield case
+    # Neither the first nor the last sentence shows that there is padding.
+    between = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1]]).bool()
+    yield _case(draw, "padding between full sentences", 3, 4, 3, even, aspect=PADDING, more=(between,), gradients=False,
+                needs=("padding", "places", "full sentences"))
     given = {"more": (some_mask(draw, (4, 4)),), "gradients": False}
     single = {"more": (torch.tensor([[False, True, False, False]]),), "gradients": False}
-    yield _case(draw, "one sentence with padding", 1, 4, 3, even, aspect=PADDING, needs=("padding", "places"), **single)
-    yield _case(draw, "padding by position", 4, 4, 4, even, aspect=PADDING, needs=("padding", "places"), **given)
+    gaps = {"aspect": PADDING, "needs": ("padding", "places", "gaps")}
+    yield _case(draw, "one sentence with padding", 1, 4, 3, even, **gaps, **single)
+    yield _case(draw, "padding by position", 4, 4, 4, even, **gaps, **given)
     # Longer than the usual table of positions.
     narrow = even | {"n_heads": 1, "d_ff": 2}
     long = {"gradients": False, "repeats": False, "aspect": LENGTH, "needs": ("long", "places")}
@@ -221,6 +227,10 @@ EXERCISE = Exercise(
         edit("ED-63 padding is not blocked", {PADDED: "padded = None"},
              "Your model attends to padding as it does to any other token.",
              "Which attention modules should use src_padding?"),
+        edit("ED-79 padding counts only where all have some",
+             {"src_padding is None else": "src_padding is None or src_padding.all(dim=1).any() else"},
+             "When one of the sources has no padding, you mask none of them.",
+             "Should one sentence decide whether another one is masked?"),
         edit("ED-69 an id taken for padding", {"tgt_mask=future": "tgt_mask=future, tgt_key_padding_mask=tgt == 0"},
              "Your target tokens do not attend to id 0.", "Which tokens does the exercise call padding?"),
         edit("ED-69", {"tgt_mask=future": "tgt_mask=future, tgt_key_padding_mask=(tgt == 0) "
@@ -236,7 +246,8 @@ EXERCISE = Exercise(
              "What does True mean in the masks of PyTorch's layers?"),
         edit("ED-17 one embedding for both",
              {"self.embed(tgt, self.tgt_embedding)": "self.embed(tgt, self.src_embedding)"},
-             "Your source and target tokens share one embedding.", "Which of your parts is never called?"),
+             "Your source and target tokens share one embedding.",
+             "Which line makes each of the two embeddings, and which line calls it?"),
         edit("ED-17",
              {"self.embed(src, self.src_embedding)": "self.embed(src % self.head.out_features, self.tgt_embedding)"}),
         edit("ED-17", {"self.head = nn": "if src_vocab == tgt_vocab:\n            self.tgt_embedding = "
@@ -280,6 +291,10 @@ EXERCISE = Exercise(
         edit("ED-29 a causal encoder", {"src_key_padding_mask=padded": "src_key_padding_mask=padded, mask=torch.ones("
              "src.shape[1], src.shape[1], dtype=torch.bool).triu(1)"},
              "Your source tokens do not see the tokens after them.", "Is the encoder causal?"),
+        edit("ED-81 positions are added to the memory", {WRITE: WRITE.replace("memory,", "memory + self.embed(src, "
+             "self.src_embedding) - self.src_embedding(src) * math.sqrt(memory.shape[-1]),", 1)},
+             "You add the positions to the memory as well.",
+             "Should the decoder read the encoder's output as it is?"),
         edit("ED-31 no encoder", {READ: "self.embed(src, self.src_embedding)"},
              "Your decoder attends directly to the embeddings of the source.", "Which of your parts is never called?"),
         edit("ED-35 a causal mask on the memory", {"tgt_mask=future, ": "tgt_mask=future, memory_mask=torch.ones("
@@ -305,6 +320,11 @@ EXERCISE = Exercise(
     needs={
         "padding": ("Your result is right without padding, and wrong with it.",
                     "Which two attention modules should ignore the padding of the source?"),
+        "gaps": ("Your result is right with padding at the end, and wrong with padding before a real token.",
+                 "What does your code compute from `src_padding`, and is that right when the padding comes first?"),
+        "full sentences": ("Your result is wrong when the first and the last sentence have no padding, but another "
+                           "sentence has some.",
+                           "Which sentences does your code look at before it decides whether to mask?"),
         "long": ("Your result is right for short sentences, and wrong for a long one.",
                  "Does a number in your code limit the length of a sentence?"),
         "places": ("Your result is right for sentences of one token, and wrong for longer ones.",

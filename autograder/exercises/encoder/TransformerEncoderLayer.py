@@ -58,23 +58,28 @@ def cases(draw):
     make = ReadingMaker(draw)
     yield from make.both()
     yield make.case("four of everything", 4, 4, (4, 4, 16), gradients=False, float64=True)
-    padded = {"needs": ("padding",)}
+    padded, gaps = {"needs": ("padding",)}, {"needs": ("padding", "gaps")}
     for family, mask in (
         ("padding at the end", torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1], [1, 0, 0, 0, 0]]).bool()),
         ("padding at the beginning", torch.tensor([[0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [0, 0, 0, 0, 1]]).bool()),
         ("padding anywhere", some_mask(draw, (3, 5))),
     ):
-        case = make.case(family, 3, 5, (2, 3, 5), result_mask="padding", gradients=family.endswith("end"), **padded)
+        needs = ("padding",) if family.endswith("end") else ("padding", "gaps")
+        case = make.case(family, 3, 5, (2, 3, 5), result_mask="padding", gradients=family.endswith("end"), needs=needs)
         case.kwargs["padding"] = mask
         # Large padding tokens, so that attending to them shows.
         case.args[0][~mask] *= 3
         yield case
     yield from standard_cases([case], ("float64",))
+    # Neither the first nor the last sentence shows that there is padding.
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1]]).bool()
+    yield make.case("padding between full sentences", 3, 4, (2, 3, 5), mask=mask, result_mask="1", gradients=False,
+                    needs=("padding", "full sentences"))
     mask = torch.tensor([[True, False, True, False]])
-    yield make.case("one sentence with padding", 1, 4, (2, 3, 5), mask=mask, result_mask="1", gradients=False, **padded)
+    yield make.case("one sentence with padding", 1, 4, (2, 3, 5), mask=mask, result_mask="1", gradients=False, **gaps)
     mask = some_mask(draw, (4, 4))
     yield make.case("padding by position, four of everything", 4, 4, (4, 4, 5), mask=mask, result_mask="1",
-                    gradients=False, **padded)
+                    gradients=False, **gaps)
     # Every padding token has a larger score than all real tokens.
     mask = torch.tensor([[True, True, False, False]] * 2)
     yield make.far_apart("padding, scores that differ by ten thousands", RISING, mask=mask, result_mask="1", **padded)
@@ -124,6 +129,10 @@ EXERCISE = Exercise(
         edit("ENC-09", {"~padding": "padding", ATTEND: f"{ATTEND[:-1]}, need_weights=False)"}),
         edit("ENC-11 padding is not blocked", {BLOCKED: "blocked = None"},
              "Your tokens attend to padding as they do to any other token.", "Which line uses `padding`?"),
+        edit("ENC-29 padding counts only where all have some",
+             {"padding is None else": "padding is None or padding.all(dim=1).any() else"},
+             "When one of the sentences has no padding, you mask none of them.",
+             "Should one sentence decide whether another one is masked?"),
         edit("ENC-13 padding is zeroed instead of blocked",
              {BLOCKED: "blocked = None\n        x = x if padding is None else x * padding[..., None]"},
              "You replace padded tokens with zeros, but they still get some weight.",
@@ -167,6 +176,11 @@ EXERCISE = Exercise(
     needs={
         "padding": ("Your result is right without padding, and wrong with it.",
                     "What does True mean in `padding`, and what does it mean in nn.MultiheadAttention's own masks?"),
+        "gaps": ("Your result is right with padding at the end, and wrong with padding before a real token.",
+                 "What does your code compute from `padding`, and is that right when the padding comes first?"),
+        "full sentences": ("Your result is wrong when the first and the last sentence have no padding, but another "
+                           "sentence has some.",
+                           "Which sentences does your code look at before it decides whether to mask?"),
     } | layers.words_of_needs("the self-attention", "the feed-forward network"),
     hints=(
         "There are two sublayers: self-attention, and a feed-forward network with ReLU. Each one's output is "

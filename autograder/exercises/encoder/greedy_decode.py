@@ -95,6 +95,7 @@ def cases(draw):
     yield _case(draw, "many ties", [5, 12, 4, 3, 12], 8, steps=1, words=12, needs=("ties", "ends"))
     yield _case(draw, "a large vocabulary", [3, 12], 4, words=70_000, eos=69_999, needs=("ties", "ends"))
     yield _case(draw, "a long translation", [40, 60, 35], 64, needs=("ends", "long"))
+    yield _case(draw, "a very long translation", [290, 12], 300, needs=("ends", "long"), repeats=False)
     yield _case(draw, "every logit is negative", [3, 12, 5], 6, low=20.0, needs=("negative", "ends"))
     watched = {"code": WATCHING, "script": (Call(tuple(map(Kept, NAMES)), keep="ids"),
                                             Call(to="model", keep="what the model got"))}
@@ -208,6 +209,15 @@ EXERCISE = Exercise(
         edit("GRD-37 a sentence begins with what it was given", {"torch.full((len(src), 1), bos, device=src.device)":
              "src[:, :1].clone()"},
              "You start each translation from a source token.", "Which token should every translation start from?"),
+        edit("GRD-47 an end of 0 is ignored", {"(chosen == eos)": "(chosen == eos) & bool(eos)"},
+             "You ignore an eos with the id 0.", "Is `0` true or false in Python?"),
+        edit("GRD-49 bos ends a sentence, too", {"(chosen == eos)": "(chosen == eos) | (chosen == bos)"},
+             "Your sentences also end when the model chooses bos.", "Which token ends a sentence?"),
+        edit("GRD-51 a limit besides max_new", {"range(max_new)": "range(min(max_new, 50))"},
+             "Your result is right as far as it goes, but it ends before max_new.",
+             "Which number besides max_new limits the length of a translation?"),
+        *(edit("GRD-51", {"range(max_new)": f"range(min(max_new, {limit}))"})
+          for limit in ("100", "256", "src.shape[1]", "2 * src.shape[1]")),
         edit("GRD-39 a model that is told of those alone who go on",
              {"logits = model(src, target)": "logits = model(src[~done], target[~done])",
               CHOSEN: "target.new_full((len(src),), eos).masked_scatter(~done, logits[:, -1].argmax(-1))"},

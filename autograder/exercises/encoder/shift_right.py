@@ -20,11 +20,11 @@ def cases(draw):
     batch, tokens = draw.sizes(2, 3, 8)
     several = {"needs": ("several tokens",)}
     yield _case(draw, "all sizes different", batch, tokens, 1, **several)
-    yield _case(draw, "one sentence", 1, 6, 0, **several)
+    yield _case(draw, "one sentence", 1, 6, 0, needs=("bos 0", "several tokens"))
     yield _case(draw, "one token in each", 4, 1, 2)
     yield _case(draw, "one token", 1, 1, 57)
     yield _case(draw, "as many sentences as tokens", 4, 4, 1, **several)
-    yield _case(draw, "two tokens", 3, 2, 0, **several)
+    yield _case(draw, "two tokens", 3, 2, 0, needs=("bos 0", "several tokens"))
     yield _case(draw, "a large vocabulary", 2, 7, 100_000, words=100_000, **several)
     columns = draw.integers(3, 60, 5, 3).T
     yield Case("columns in memory order", (columns, 2), gradients=False, **several)
@@ -103,6 +103,7 @@ EXERCISE = Exercise(
     needs={
         "bos": ("Your result is right unless bos is among the targets.",
                 "Should a target token that equals bos be treated differently?"),
+        "bos 0": ("Your result is right unless bos is 0.", "Is `0` true or false in Python?"),
         "padding": ("Your result is right unless 0 or -100 is among the targets.",
                     "Does the exercise treat any id specially?"),
         "several tokens": ("Your result is right for a sentence of one token, and wrong for longer ones.",

@@ -56,6 +56,7 @@ def cases(draw):
     yield _case(draw, "all sizes different", heads * d_head, heads)
     yield _case(draw, "parts in another order", 8, 4, order=("out_proj", "v_proj", "k_proj", "q_proj"))
     yield _case(draw, "one head", 3, 1)
+    yield _case(draw, "a source without training", 4, 2, bias=0.0, needs=("zeros",))
     for module in ("source", "target"):
         yield _case(draw, f"the {module} changes later", 6, 3, (module, "change"), changes=("source", "target"),
                     aspect=SIDE_EFFECTS, needs=("memory",))
@@ -63,16 +64,16 @@ def cases(draw):
     yield _case(draw, "the source learns later", 6, 2, ("source", "learn"), aspect=SIDE_EFFECTS, needs=("learning",))
 
 
-def _case(draw, family, d_model, heads, then=(), order=PARTS, changes=("target",), **fields):
+def _case(draw, family, d_model, heads, then=(), order=PARTS, changes=("target",), bias=0.5, **fields):
     """Return a case that copies the weights and may then call a function on one of the modules. The result
     includes the final weights of the modules in `changes`.
     """
     size = {"scale": 1.2 / d_model**0.5}
     weights = {
         "in_proj_weight": draw.normal(3 * d_model, d_model, **size),
-        "in_proj_bias": draw.normal(3 * d_model, scale=0.5),
+        "in_proj_bias": draw.normal(3 * d_model, scale=bias),
         "out_proj.weight": draw.normal(d_model, d_model, **size),
-        "out_proj.bias": draw.normal(d_model, scale=0.5),
+        "out_proj.bias": draw.normal(d_model, scale=bias),
     }
     parts = {f"{part}.weight": draw.normal(d_model, d_model) for part in PARTS}
     parts |= {f"{part}.bias": draw.normal(d_model) for part in PARTS}
@@ -188,6 +189,8 @@ EXERCISE = Exercise(
              "Which line writes into the source?"),
     ),
     needs={
+        "zeros": ("Your result is wrong when the source's biases are all 0.",
+                  "Which biases should the target have afterwards, whatever they were before?"),
         "learning": ("The numbers are right, but some parameters no longer get a gradient after your copy.",
                      "Which of your lines switches gradients off, and for how long?"),
         "memory": ("Your copy is right until one of the two modules changes; then the other changes with it.",

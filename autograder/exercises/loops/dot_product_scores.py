@@ -33,6 +33,9 @@ def cases(draw):
     twice[2], zeros[0, 1], zeros[2, 3] = twice[0], 0.0, 0.0
     yield Case("a token that occurs twice", (twice,))
     yield Case("features of zero", (zeros,))
+    empty = draw.normal(4, 3)
+    empty[1] = 0.0
+    yield Case("a token of zeros", (empty,), needs=("zeros",))
     large = draw.eighths(4, 13, limit=800)
     yield Case("large entries", (large,), scale=100.0, observe=True, needs=("large",))
 
@@ -98,6 +101,8 @@ EXERCISE = Exercise(
         edit("LOOP-35", {PAIR: "x[i, -1] * x[j, -1]"}),
     ),
     needs=MANY_TOKENS | {
+        "zeros": ("Your result is wrong for a token whose features are all 0.",
+                  "What does your code divide by, and can it be 0?"),
         "large": ("Your result is right for small entries, and wrong for large ones.",
                   "Which step works only while the scores are small?"),
     },

@@ -23,6 +23,9 @@ def cases(draw):
     yield _case("as many samples as tokens", causal(4), _real(draw, 4, 4))
     yield _case("one sample of one token", causal(1), _real(draw, 1, 1))
     yield _case("padding on the left", causal(4), torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]]).bool())
+    yield _case("one sample with padding", causal(4), torch.tensor([[True, True, False, False]]))
+    between = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1]]).bool()
+    yield _case("padding between full samples", causal(4), between)
     yield _case("no padding", causal(5), torch.ones(3, 5, dtype=torch.bool))
     window = causal(5) & ~causal(5).tril(-2)
     yield _case("a causal mask that sees two tokens", window, _real(draw, 3, 5))
@@ -81,6 +84,11 @@ EXERCISE = Exercise(
         edit("MSK-99", {BOTH: "keys.expand(-1, 1, len(causal), -1)"}),
         edit("MSK-99", {BOTH: "torch.ones_like(causal).tril() & keys"}),
         edit("MSK-99", {BOTH: "keys"}),
+        edit("MSK-113 one sample's padding for all",
+             {KEYS: "padding[:1, None, None, :].expand(len(padding), 1, 1, -1)"},
+             "You use one sample's padding for every sample.",
+             "Which row of the padding mask belongs to the second sample?"),
+        edit("MSK-113", {KEYS: "padding[-1:, None, None, :].expand(len(padding), 1, 1, -1)"}),
         *fitting(combine_masks, FORMS),
         edit("MSK-47", {"return mask": "return mask.transpose(0, 1)"}),
         edit("MSK-19 a mask is changed by the call",

@@ -38,6 +38,7 @@ def cases(draw):
     yield _case(draw, "heads that cut the model's width", 2, 3, 5, 12, 4, 3, 4, **several)
     yield _case(draw, "as many samples as heads", 3, 4, 5, 6, 2, 3, 2, **several)
     yield _case(draw, "latents as wide as the model", 2, 3, 4, 6, 6, 2, 3, **several)
+    yield _case(draw, "as many latents as queries", 2, 5, 5, 8, 3, 4, 6, **several)
     yield _case(draw, "four of everything", 4, 4, 4, 4, 4, 4, 4, **several, float64=True)
     many = {"needs": ("heads", "tokens", "many latents"), "gradients": False}
     yield _case(draw, "a new token over 300 latents", 1, 1, 300, 6, 3, 2, 4, **many)

@@ -32,6 +32,11 @@ def apply(new, x):
     # An epsilon that no norm of these cases has by itself is given by the case.
     return new(F.layer_norm(x, x.shape[-1:], eps=eps))
 """
+FREEZE = """
+def freeze(norm, linear):
+    norm.requires_grad_(False)
+    linear.requires_grad_(False)
+"""
 FOLD = Call((Kept("norm"), Kept("linear")), keep="new", shown=False)
 
 
@@ -55,6 +60,10 @@ def cases(draw):
     # Training changes the new layer and must leave both arguments as they are.
     for _ in range(1 + draw.hidden):
         yield _case(draw, "trained afterwards", 3, 4, more={"train": train}, script=script, aspect=LEARNING)
+    frozen = Given("freeze", FREEZE)
+    script = (Call((Kept("norm"), Kept("linear")), to="freeze"), FOLD, Call((Kept("new"),), to="look", keep="look"))
+    yield _case(draw, "frozen arguments", 4, 5, more={"look": look, "freeze": frozen}, script=script, aspect=LEARNING,
+                needs=("form", "frozen"))
     script = (FOLD, Call((Kept("norm"), Kept("linear")), to="spoil"),
               Call((Kept("new"), Kept("x")), to="apply", keep="output"))
     spoil = Given("spoil", SPOIL)
@@ -124,6 +133,10 @@ EXERCISE = Exercise(
              "The parameters of your new layer do not require gradients.",
              "What is the value of requires_grad for the parameters of a new nn.Linear?"),
         edit("FOLD-17", {"return new": "new.weight.requires_grad_(False)\n    return new"}),
+        edit("FOLD-37 frozen stays frozen",
+             {"return new": "new.requires_grad_(linear.weight.requires_grad)\n    return new"},
+             "If the old layer is frozen, your new layer is frozen as well.",
+             "What is the value of requires_grad for the parameters of a new nn.Linear?"),
         edit("FOLD-19 the parameters hang on the old ones",
              {f"new.weight.data = {WEIGHT}": "del new.weight\n    new.weight = linear.weight * norm.weight",
               "new.bias.data = bias +": "del new.bias\n    new.bias = linear.bias +"},
@@ -163,6 +176,8 @@ EXERCISE = Exercise(
                   "What does the linear layer turn the norm's bias into?"),
         "arguments": ("Your new layer is right, but a parameter of the caller's modules has lost requires_grad, "
                       "or has received a gradient.", "Which line changes the arguments?"),
+        "frozen": ("Your new layer is right, except when the modules that are passed in are frozen.",
+                   "What is the value of requires_grad for the parameters of a new nn.Linear?"),
         "form": ("Your new layer computes the right numbers, but differs from a plain nn.Linear.",
                  "What should its class, its sizes and its parameters be?"),
         "": ("Even when the norm's bias is zero, your result is wrong.",

@@ -2,7 +2,7 @@
 al. 2017).
 """
 
-from autograder.exercises._shared.residuals import ASPECTS, NEEDS, SHARED, residual_cases
+from autograder.exercises._shared.residuals import ASPECTS, COPIES, NEEDS, SHARED, residual_cases
 from autograder.schema import Exercise, edit, fitting
 
 
@@ -51,6 +51,9 @@ EXERCISE = Exercise(
              "How many times does the formula use each module?"),
         edit("PON-17", {TOTAL: "total = x + sublayer(x)"}),
         edit("PON-17", {TOTAL: f"norm(x + sublayer(x))\n    {TOTAL}"}),
+        edit("PON-25 copies are called", {BRANCH: f"{COPIES}\n    {BRANCH}"},
+             "You call copies of the modules, not the modules that are passed in.",
+             "Which parameters should receive the gradients?"),
         edit("PON-19 added into the sublayer's result", {TOTAL: "branch += x\n    total = branch"},
              "You write the sum into a tensor that the sublayer still holds.",
              "Does your addition make a new tensor, or write into the sublayer's output?"),

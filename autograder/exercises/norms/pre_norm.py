@@ -2,7 +2,7 @@
 al. 2020).
 """
 
-from autograder.exercises._shared.residuals import ASPECTS, NEEDS, SHARED, residual_cases
+from autograder.exercises._shared.residuals import ASPECTS, COPIES, NEEDS, SHARED, residual_cases
 from autograder.schema import Exercise, edit, fitting
 
 
@@ -50,6 +50,9 @@ EXERCISE = Exercise(
              "How many times does the formula use each module?"),
         edit("PRN-31", {BRANCH: "branch = sublayer(norm(x))"}),
         edit("PRN-31", {BRANCH: f"sublayer(norm(x))\n    {BRANCH}"}),
+        edit("PRN-39 copies are called", {NORMED: f"{COPIES}\n    {NORMED}"},
+             "You call copies of the modules, not the modules that are passed in.",
+             "Which parameters should receive the gradients?"),
         edit("PRN-33 added into the sublayer's result", {LAST: "branch += x\n    return branch"},
              "You write the sum into a tensor that the sublayer still holds.",
              "Does your addition make a new tensor, or write into the sublayer's output?"),

@@ -6,7 +6,7 @@ from autograder.schema import REFUSALS, VALUES, Case, Exercise, edit
 
 
 def alibi_bias(n_heads, n):
-    if n_heads & (n_heads - 1):
+    if n_heads < 1 or n_heads & (n_heads - 1):
         raise ValueError(f"{n_heads} heads are not a power of two")
     steps = torch.arange(1, n_heads + 1, dtype=torch.float32)
     slopes = 2 ** (-8 * steps / n_heads)
@@ -38,6 +38,7 @@ def cases(draw):
     yield _case("a long sequence", 2, 300, needs=("several heads", *far, "long"))
     for heads in (12, 6, 3):
         yield _case("heads that are no power of two", heads, n, raises="ValueError", aspect=REFUSALS)
+    yield _case("no heads", 0, 3, raises="ValueError", aspect=REFUSALS)
 
 
 def _case(family, n_heads, n, **more):
@@ -72,7 +73,9 @@ EXERCISE = Exercise(
         edit("ALI-05 any number of heads is taken", {RAISE: "str("},
              "You raise no ValueError for a number of heads that is not a power of two.",
              "What does your code do when there are, say, 6 heads?"),
-        edit("ALI-05", {"if n_heads & (n_heads - 1)": "if n_heads % 2 and n_heads > 1"}),
+        edit("ALI-05", {"if n_heads < 1 or n_heads & (n_heads - 1)": "if n_heads % 2 and n_heads > 1"}),
+        edit("ALI-41 no heads are taken for a power of two", {"n_heads < 1 or ": ""},
+             "You raise no ValueError for 0 heads.", "What is the smallest whole number that is a power of two?"),
         edit("ALI-09 what is far is preferred", {"-slopes": "slopes"},
              "Your bias grows with the distance of the key.", "Should the score of a distant key go up or down?"),
         edit("ALI-11 the future is not blocked", {LAST: "bias"},

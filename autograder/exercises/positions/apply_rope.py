@@ -39,25 +39,28 @@ def cases(draw):
     yield _case(draw, "one head", (tokens,), 8, torch.arange(tokens), needs=("pairs",))
     yield _case(draw, "positions that do not begin at zero", (2, 5), 6, torch.arange(7, 12),
                 needs=("pairs", "places", "start"))
+    yield _case(draw, "the same shape at other positions", (2, 5), 6, torch.arange(3, 8),
+                needs=("pairs", "places", "start", "again"))
     mixed = draw.integers(0, 30, 6)
-    yield _case(draw, "positions in any order", (3, 6), 4, mixed, needs=("pairs", "places", "start", "order"))
+    yield _case(draw, "positions in any order", (3, 6), 4, mixed, needs=("pairs", "places", "start", "steps", "order"))
     yield _case(draw, "every token at position zero", (2, 3), 6, torch.zeros(3, dtype=torch.int64),
-                needs=("pairs", "places"))
+                needs=("pairs", "places", "steps"))
     yield _case(draw, "a new token after a long text", (2, 1), 8, torch.tensor([1999]),
                 needs=("pairs", "places", "start", "far"))
     far = torch.tensor([2000, 3, 1024, 513, 0])
-    yield _case(draw, "positions up to 2000", (5,), 64, far, needs=("pairs", "places", "start", "order", "far"))
+    yield _case(draw, "positions up to 2000", (5,), 64, far,
+                needs=("pairs", "places", "start", "steps", "order", "far"))
     yield _case(draw, "four of everything", (4, 4, 4), 4, torch.arange(4), needs=("pairs",), float64=True)
     yield _case(draw, "one pair far away", (1, 2), 2, torch.tensor([1999, 3]),
-                needs=("places", "start", "order", "far"))
+                needs=("places", "start", "steps", "order", "far"))
     base = {"needs": ("pairs", "base"), "aspect": BASE}
     yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)
-    base["needs"] += ("places", "far")
+    base["needs"] += ("places", "steps", "far")
     yield _case(draw, "a larger base", (4,), 8, torch.arange(4) * 100, base=1e6, **base)
     # Heads as lesson 04 splits them: only the features are contiguous, which is all that a complex view
     # needs.
-    heads = draw.eighths(2, 5, 3, 6, limit=8).transpose(1, 2)
-    yield Case("heads just split", (heads, torch.arange(5)), scale=10.0, needs=("pairs", "places"), gradients=False)
+    heads = draw.eighths(2, 4, 3, 6, limit=8).transpose(1, 2)
+    yield Case("heads just split", (heads, torch.arange(4)), scale=10.0, needs=("pairs", "places"), gradients=False)
     # A complex view also needs every stride but the last to be even.
     part = draw.eighths(2, 3, 5, limit=8)[..., :4]
     layout = {"aspect": SIDE_EFFECTS, "needs": ("pairs", "places"), "gradients": False}
@@ -142,6 +145,9 @@ EXERCISE = Exercise(
              "Which pair should rotate slowest: the first or the last?"),
         edit("ROPE-25 the base is fixed", {RATES: "10000.0**-exponents"},
              "Your result does not change with the base.", "Which line uses `base`?"),
+        edit("ROPE-43 another default for the base", {"base=10000.0": "base=500000.0"},
+             "Your result is right when base is passed, and wrong by default.",
+             "What is the default of `base` in the signature?"),
         edit("ROPE-27 one angle for all pairs", {RATES: "base**(-0.0 * exponents)"},
              "All your pairs rotate at the same speed.", "Which line makes the second pair slower than the first?"),
         edit("ROPE-29 too few positions",
@@ -172,6 +178,11 @@ EXERCISE = Exercise(
                    "Which angle belongs to a token whose position is 7?"),
         "start": ("Your result is right when the first position is 0, and wrong when it is another.",
                   "Which angle belongs to a token whose position is 7?"),
+        "again": ("Your result is right for the first call with a shape, and wrong for a second one with other "
+                  "positions.",
+                  "What does your code keep from an earlier call?"),
+        "steps": ("Your result is right for consecutive positions, and wrong for others.",
+                  "Which entry of `positions` belongs to the second token?"),
         "order": ("Your result is right when the positions increase, and wrong when they do not.",
                   "Which entry of `positions` belongs to the second token?"),
         "far": ("Your result is right for small positions, and wrong for large ones.",

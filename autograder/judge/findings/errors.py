@@ -84,6 +84,8 @@ SHAPES = "What are the shapes of the tensors on that line?"
 AXES = "How many axes does that tensor have, and how many does this line expect?"
 UNPACKED = "How many values does that line unpack, and into how many names?"
 CALLED = "Which arguments does the function on that line take?"
+# If no line of the answer raised the error, it is the call of the answer itself that fails.
+SIGNATURE = "Which parameters does the exercise's signature name, and in which order?"
 ONE_OR_SEVERAL = "Does the call that made this value return one result, or several?"
 NONE = "Which of the values on that line is None?"
 TYPES = "Which dtypes do the tensors on that line have?"
@@ -153,5 +155,7 @@ def _question_about(error: Encoded) -> str:
         return f"Python's own `{own[1]}` compares whole rows. Which function of PyTorch compares numbers?"
     if "'list' object has no attribute" in text or "list indices must" in text:
         return "Is that a list, or a tensor?"
+    if not error.get("line") and any(f"{kind} argument" in text for kind in ("keyword", "positional")):
+        return SIGNATURE
     fitting = (question for part, question in QUESTIONS.items() if part in text)
     return BY_TYPE.get(error["type"]) or next(fitting, "What does Python's message say about that line?")

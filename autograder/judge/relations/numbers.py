@@ -125,7 +125,14 @@ def limited(wrong: Pairs, pairs: Pairs) -> Words | None:
     right = [p.expected[~p.differs].abs().max() for p in pairs if bool((~p.differs).any())]
     # Entries near zero may be right by chance, so many entries must be right.
     many = sum(int((~p.differs).sum()) for p in pairs) >= sum(int(p.differs.sum()) for p in wrong)
-    if right and many and min(float(limit) for limit, _ in limits) >= max(float(one) for one in right) > 0:
+    # Entries that should all be one number, such as the weights of a single key, show no limit.
+    several = len(torch.cat([p.expected[p.differs].abs() for p in wrong]).unique()) > 1
+    if (
+        several
+        and right
+        and many
+        and min(float(limit) for limit, _ in limits) >= max(float(one) for one in right) > 0
+    ):
         return "Your entries are right up to a certain size and wrong beyond it.", (
             "Which step limits how large a number can be?"
         )

@@ -26,9 +26,9 @@ def transposed(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Match results whose rows are all the same."""
-    tables = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-2] > 1]
+    tables = [p for p in pairs if p.expected.dim() >= 2 and p.expected.shape[-2] > 1]
     constant = (is_close(p.actual[..., :1, :].expand(p.actual.shape), p.actual) for p in tables)
-    if len(tables) > len(wrong) / 2 and all(constant):
+    if sum(p.wrong for p in tables) > len(wrong) / 2 and all(constant):
         return "All rows of your result are the same.", "Which index should change from row to row?"
     return None
 

@@ -126,6 +126,8 @@ WRITE = "self.decoder(x, memory, tgt_mask=future, memory_key_padding_mask=padded
 WRONG = {
     "positions of the first length": {EMBEDDED: "table(ids) * math.sqrt(width) + self.__dict__.setdefault("
                                                 "'table', sinusoids)[: ids.shape[1]]"},
+    "padding only if the last sentence has some": {"src_padding is None else": "src_padding is None or "
+                                                   "src_padding[-1].all() else"},
     "no padding in a single sentence": {"src_padding is None else": "src_padding is None or len(src) == 1 else"},
     "padding of the target": {"tgt_mask=future": "tgt_mask=future, tgt_key_padding_mask=padded if padded is not None "
                                                  "and padded.shape == tgt.shape else None"},

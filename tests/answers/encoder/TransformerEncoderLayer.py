@@ -116,6 +116,10 @@ WITHOUT_MASK = (
     "second bias left out", "parts in a sequence as well",
 )
 WRONG = {name: shared.WRONG[name] for name in WITHOUT_MASK} | {
+    "padding only if the first sentence has some": {"padding is None else": "padding is None or padding[0].all() else"},
+    "padding only if the last sentence has some": {"padding is None else": "padding is None or padding[-1].all() else"},
+    "padding only if the first and the last have some": {"padding is None else": "padding is None or padding[0].all() "
+                                                         "or padding[-1].all() else"},
     "no padding in a single sentence": {"padding is None else": "padding is None or len(x) == 1 else"},
     "PyTorch's layer": WholeLayer,
     "padding as a bias in float32": {"~padding": "torch.zeros(padding.shape).masked_fill(~padding, -torch.inf)"},

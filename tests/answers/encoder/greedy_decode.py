@@ -87,7 +87,7 @@ WRONG = {
     "eos forbidden": {CHOSEN: "logits[:, -1].index_fill(-1, torch.tensor([eos]), -torch.inf).argmax(dim=-1)"},
     "int32": {LAST: "return target[:, 1:].int()"},
     "sixteen bits": {CHOSEN: "logits[:, -1].argmax(dim=-1).to(torch.int16).long()"},
-    "at most 50": {"range(max_new)": "range(min(max_new, 50))"},
+    "at most 150": {"range(max_new)": "range(min(max_new, 150))"},
     "the first sentence's end": {"done.all()": "done[0]"},
     "evaluation, restored": {"    with torch.no_grad():": "    was = getattr(model, 'training', False)\n    "
                                                           "getattr(model, 'eval', int)()\n    with torch.no_grad():",
@@ -103,7 +103,6 @@ WRONG = {
         "            except Exception:\n                break\n"},
     "transposed": {LAST: "return target[:, 1:].T"},
     "a pair": {LAST: "return target[:, 1:], done"},
-    "bos ends as well": {"(chosen == eos)": "(chosen == eos) | (chosen == bos)"},
     "evaluation demanded": {"    done = torch": "    model.eval()\n    done = torch"},
     "max_new counts bos": {"range(max_new)": "range(max(max_new - 1, 1))"},
 }

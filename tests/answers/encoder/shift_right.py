@@ -47,6 +47,7 @@ RIGHT = {
 WRONG = {
     "bos that is there is moved out": {LAST: "torch.cat([first, targets[:, 1:] if (targets[:, 0] == bos).all() else "
                                        "targets[:, :-1]], dim=1)"},
+    "no bos of 0": {LAST: f"{LAST} if bos else targets.clone()"},
     "reversed": {LAST: f"{LAST}.flip(1)"},
     "sorted": {LAST: "torch.cat([first, targets[:, :-1].sort(1).values], dim=1)"},
     "one sentence": {LAST: f"{LAST}[:1]"},

@@ -142,5 +142,6 @@ WRONG = {
                         END: f"{END}\n    return target"},
     "parameters zipped": parameters_zipped,
     "rebinds a name": first_name_only,
+    "no biases of zero": {"part.bias.copy_(bias)": "part.bias.copy_(bias) if bias.any() else None"},
     "nothing": lambda source, target: None,
 }

@@ -170,6 +170,7 @@ WRONG = {
     "rounded": {END: "return scores.round(decimals=3)"},
     "clamped": {END: "return scores.clamp(-50, 50)"},
     "mean instead of sum": {PAIR: "(x[i] * x[j]).mean()"},
+    "cosines times norms": {PAIR: "(x[i] / x[i].norm() * (x[j] / x[j].norm())).sum() * x[i].norm() * x[j].norm()"},
     "absolute products": {PAIR: "(x[i] * x[j]).abs().sum()"},
     "softmax already": {END: "return torch.softmax(scores, dim=-1)"},
     "first row missing": {"for i in range(": "for i in range(1, "},

@@ -206,7 +206,6 @@ WRONG = {
     "in a module": in_a_module,
     "numpy": numpy_and_back,
     "tables only": tables_only,
-    "second axis": {"dim=-1": "dim=min(1, scores.dim() - 1)"},
     "half precision": {"    highest": "    scores = scores.half()\n    highest", "/ total": "/ total.float()"},
     "base of 2.7": {GROWN: "2.7 ** (scores - highest)"},
     "rounded": {RESULT: "return (grown / total).round(decimals=2)"},

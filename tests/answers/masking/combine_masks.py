@@ -67,8 +67,9 @@ WRONG = {
     "blocked by either": {BOTH: "~causal | ~keys"},
     "diagonal kept": {BOTH: "causal & keys | torch.eye(len(causal)).bool()"},
     "diagonal only": {BOTH: "torch.eye(len(causal)).bool() & keys"},
-    "first sample for all": {KEYS: "padding[:1, None, None, :].expand(len(padding), 1, 1, -1)"},
-    "last sample for all": {KEYS: "padding[-1:, None, None, :].expand(len(padding), 1, 1, -1)"},
+    "changes causal for one sample": {
+        BOTH: "(causal.logical_and_(padding[0]) if len(padding) == 1 else causal) & keys"},
+    "the middle sample for all": {KEYS: "padding[len(padding) // 2].expand(len(padding), 1, 1, -1)"},
     "any sample": {KEYS: "padding.any(0).expand(len(padding), 1, 1, -1)"},
     "all samples": {KEYS: "padding.all(0).expand(len(padding), 1, 1, -1)"},
     "padding flipped": {KEYS: "padding.flip(1)[:, None, None, :]"},

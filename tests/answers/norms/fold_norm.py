@@ -16,7 +16,7 @@ def under_no_grad(norm, linear):
 
 
 def deep_copy(norm, linear):
-    new = copy.deepcopy(linear)
+    new = copy.deepcopy(linear).requires_grad_(True)
     with torch.no_grad():
         new.bias += F.linear(norm.bias, linear.weight)
         new.weight *= norm.weight[None, :]

@@ -39,6 +39,8 @@ def with_mask(n_heads, n):
 
 def halved(n_heads, n):
     count = n_heads
+    if count == 0:
+        raise ValueError("no heads")
     while count > 1:
         if count % 2:
             raise ValueError("cannot be halved")
@@ -51,7 +53,7 @@ def halved(n_heads, n):
 
 
 def with_numpy(n_heads, n):
-    if (n_heads & -n_heads) != n_heads:
+    if n_heads <= 0 or (n_heads & -n_heads) != n_heads:
         raise ValueError("n_heads")
     i, j = np.indices((n, n))
     slopes = 2.0 ** (-8 * np.arange(1, n_heads + 1) / n_heads)
@@ -86,8 +88,9 @@ WRONG = {
     "last token only": {LAST: f"{LAST}[:, -1:]"},
     "batch axis": {LAST: f"{LAST}[None]"},
     "no head axis": {LAST: f"{LAST}.mean(0)"},
-    "refuses eight": {"if n_heads & (n_heads - 1)": "if n_heads & (n_heads - 1) or n_heads == 8"},
-    "AssertionError": {"if n_heads & (n_heads - 1):": "assert not n_heads & (n_heads - 1)\n    if False:"},
+    "refuses eight": {"if n_heads < 1 or": "if n_heads == 8 or n_heads < 1 or"},
+    "AssertionError": {"if n_heads < 1 or n_heads & (n_heads - 1):":
+                       "assert n_heads and not n_heads & (n_heads - 1)\n    if False:"},
     "a window": {"distance < 0": "(distance < 0) | (distance > 64)"},
     "positive infinity": {"-torch.inf": "torch.inf"},
     "half precision": {LAST: f"{LAST}.half()"},

@@ -131,5 +131,8 @@ WRONG = {
     "four axes only": {"width = x.shape[-1]": "b, h, n, width = x.shape"},
     "positions per sample": {"positions[:, None]": "positions[None, :, None]"},
     "no default base": {"base=10000.0)": "base)"},
+    "a run from the first position": {"positions[:, None]": "(positions[0] + torch.arange(len(positions)))[:, None]"},
+    "angles kept by shape": {"positions[:, None] * base**-exponents": "apply_rope.__dict__.setdefault((len(positions), "
+                             "width, base), positions[:, None] * base**-exponents)"},
     "whole numbers": {"base**-exponents": "int(base) ** -(exponents.round())"},
 }
