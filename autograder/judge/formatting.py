@@ -110,12 +110,15 @@ def _axes(exercise: Exercise, name: str) -> list[str]:
 
 def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> str:
     """Return a shape with the letters of its axes: "(N, M) = (3, 4)". If a size has no letter, or more than
-    one, return the shape without letters.
+    one, return the shape without letters; also if the right result has an axis whose size no argument shows,
+    because a wrong size of that axis may equal another one by chance.
     """
+    sizes = sizes_of_axes(exercise, case)
     by_size: dict[int, list[str]] = {}
-    for letter, size in sizes_of_axes(exercise, case).items():
+    for letter, size in sizes.items():
         by_size.setdefault(size, []).append(letter)
-    if not shape or any(len(by_size.get(int(n), ())) != 1 for n in shape):
+    is_by_chance = any(letter not in sizes for letter in _axes(exercise, "return"))
+    if not shape or is_by_chance or any(len(by_size.get(int(n), ())) != 1 for n in shape):
         return format_shape(shape)
     return f"({', '.join(by_size[int(n)][0] for n in shape)}) = {format_shape(shape)}"
 

@@ -17,16 +17,25 @@ Both = tuple[Case, Sequence, Sequence]  # expected and actual
 
 def lists(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Words | None:
     """Return the message of the first relation that holds in all wrong cases, if their results are lists,
-    texts or dicts; else None.
+    texts or dicts; else None. "Unchanged" must hold in the right cases, too.
     """
     both = list(_both(cases, expected, records, wrong))
     if len(both) < len(wrong) or not both:
         return None
     if any(isinstance(one, dict) for _, *results in both for one in results):
         return OTHER_NUMBERS if all(_other_numbers(*results) for _, *results in both) else None
+    if not any(actual for _, _, actual in both):
+        return None  # That a result is empty needs no other words.
+    right = list(_both(cases, expected, records, set(range(len(cases))) - wrong))
+    if all(_unchanged(*one) for one in (*both, *right)):
+        return UNCHANGED
     return next((words for holds, words in RELATIONS if all(holds(*one) for one in both)), None)
 
 
+UNCHANGED = (
+    "You return the input unchanged.",
+    "Is the line that should change it ever reached?",
+)
 OTHER_NUMBERS = (
     "Your dict has the right keys, but the wrong numbers.",
     "Which step sets the number stored under each key?",
@@ -128,13 +137,6 @@ def _too_many(case: Case, expected: Sequence, actual: Sequence) -> bool:
 
 
 RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] = (
-    (
-        _unchanged,
-        (
-            "You return the input unchanged.",
-            "Is the line that should change it ever reached?",
-        ),
-    ),
     (
         _in_another_order,
         (
