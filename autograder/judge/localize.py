@@ -105,7 +105,7 @@ def unused_input(
         for key, gradient in named_items(should).items():
             if _exceeds(gradient, SMALL):
                 is_used = _exceeds(reached.get(key, {}), 0.0) or (
-                    number not in wrong and not _is_zero(cases[number], key)
+                    number not in wrong and not _is_neutral(cases[number], key)
                 )
                 needed[key] = needed.get(key, False) or is_used
     unused = [key for key, used in needed.items() if not used]
@@ -114,13 +114,18 @@ def unused_input(
     return f"Your result never depends on `{_part(exercise, unused)}`.", "Which line should use it?"
 
 
-def _is_zero(case: Case, key: str) -> bool:
-    """Return whether an input or parameter holds only zeros, so that a result may be right without it."""
+def _is_neutral(case: Case, key: str) -> bool:
+    """Return whether a result may be right without an input or parameter, because it holds only zeros or only
+    ones, or is the identity matrix.
+    """
     name, _, part = key.partition(".")
     value = named_arguments(case).get(name, case.weights.get(key))
     if isinstance(value, Module):
         value = value.weights.get(part)
-    return isinstance(value, torch.Tensor) and not bool(value.any())
+    if not isinstance(value, torch.Tensor):
+        return False
+    is_identity = value.dim() == 2 and torch.equal(value, torch.eye(*value.shape, dtype=value.dtype))
+    return is_identity or bool((value == 0).all()) or bool((value == 1).all())
 
 
 def further_part(records: list[Record]) -> tuple[str, str] | None:

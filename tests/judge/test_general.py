@@ -1,11 +1,16 @@
 """Tests sentences that would fit many exercises, with answers of which such a sentence was once untrue."""
 
+from dataclasses import replace
+
 import pytest
+import torch
 from answers import IMPORTS
 from judged import verdict
 from worked import answer_in, worked_file
 
 from autograder.exercises import find
+from autograder.judge.formatting import format_named_shape
+from autograder.schema.case import Case
 
 KEPT_CONTEXT = """
 class MultiheadCrossAttention(nn.Module):
@@ -116,3 +121,10 @@ def test_a_number_of_numpys_that_is_a_float_is_right(exercise_id, old, new):
     last = source.rindex(old)
     judged = verdict(exercise_id, answer_in(source[:last] + new + source[last + len(old) :], exercise.name))
     assert judged.passed, judged.message
+
+
+def test_a_size_that_is_also_an_argument_gets_no_letter():
+    exercise, src = find("encoder.greedy_decode"), torch.zeros(2, 4, dtype=torch.int64)
+    case = Case("a limit of its own", (None, src, 1, 0, 9), gradients=False)
+    assert format_named_shape(exercise, case, (2, 4)) == "(B, M) = (2, 4)"
+    assert format_named_shape(exercise, replace(case, args=(None, src, 1, 0, 4)), (2, 4)) == "(2, 4)"
