@@ -1,4 +1,8 @@
-"""Describes how one call of an answer affects another, from the case with two consecutive calls."""
+"""Describes how one call of an answer affects another, from the case with two consecutive calls, and from the
+cases that use a module of an earlier one.
+"""
+
+from collections.abc import Mapping
 
 from autograder.judge.findings import Finding
 from autograder.judge.findings.finding import named_items
@@ -17,6 +21,14 @@ GIVEN_AGAIN = (
 )
 
 
+CALLED_BEFORE = (
+    "All your wrong results come from modules that had been called before.",
+    "What does your module keep from an earlier call?",
+)
+LUCKY = 3  # for so many wrong cases, one may be right because what was kept fits it
+FEWEST = 3  # cases of each kind, before the two kinds can be told apart
+
+
 def between_calls(
     cases: list[Case], expected: list[Record], records: list[Record], findings: list[Finding]
 ) -> tuple[str, str] | None:
@@ -30,10 +42,7 @@ def between_calls(
     right, actual = map(named_items, outputs)
     if not actual or right.keys() != actual.keys():
         return None
-    case, dtype = cases[number], float_type(cases[number])
-    wrong = [
-        key for key in right if difference(right[key], actual[key], case.match_of(key), dtype) is not None
-    ]
+    wrong = _wrong_keys(cases[number], right, actual)
     last = LATER if LATER in right else SECOND
     is_first_wrong, is_last_wrong = (any(key.startswith(which) for key in wrong) for which in (FIRST, last))
     if is_first_wrong and is_last_wrong:
@@ -48,3 +57,53 @@ def _is_the_others(key: str, results: dict[str, Encoded]) -> bool:
     """Return whether a result of one call equals the corresponding result of the other call."""
     one, other = (FIRST, SECOND) if key.startswith(FIRST) else (SECOND, FIRST)
     return same_value(results[key], results.get(other + key.removeprefix(one)))
+
+
+def called_before(
+    cases: list[Case], expected: list[Record], records: list[Record], findings: list[Finding]
+) -> tuple[str, str] | None:
+    """Return an observation and a question if the results of new modules are right, and results of modules that
+    an earlier case has called are wrong: those of almost all such cases, or the second one of the case with two calls.
+    Return None for any other answer.
+    """
+    modules: set[tuple | None] = set()
+    firsts: set[int] = set()
+    later: set[int] = set()
+    for number, case in enumerate(cases):
+        if not case.new:
+            module = _module_of(case)
+            (later if module in modules else firsts).add(number)
+            modules |= {module} - {None}
+    wrong = {finding.case for finding in findings if finding.step == "output"}
+    if not wrong or not wrong <= later or min(len(firsts), len(later)) < FEWEST:
+        return None
+    twice = {number for number in later if cases[number].family == TWICE}
+    is_second_wrong = any(_only_second_wrong(cases[i], expected[i], records[i]) for i in twice & wrong)
+    lucky = later - twice - wrong
+    return CALLED_BEFORE if is_second_wrong or LUCKY * len(lucky) <= len(wrong - twice) else None
+
+
+def _only_second_wrong(case: Case, expected: Record, record: Record) -> bool:
+    """Return whether of the two calls of a case only the second one has a wrong result."""
+    outputs = (one.get("steps", {}).get("output", {"kind": "None"}) for one in (expected, record))
+    right, actual = map(named_items, outputs)
+    if right.keys() != actual.keys():
+        return False
+    wrong = _wrong_keys(case, right, actual)
+    return bool(wrong) and not any(key.startswith(FIRST) for key in wrong)
+
+
+def _wrong_keys(case: Case, right: dict[str, Encoded], actual: dict[str, Encoded]) -> list[str]:
+    dtype = float_type(case)
+    return [
+        key for key in right if difference(right[key], actual[key], case.match_of(key), dtype) is not None
+    ]
+
+
+def _module_of(case: Case) -> tuple | None:
+    """Return a key of the module that a case uses; the probe calls the same module in all cases with the same
+    key. Return None if the case has a module of its own.
+    """
+    values = case.init.values() if isinstance(case.init, Mapping) else case.init
+    plain = all(type(value) in (bool, int, float, str, type(None)) for value in values)
+    return (repr(case.init), float_type(case)) if plain and not case.fresh else None

@@ -9,14 +9,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from autograder.judge.between_calls import between_calls
+from autograder.judge.between_calls import between_calls, called_before
 from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, Finding
 from autograder.judge.findings.record import REFUSED_OTHERWISE
 from autograder.judge.findings.values import NEVER_WRITTEN
 from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
-from autograder.judge.localize import common_need, few_families, further_part, single_aspect, unused_input
+from autograder.judge.localize import (
+    common_need,
+    few_families,
+    further_part,
+    not_contiguous,
+    single_aspect,
+    unused_input,
+)
 from autograder.judge.naming import Explanation, Unnamed, name_mistake
 from autograder.judge.relations import Named, place, relation
 from autograder.judge.relations.lists import lists
@@ -95,11 +102,19 @@ def _general_mistake(answer: WrongAnswer) -> Explanation | None:
 def _unused_input(answer: WrongAnswer) -> Explanation | None:
     if answer.reported.level != NUMBERS:
         return None
-    return _explanation(unused_input(answer.exercise, answer.expected.right, answer.records))
+    return _explanation(
+        unused_input(answer.exercise, answer.cases, answer.expected.right, answer.records, answer.wrong)
+    )
 
 
 def _between_calls(answer: WrongAnswer) -> Explanation | None:
     return _explanation(between_calls(answer.cases, answer.expected.right, answer.records, answer.findings))
+
+
+def _called_before(answer: WrongAnswer) -> Explanation | None:
+    if answer.exercise.procedure != "class":
+        return None
+    return _explanation(called_before(answer.cases, answer.expected.right, answer.records, answer.findings))
 
 
 def _left_over(answer: WrongAnswer) -> Explanation | None:
@@ -177,11 +192,15 @@ EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
     "a general mistake": _general_mistake,
     "between two calls": _between_calls,
     "left over from an earlier call": _left_over,
+    "called before": _called_before,
     "never written": _never_written,
     "an unused input": _unused_input,
     "a further part": _of_numbers(lambda answer: further_part(answer.records)),
     "a broken invariant": _broken_invariant,
-    "a single aspect": _of_numbers(lambda answer: single_aspect(answer.findings)),
+    "a single aspect": _of_numbers(lambda answer: single_aspect(answer.cases, answer.findings)),
+    "inputs that are not contiguous": _of_numbers(
+        lambda answer: not_contiguous(answer.cases, answer.findings)
+    ),
     "a relation": _of_numbers(lambda answer: relation(answer.pairs, answer.trail)),
     "lists": _of_numbers(
         lambda answer: lists(answer.cases, answer.expected.right, answer.records, answer.wrong)

@@ -110,11 +110,12 @@ def _axes(exercise: Exercise, name: str) -> list[str]:
 
 def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> str:
     """Return a shape with the letters of its axes: "(N, M) = (3, 4)". If a size has no letter, or more than
-    one, return the shape without letters.
+    one, or is also that of an integer argument, return the shape without letters.
     """
+    integers = {name: value for name, value in arguments_of(exercise, case) if type(value) is int}
     by_size: dict[int, list[str]] = {}
-    for letter, size in sizes_of_axes(exercise, case).items():
-        by_size.setdefault(size, []).append(letter)
+    for name, size in (integers | sizes_of_axes(exercise, case)).items():
+        by_size.setdefault(size, []).append(name)
     if not shape or any(len(by_size.get(int(n), ())) != 1 for n in shape):
         return format_shape(shape)
     return f"({', '.join(by_size[int(n)][0] for n in shape)}) = {format_shape(shape)}"

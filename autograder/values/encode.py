@@ -8,12 +8,13 @@
     {"kind": "other", "class": its type, or why it cannot be encoded}
 
 No type that the answer defines survives: a subclass of Tensor becomes the name of its class and its raw
-numbers, and a subclass of list or dict becomes a plain list or dict. Values that are too large are not
+numbers, and a subclass of list, dict or float becomes a plain list, dict or float. Values that are too large are not
 truncated, because the part that is left might look right.
 """
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from autograder.faults import trust_boundary
@@ -48,11 +49,14 @@ def encode(value: Any, depth: int = 0) -> Encoded:
     if kind in PLAIN:
         why = _why_not(value)
         return _other(why) if why else {"kind": PLAIN[kind], "value": value}
+    if issubclass(kind, float):
+        # NumPy's float64 is a float. subtle: only the number itself is read, by no method of the subclass.
+        return {"kind": "float", "value": float.__float__(value)}
     if depth < DEEPEST and issubclass(kind, (tuple, list)):
         return _encode_items(value, depth)
     if depth < DEEPEST and issubclass(kind, dict):
         return _encode_dict(value, depth)
-    return _other(class_name(kind))
+    return _other(f"numpy.{class_name(kind)}" if issubclass(kind, np.generic) else class_name(kind))
 
 
 def _other(why: str) -> Encoded:

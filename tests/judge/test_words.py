@@ -378,9 +378,11 @@ def raises(error):
         ([], [(1, 2)], "has 1 item instead of 0. It should be empty."),
         ([(1, 2)], [], "has 0 items instead of 1. It should begin with (1, 2)."),
         ([1, 2, 3], [1], "has 1 item instead of 3. It ends too early: 2 should come next."),
-        ([1, 2], [1, 2, 3], "has 3 items instead of 2. It should end after 2."),
+        ([1, 2], [1, 2, 3], "has 3 items instead of 2. The first 2 are right; nothing should follow."),
         ([1, 2], [1, 4, 3], "has 3 items instead of 2. The first is right; it goes on with 4 instead of 2."),
         ([1, 2], [7, 4, 3], "has 3 items instead of 2. It begins with 7 instead of 1."),
+        ([[1]], [[2], [3]], "has 2 items instead of 1. Its first item is wrong."),
+        ([[1], [2]], [[1]], "has 1 item instead of 2. It ends too early: a list of 1 should come next."),
     ],
 )
 def test_a_list_of_the_wrong_length_is_told_by_its_first_wrong_item(right, given, told):

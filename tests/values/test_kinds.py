@@ -50,7 +50,8 @@ DIFFERENT = {
     "None": (None, 0),
     "a list for a tuple": ((1, 2), [1, 2]),
     "a tensor within": ([{"a": X}], [{"a": X + 1}]),
-    "a NumPy number": (0.5, np.float64(0.5)),
+    "a NumPy number that is no float": (0.5, np.float32(0.5)),
+    "a NumPy integer": (1, np.int64(1)),
     "a NumPy array": (X, X.numpy()),
     "a large int": (1 << 100, (1 << 100) + 1),
 }
@@ -61,6 +62,7 @@ SAME = {
     "order of keys": ({"a": 1, 2: X}, {2: X.clone(), "a": 1}),
     "a Counter": ({"a": 2}, Counter("aa")),
     "a float32 for a float64": (1 / 3, float(torch.tensor(1 / 3))),
+    "a NumPy number that is a float": (0.5, np.float64(0.5)),
     "infinity": (math.inf, math.inf),
     "an empty list": ([], []),
 }

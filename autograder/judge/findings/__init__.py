@@ -10,7 +10,8 @@ from autograder.judge.findings.record import faults
 from autograder.judge.findings.values import wrong_value
 from autograder.schema.case import Case
 from autograder.schema.exercise import Exercise
-from autograder.values import Record
+from autograder.values import Encoded, Record
+from autograder.values.encode import items_of
 
 __all__ = ["FINITE", "NUMBERS", "RUNS", "Finding", "findings", "output_is_right", "wrong_cases"]
 
@@ -20,11 +21,18 @@ def findings(
 ) -> list[Finding]:
     """Return every fault in `records`, in the order of the cases."""
     numbered = enumerate(zip(cases, expected, records, strict=True))
+    infinities = any(_holds_infinity(right.get("steps", {}).get("output", {})) for right in expected)
     return [
         finding
         for number, (case, right, record) in numbered
-        for finding in faults(CaseContext(exercise, case, number), right, record)
+        for finding in faults(CaseContext(exercise, case, number, infinities), right, record)
     ]
+
+
+def _holds_infinity(value: Encoded) -> bool:
+    if value.get("kind") == "tensor":
+        return value["data"].is_floating_point() and bool(value["data"].isinf().any())
+    return any(map(_holds_infinity, items_of(value)))
 
 
 def wrong_cases(

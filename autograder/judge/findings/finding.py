@@ -33,11 +33,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class CaseContext:
-    """The case that is being checked, with methods that make the findings about it."""
+    """The case that is being checked, with methods that make the findings about it. `infinities` says whether
+    the right result of some case of the exercise holds an infinity.
+    """
 
     exercise: Exercise
     case: Case
     number: int = 0
+    infinities: bool = False
 
     def finding(
         self,

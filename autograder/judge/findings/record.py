@@ -21,7 +21,7 @@ from autograder.judge.findings.finding import (
 from autograder.judge.findings.gradients import wrong_gradient
 from autograder.judge.findings.values import wrong_value
 from autograder.probe.build import RESEEDED, SETTINGS, states_as_given
-from autograder.schema.case import SIDE_EFFECTS
+from autograder.schema.case import SIDE_EFFECTS, tensors_in
 from autograder.schema.raising import is_raising
 from autograder.values import Encoded, Record
 from autograder.values.compare import EXACT, difference, same_value
@@ -55,15 +55,24 @@ def _faults_of_steps(
     yield first
     yield _changed(context, expected["after"], steps["after"])
     if first is not None and first.level == NUMBERS and "evaluated" in steps:
-        yield _right_in_evaluation(context, expected["output"], steps["evaluated"])
+        yield _right_in_evaluation(context, expected["output"], steps)
     if first is None or first.level >= FINITE:
         # If the output is wrong, do not also report that eval mode differs.
-        told = ("again",) if first is not None else OTHER
-        yield from (
-            _other_result(context, step, steps["output"], steps[step]) for step in told if step in steps
-        )
+        told = [step for step in (OTHER if first is None else ("again",)) if step in steps]
+        if first is not None and told and _reads_beside(context, expected["output"], steps["again"]):
+            told = []
+        yield from (_other_result(context, step, steps["output"], steps[step]) for step in told)
     if "gradients" in expected and "gradients" in steps and (first is None or first.level == DTYPE):
         yield wrong_gradient(context, expected["gradients"], steps["gradients"])
+
+
+def _reads_beside(context: CaseContext, expected: Encoded, again: Encoded) -> bool:
+    """Return whether the second result is wrong as well, on tensors that are not contiguous: an answer that
+    ignores strides reads memory that belongs to nobody, which differs from call to call.
+    """
+    given = tensors_in((context.case.args, context.case.kwargs))
+    is_wrong = wrong_value(context, "again", expected, again) is not None
+    return is_wrong and any(not tensor.is_contiguous() for tensor in given)
 
 
 REFUSED_OTHERWISE = (
@@ -127,19 +136,25 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
         before = right[key] if told else encode(given)
         if key not in found or difference(before, found[key], EXACT) is not None:
             name = context.name_of(owner if told else key)
-            observation, question = told or WRITTEN
+            is_trained = told is None and any(call.to == TRAIN for call in context.case.script)
+            observation, question = told or (WRITTEN_IN_TRAINING if is_trained else WRITTEN)
             return context.finding(
                 CHANGED,
                 observation.format(name),
                 question,
                 aspect=SIDE_EFFECTS,
                 step="after",
-                mistake="LOOP-19",
+                mistake="" if is_trained else "LOOP-19",
             )
     return None
 
 
 WRITTEN = ("After the call the caller's `{}` has changed.", "Which line changes an argument in place?")
+TRAIN = "train"  # the function of a case's script that trains the layer which the answer returned
+WRITTEN_IN_TRAINING = (
+    "After your new layer is trained, the caller's `{}` has changed.",
+    "Do the two share storage?",
+)
 TRACES = {
     "training": (
         "Your call leaves the caller's `{}` in a different mode.",
@@ -189,8 +204,14 @@ def _other_result(context: CaseContext, step: str, first: Encoded, second: Encod
     return context.finding(REPEATS, *OTHER[step], aspect=SIDE_EFFECTS, step=step)
 
 
-def _right_in_evaluation(context: CaseContext, expected: Encoded, actual: Encoded) -> Finding | None:
-    if wrong_value(context, "evaluated", expected, actual) is not None:
+def _right_in_evaluation(
+    context: CaseContext, expected: Encoded, steps: Mapping[str, Encoded]
+) -> Finding | None:
+    # If the second call in training mode is right as well, it is not the mode that made the first one wrong.
+    right = [
+        step for step in ("again", "evaluated") if wrong_value(context, step, expected, steps[step]) is None
+    ]
+    if right != ["evaluated"]:
         return None
     return context.finding(
         REPEATS,

@@ -18,7 +18,7 @@ from autograder.judge.findings.finding import (
     CaseContext,
     Finding,
 )
-from autograder.schema.case import CALLS_OF, DTYPES, float_type
+from autograder.schema.case import CALLS_OF, DTYPES, float_type, tensors_in
 from autograder.schema.twice import TWICE
 from autograder.values import Encoded
 from autograder.values.compare import EXACT, Difference, difference
@@ -28,6 +28,7 @@ OWN_TYPE = "Which line makes a tensor with a fixed dtype instead of the input's?
 ITS_TYPE = "Which line decides this dtype?"
 SEVERAL = "Which results does the docstring list, and in which order?"
 SIGNATURE = "What type of result does the docstring ask for?"
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PARTS_SHOWN = 4  # items of a tuple that are shown themselves
 
 
@@ -61,12 +62,19 @@ def _keys_alone(value: Encoded) -> Encoded:
     return value | {"items": [{"kind": "None"}] * len(value["keys"])}
 
 
-def _place(found: Difference) -> str:
-    """Return the position of the difference in words: "The result", "Item [2]", "`model.head.weight`",
-    "`first[1]`".
+def _place(context: CaseContext, found: Difference) -> str:
+    """Return the position of the difference in words: "The result", "Item [2]", "`model.head.weight`", "Item
+    [1] of the second call's result".
     """
     path = list(found.path)
     owner = str(path.pop(0)) if path and isinstance(path[0], str) else ""
+    results = [call.keep for call in context.case.script if call.to == "answer"]
+    if owner in results and len(results) <= len(ORDINALS):
+        item = "".join(f"[{key!r}]" for key in path)
+        if len(results) == 1:
+            return f"Item {item}" if item else "The result"
+        of_call = f"the {ORDINALS[results.index(owner)]} call's result"
+        return f"Item {item} of {of_call}" if item else of_call.capitalize()
     items = "".join(f".{key}" if isinstance(key, str) and owner else f"[{key!r}]" for key in path)
     if owner and owner != "return":
         return f"`{owner}{items}`"
@@ -77,8 +85,8 @@ def _is_whole_result(found: Difference) -> bool:
     return found.path in ((), ("return",))
 
 
-def _should_be(found: Difference, expected: str, actual: str) -> str:
-    return f"{_place(found)} should be {expected}; yours is {actual}."
+def _should_be(context: CaseContext, found: Difference, expected: str, actual: str) -> str:
+    return f"{_place(context, found)} should be {expected}; yours is {actual}."
 
 
 def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
@@ -89,7 +97,7 @@ def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
     if found.what == "length" and found.expected["kind"] == "list":
         return _wrong_length(context, step, found)
     if found.path:
-        return context.finding(TYPE, _should_be(found, expected, actual), question, step=step)
+        return context.finding(TYPE, _should_be(context, found, expected, actual), question, step=step)
     mistake = "HEAD-13" if found.actual["kind"] == "None" else ""
     return context.finding(
         TYPE, f"You return {actual} instead of {expected}.", question, step=step, mistake=mistake
@@ -103,7 +111,7 @@ def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding
     first = next(
         (i for i, (one, other) in enumerate(both) if difference(one, other)), min(len(expected), len(actual))
     )
-    owner = "Your list" if _is_whole_result(found) else _place(found)
+    owner = "Your list" if _is_whole_result(found) else _place(context, found)
     items = "1 item" if len(actual) == 1 else f"{len(actual)} items"
     observation = f"{owner} has {items} instead of {len(expected)}. {_where_it_ends(expected, actual, first)}"
     # A whole list of the wrong length is a fault of the numbers, not of the type.
@@ -120,10 +128,16 @@ def _where_it_ends(expected: list[Encoded], actual: list[Encoded], first: int) -
     if first == len(actual):
         return f"It ends too early: {_in_short(expected[first])} should come next."
     if first == len(expected):
-        return f"It should end after {_in_short(expected[-1])}."
-    right = "The first is right" if first == 1 else f"The first {first} are right"
-    where = "It begins" if first == 0 else f"{right}; it goes on"
-    return f"{where} with {_in_short(actual[first])} instead of {_in_short(expected[first])}."
+        return f"{_right_items(first)}; nothing should follow."
+    should, is_now = _in_short(expected[first]), _in_short(actual[first])
+    if should == is_now:
+        return f"{_right_items(first)}; the next is wrong." if first else "Its first item is wrong."
+    where = f"{_right_items(first)}; it goes on" if first else "It begins"
+    return f"{where} with {is_now} instead of {should}."
+
+
+def _right_items(count: int) -> str:
+    return "The first is right" if count == 1 else f"The first {count} are right"
 
 
 def _in_short(item: Encoded) -> str:
@@ -155,7 +169,7 @@ def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
         fault = f"lacks the key {formatting.shorten(missing[0])}"
     elif further:
         fault = f"has the key {formatting.shorten(further[0])}, which should not be there"
-    owner = _place(found) if found.path else "Your dict"
+    owner = _place(context, found) if found.path else "Your dict"
     return context.finding(TYPE, f"{owner} {fault}.", "Which keys should the dict have?", step=step)
 
 
@@ -164,7 +178,7 @@ def _wrong_shape(context: CaseContext, step: str, found: Difference) -> Finding:
         return _wrong_shape_in_call(context, step, found)
     expected = formatting.format_expected_shape(context.exercise, found.expected["data"].shape)
     actual = formatting.format_named_shape(context.exercise, context.case, found.actual["data"].shape)
-    start = "Expected" if _is_whole_result(found) else f"{_place(found)}: expected"
+    start = "Expected" if _is_whole_result(found) else f"{_place(context, found)}: expected"
     observation = f"{start} shape {expected}, got {actual}."
     return context.finding(SHAPE, observation, "What should each axis of the result stand for?", step=step)
 
@@ -178,8 +192,18 @@ def _wrong_shape_in_call(context: CaseContext, step: str, found: Difference) -> 
     return context.finding(SHAPE, observation, "Which tensor should be passed in this call?", step=step)
 
 
+def _about_floats(context: CaseContext, found: Difference) -> str:
+    """Return the question about a dtype where floats are expected. If no input is a float, there is no dtype of
+    the input's to keep.
+    """
+    case = context.case
+    if any(tensor.is_floating_point() for tensor in tensors_in((case.args, case.kwargs, case.weights))):
+        return OWN_TYPE
+    return f"Which step converts to {str(found.actual['data'].dtype).removeprefix('torch.')}?"
+
+
 def _wrong_kind_of_number(context: CaseContext, step: str, found: Difference) -> Finding:
-    question = OWN_TYPE if found.expected["data"].is_floating_point() else ITS_TYPE
+    question = _about_floats(context, found) if found.expected["data"].is_floating_point() else ITS_TYPE
     if found.actual["data"].is_complex():
         question = "Which step makes complex numbers?"
     elif found.expected["data"].dtype is torch.bool:
@@ -191,7 +215,7 @@ def _wrong_dtype(context: CaseContext, step: str, found: Difference) -> Finding:
     if not found.expected["data"].is_floating_point():
         return _of_type(context, None, step, found, ITS_TYPE)
     aspect = DTYPES if DTYPES in context.exercise.aspects else None
-    return _of_type(context, aspect, step, found, OWN_TYPE)
+    return _of_type(context, aspect, step, found, _about_floats(context, found))
 
 
 def _of_type(
@@ -201,7 +225,7 @@ def _of_type(
         str(t).removeprefix("torch.") for t in (found.expected_type, found.actual["data"].dtype)
     )
     mistake = "SDPA-49" if (expected, actual) == ("float64", "float32") and not found.path else ""
-    observation = _should_be(found, expected, actual)
+    observation = _should_be(context, found, expected, actual)
     return context.finding(DTYPE, observation, question, aspect, step=step, mistake=mistake)
 
 
@@ -209,7 +233,9 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     if found.expected["kind"] != "tensor":
         expected, actual = formatting.format_difference(found.expected["value"], found.actual["value"])
         question = "Work this one out by hand. At which step does your value differ?"
-        return context.finding(NUMBERS, _should_be(found, expected, actual), question, step=step)
+        if found.expected["kind"] == "bool":
+            question = "Which line decides this?"
+        return context.finding(NUMBERS, _should_be(context, found, expected, actual), question, step=step)
     expected, actual = formatting.format_numbers(
         *(one["data"][found.index] for one in (found.expected, found.actual))
     )
@@ -217,9 +243,9 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     if _is_whole_result(found):
         place = entry.capitalize() or "The result"
     else:
-        place = f"{_place(found)}: {entry}" if entry else _place(found)
+        place = f"{_place(context, found)}: {entry}" if entry else _place(context, found)
     level, question = NUMBERS, "Work this one entry out by hand. At which step does your number differ?"
-    if found.what == "not finite" and found.actual["data"][found.index].isinf() and _holds_infinities(found):
+    if found.what == "not finite" and found.actual["data"][found.index].isinf() and context.infinities:
         question = "Which entries should be infinite?"
     elif found.what == "not finite" and _is_as_found(found.actual["data"][found.index]):
         level, question = FINITE, NEVER_WRITTEN[1]
@@ -251,12 +277,8 @@ def _is_as_found(entry: torch.Tensor) -> bool:
     return COMPUTED_WITH_SIGN and bool(entry.isnan()) and not bool(torch.signbit(entry))
 
 
-def _holds_infinities(found: Difference) -> bool:
-    return bool(found.expected["data"].isinf().any())
-
-
 def _wrong_items(context: CaseContext, step: str, found: Difference) -> Finding:
-    observation = f"{_place(found)} contains something extra, or lacks something."
+    observation = f"{_place(context, found)} contains something extra, or lacks something."
     question = "What should be in it?"
     return context.finding(NUMBERS, observation, question, step=step)
 

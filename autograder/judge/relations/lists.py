@@ -17,7 +17,7 @@ Both = tuple[Case, Sequence, Sequence]  # expected and actual
 
 def lists(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Words | None:
     """Return the message of the first relation that holds in all wrong cases, if their results are lists,
-    texts or dicts; else None.
+    texts or dicts; else None. "Unchanged" must hold in the right cases, too.
     """
     both = list(_both(cases, expected, records, wrong))
     if len(both) < len(wrong) or not both:
@@ -31,9 +31,16 @@ def lists(cases: list[Case], expected: list[Record], records: list[Record], wron
     some_actual = any(actual for _, actual in differing)
     if not some_expected or not some_actual:
         return None
+    others = _both(cases, expected, records, set(range(len(cases))) - wrong)
+    if all(_unchanged(*one) for one in (*both, *others)):
+        return UNCHANGED
     return next((words for holds, words in RELATIONS if all(holds(*one) for one in both)), None)
 
 
+UNCHANGED = (
+    "You return the input unchanged.",
+    "Is the line that should change it ever reached?",
+)
 OTHER_NUMBERS = (
     "Your dict has the right keys, but the wrong numbers.",
     "Which step sets the number stored under each key?",
@@ -135,13 +142,6 @@ def _too_many(case: Case, expected: Sequence, actual: Sequence) -> bool:
 
 
 RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] = (
-    (
-        _unchanged,
-        (
-            "You return the input unchanged.",
-            "Is the line that should change it ever reached?",
-        ),
-    ),
     (
         _in_another_order,
         (

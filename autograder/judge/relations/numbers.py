@@ -1,21 +1,23 @@
 """Relations for numbers that are wrong in the same way everywhere: by a factor, a sum, a sign, a limit."""
 
+from collections.abc import Mapping
+
 import torch
 
 from autograder.judge.relations.pair import SAME, Pair, Pairs, Words, nearly_equal
 from autograder.judge.relations.places import common_place
+from autograder.schema.case import tensors_in
 
 # As a share of the largest expected number: a few roundings to bfloat16 (0.4 % of a number) lose less.
 NEARLY = 0.02
+# The largest share of the sizes in which a factor that depends on the size may be one.
+FEW_SIZES = 0.4
 
 
 def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Match the expected numbers times a factor, which may differ from case to case."""
     tables = [p for p in wrong if p.expected.numel() > 1]
-    factors = [
-        float((p.expected * p.actual).sum() / (p.expected * p.expected).sum().clamp(min=1e-12))
-        for p in tables
-    ]
+    factors = [_factor(p) for p in tables]
     fits = (nearly_equal(p.actual, c * p.expected) for p, c in zip(tables, factors, strict=True))
     if not factors or not all(fits) or min(abs(c) for c in factors) < SAME:
         return None
@@ -28,14 +30,51 @@ def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
         return f"Your entries are all too {how} by the same factor, for every input.", (
             "Which factor is in your code but not in the formula, or in the formula but not in your code?"
         )
+    if not _depends_on_size(pairs):
+        return None
     which = f"too {how}" if how else "too small for some inputs and too large for others,"
     return f"Your entries are {which} by a factor that changes with the size of the input.", (
         "Which size does your factor depend on, and which should it depend on?"
     )
 
 
+def _depends_on_size(pairs: Pairs) -> bool:
+    """Return whether every result is the expected one times a factor that is the same for inputs of the same
+    size, and that is one for few sizes. Results that are right in all cases do not count.
+    """
+    wrong = {p.number for p in pairs if p.wrong}
+    tables = [p for p in pairs if p.number in wrong and p.expected.numel() > 1 and p.expected.norm() > SAME]
+    by_size: dict[str, list[float]] = {}
+    for p in tables:
+        by_size.setdefault(_size_of(p), []).append(_factor(p))
+    if any(max(factors) - min(factors) > 0.01 * abs(max(factors)) for factors in by_size.values()):
+        return False
+    ones = sum(abs(factors[0] - 1) < SAME for factors in by_size.values())
+    return ones <= FEW_SIZES * len(by_size)
+
+
+def _factor(pair: Pair) -> float:
+    return float((pair.expected * pair.actual).sum() / (pair.expected * pair.expected).sum().clamp(min=1e-12))
+
+
+def _size_of(pair: Pair) -> str:
+    """Return what a step can know of a case's sizes: the shapes of its tensors, and its integers."""
+    case = pair.case
+    values = (
+        *case.args,
+        *case.kwargs.values(),
+        *(case.init.values() if isinstance(case.init, Mapping) else case.init),
+    )
+    shapes = [tuple(tensor.shape) for tensor in tensors_in((case.args, case.kwargs, case.weights))]
+    return str((shapes, [value for value in values if isinstance(value, int)]))
+
+
 def added(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Match the expected result plus one of the inputs."""
+    """Match the expected result plus one of the inputs. Where zeros are expected, the input itself was
+    returned, and nothing was added.
+    """
+    if any(bool((p.expected.abs() <= SAME).all()) for p in wrong):
+        return None
     for n in range(max(len(p.case.args) for p in wrong)):
         if all(_is_argument(p, n, p.actual - p.expected) for p in wrong):
             return (
@@ -58,7 +97,9 @@ def shifted(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Match the expected numbers plus a constant, which may differ from case to case."""
     tables = [p for p in wrong if p.expected.numel() > 1]
     apart = [p.actual - p.expected for p in tables]
-    if tables and all(nearly_equal(d.mean().expand(d.shape), d) for d in apart):
+    # Where the expected numbers are all alike, constant results only show that the answer gives other ones.
+    varied = any(bool(p.expected.max() - p.expected.min() > SAME) for p in tables)
+    if varied and all(nearly_equal(d.mean().expand(d.shape), d) for d in apart):
         return "Your entries are all off by the same amount.", (
             "What does your sum start from, or what is added at the end?"
         )

@@ -21,6 +21,9 @@ SAME = 1e-3
 class Pair:
     """The expected and the actual result of a case, either numbers in float64 or masks, and where they
     differ.
+
+    number   the position of the result among those that the call returns
+    attends  whether the exercise has queries and keys, so that a message can mention them
     """
 
     case: Case
@@ -28,6 +31,8 @@ class Pair:
     expected: torch.Tensor
     actual: torch.Tensor
     differs: torch.Tensor
+    number: int = 0
+    attends: bool = False
 
     @property
     def wrong(self) -> bool:
@@ -62,14 +67,23 @@ def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], reco
             # If an integer returned with them differs, such as the count of accepted tokens, comparing
             # tensors is meaningless.
             continue
-        for a, b in zip(*map(_tensors, outputs), strict=False):
+        attends = _attends(exercise, case)
+        for number, (a, b) in enumerate(zip(*map(_tensors, outputs), strict=False)):
             if a.shape != b.shape or a.dim() == 0:
                 continue
             if a.is_floating_point() and b.is_floating_point():
-                numbers.append(Pair(case, sizes, a.double(), b.double(), excess(a, b, case.scale) > 0))
+                differs = excess(a, b, case.scale) > 0
+                numbers.append(Pair(case, sizes, a.double(), b.double(), differs, number, attends))
             elif a.dtype == b.dtype == torch.bool:
                 masks.append(Pair(case, sizes, a, b, a ^ b))
     return numbers or masks
+
+
+def _attends(exercise: Exercise, case: Case) -> bool:
+    """Return whether the exercise has queries and keys, as arguments or as projections."""
+    return bool({"q", "keys", "scores"} & {*exercise.parameters}) or any(
+        "q_proj" in name for name in case.weights
+    )
 
 
 def _tensors(value: Encoded) -> list[torch.Tensor]:

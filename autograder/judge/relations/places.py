@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 import torch
 
-from autograder.judge.relations.pair import Pairs, Words, nearly_equal
+from autograder.judge.relations.pair import Pair, Pairs, Words, nearly_equal
 from autograder.values.compare import is_close
 
 # A single case may match by chance.
@@ -122,19 +122,27 @@ def order(wrong: Pairs, pairs: Pairs) -> Words | None:
     several = [group for group in groups.values() if len(group) > 1 and any(p.wrong for p in group)]
     if not several:
         return None
-    if all(_matches(group) == set(range(len(group))) for group in several):
+    if all(_are_exchanged(group) for group in several):
         return (
             "Your results are right, but in the wrong order.",
             "In which order does the docstring list them?",
         )
-    if all(any(_equal(a.actual, b.actual) for a, b in combinations(group, 2)) for group in several):
+    if all(any(_are_confused(a, b) for a, b in combinations(group, 2)) for group in several):
         return "Two of your results are the same.", "Which inputs should each of them be computed from?"
     return None
 
 
-def _matches(group: Pairs) -> set[int]:
-    """Return the indices of the expected results that are among the actual ones."""
-    return {n for n, p in enumerate(group) if any(_equal(p.expected, other.actual) for other in group)}
+def _are_exchanged(group: Pairs) -> bool:
+    """Return whether every expected result is among the actual ones, and some of them not in its own position,
+    even if rounding is allowed for.
+    """
+    found = all(any(_equal(p.expected, other.actual) for other in group) for p in group)
+    return found and not all(_equal(p.expected, p.actual) for p in group)
+
+
+def _are_confused(first: Pair, second: Pair) -> bool:
+    """Return whether two results are the same although two different ones are expected."""
+    return _equal(first.actual, second.actual) and not _equal(first.expected, second.expected)
 
 
 def _equal(first: torch.Tensor, second: torch.Tensor) -> bool:

@@ -21,11 +21,18 @@ def _shares(wrong: Pairs) -> Pairs:
     return [p for p in tables if not _all_or_nothing(p.expected)]
 
 
-def _of_shares(holds: Callable[[Pairs], bool], words: Words) -> Relation:
-    """Return a relation that returns `words` if `holds` is true of the wrong pairs in which attention weights
-    are expected, else None.
+def _of_shares(holds: Callable[[Pairs], bool], words: Words, plain: Words = NOTHING) -> Relation:
+    """Return a relation that returns a message if `holds` is true of the wrong pairs in which attention weights
+    are expected, else None. The message is `words` in an exercise with queries and keys, and `plain` in any
+    other.
     """
-    return lambda wrong, pairs: words if holds(_shares(wrong)) else None
+
+    def relation(wrong: Pairs, pairs: Pairs) -> Words | None:
+        if not holds(_shares(wrong)):
+            return None
+        return words if wrong[0].attends else plain
+
+    return relation
 
 
 def _sum_over_columns(shares: Pairs) -> bool:
@@ -117,6 +124,10 @@ WEIGHTS: dict[str, Relation] = {
             "The columns of your weights sum to one; the rows do not.",
             "What should the weights of one query sum to, and over which axis?",
         ),
+        (
+            "The columns of your result sum to one; the rows do not.",
+            "Over which axis should the numbers sum to one?",
+        ),
     ),
     "values of one come out right": _values_of_one,
     # Numbers of both signs are no weights: something else was added or read.
@@ -130,6 +141,10 @@ WEIGHTS: dict[str, Relation] = {
             "Your rows of weights do not sum to one.",
             "Which step makes positive numbers sum to one?",
         ),
+        (
+            "The numbers in your rows do not sum to one.",
+            "Which step makes positive numbers sum to one?",
+        ),
     ),
     "some negative": _of_shares(
         _some_negative,
@@ -137,12 +152,20 @@ WEIGHTS: dict[str, Relation] = {
             "Some of your weights are negative.",
             "Which step makes every score positive?",
         ),
+        (
+            "Some of your numbers are negative, and none should be.",
+            "Which step can give a negative number?",
+        ),
     ),
     "some left out": _of_shares(
         _some_left_out,
         (
             "Some of your weights are 0 but should not be.",
             "Which keys get no weight in your result?",
+        ),
+        (
+            "Some of your numbers are 0 but should not be.",
+            "Which step makes them 0?",
         ),
     ),
     # This may be the effect of a small constant in the denominator, which says nothing about the scores.
@@ -153,12 +176,20 @@ WEIGHTS: dict[str, Relation] = {
             "Your weights are flatter than they should be.",
             "What are the scores divided by before the softmax?",
         ),
+        (
+            "The numbers in your rows are closer together than they should be.",
+            "Which step makes them more alike?",
+        ),
     ),
     "sharper": _of_shares(
         _sharper,
         (
             "Your weights are sharper than they should be.",
             "What are the scores divided or multiplied by before the softmax?",
+        ),
+        (
+            "The numbers in your rows are further apart than they should be.",
+            "Which step makes them differ more?",
         ),
     ),
     "flatter and sharper": _of_shares(
@@ -174,6 +205,10 @@ WEIGHTS: dict[str, Relation] = {
             "In every row your weights are in the right order, but their ratios are wrong.",
             "Which function turns a score into a weight?",
         ),
+        (
+            "In every row your numbers are in the right order, but their ratios are wrong.",
+            "Which step decides these ratios?",
+        ),
     ),
     "same largest": _of_shares(
         _same_largest,
@@ -182,6 +217,11 @@ WEIGHTS: dict[str, Relation] = {
             "wrong order.",
             "What happens to low scores that does not happen to high ones?",
         ),
+        (
+            "In every row your largest number is in the right position; the smaller ones are in the "
+            "wrong order.",
+            "What does your code do differently with the smaller ones?",
+        ),
     ),
     "another largest": _of_shares(
         bool,
@@ -189,18 +229,24 @@ WEIGHTS: dict[str, Relation] = {
             "Your rows are weights that sum to one, but in some rows the largest is in the wrong position.",
             "Which two vectors should be compared for each weight?",
         ),
+        (
+            "Your rows sum to one, but in some rows the largest number is in the wrong position.",
+            "Which entry of such a row should be the largest?",
+        ),
     ),
 }
 
 
 def already_shares(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Match attention weights (rows that sum to one) in place of scores of any size."""
-    if all(_is_share(p.actual) for p in wrong):
+    if not all(_is_share(p.actual) for p in wrong):
+        return None
+    if wrong[0].attends:
         return (
             "Your rows are weights already: none is negative, and they sum to one.",
             "Does this exercise ask for a softmax?",
         )
-    return None
+    return "No number of your result is negative, and its rows sum to one.", "What should a row sum to?"
 
 
 def normalized(wrong: Pairs, pairs: Pairs) -> Words | None:

@@ -48,11 +48,14 @@ RIGHT = {
     "float32": float32,
     "halves": halves,
     "NumPy": by_numpy,
+    "NumPy's number, which is a float": {
+        "return peak * (1 +": "import numpy as np\n    return np.float64(1.0) * peak * (1 +",
+    },
     "one expression": {"if step >= total:": "if not step < total:"},
 }
 WRONG = {
     "a tensor": {"return peak * (1 +": "import torch\n    return torch.tensor(1.0) * peak * (1 +"},
-    "NumPy's number": {"return peak * (1 +": "import numpy as np\n    return np.float64(1.0) * peak * (1 +"},
+    "NumPy's float32": {"return peak * (1 +": "import numpy as np\n    return np.float32(1.0) * peak * (1 +"},
     "rounded": {"return peak * (1 +": "return round(peak, 3) * (1 +"},
     "percent": {"return 0.0": "return 0.0", "peak * (1 +": "100 * peak * (1 +"},
     "no division by nought": {"if step < warmup:": "rate = peak / warmup\n    if step < warmup:"},
