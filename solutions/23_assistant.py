@@ -1158,7 +1158,7 @@ $$\frac{\hat p + \frac{z^2}{2n} \pm z \sqrt{\frac{\hat p (1 - \hat p)}{n} + \fra
 def wilson_interval(right, n, z=1.96):
     """Return the interval in which the true share probably lies if `right` of n are right.
 
-    With p = right / n:  (p + z^2/2n -+ z sqrt(p (1 - p) / n + z^2/4n^2)) / (1 + z^2/n)
+    With p = right / n:  (p + z^2/(2n) -+ z sqrt(p (1 - p) / n + z^2/(4n^2))) / (1 + z^2/n)
 
     Shapes:
         right, n: int
