@@ -6,7 +6,7 @@ instance of a subclass is not accepted in place of its base class.
 
     flag, number, whole, text, matching        plain values
     list_of, tuple_of, row, or_none, fields    values that consist of others
-    checked, typed                             records, checked by the annotations of a dataclass
+    checked, typed                             records, checked against the annotations of a dataclass
 
 This is our own code because libraries such as cattrs convert values that must be refused here (3 to "3"), and
 do not limit sizes.

@@ -321,8 +321,8 @@ def test_students_get_what_nbgrader_makes_of_the_teachers_notebook(lesson):
 
 
 def test_students_get_no_mistakes(lesson):
-    """Search the notebook for words of known mistakes, and for the name of the package that holds their code,
-    because a mistake is nearly an answer.
+    """Search the notebook for the ids and messages of known mistakes, and for the name of the package that
+    holds their code, because a mistake is nearly an answer.
     """
     received = as_text(student_notebook(lesson))
     assert "autograder.exercises" not in received

@@ -117,7 +117,7 @@ def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **
 
 
 def by_cell(name: str, tries: str, code: str, **more) -> Attack:
-    """Return an attack with wrong answers and this code in a cell that runs before them."""
+    """Return an attack with wrong or missing answers and this code in a cell that runs before them."""
     return by_code(name, tries, {}, code, **more)
 
 

@@ -1,4 +1,4 @@
-"""Turns texts of the exercises into markdown: plain text looks unchanged, and letters in shapes link to the
+"""Turns the exercises' texts into Markdown: plain text looks unchanged, and letters in shapes link to the
 glossary.
 """
 

@@ -237,7 +237,7 @@ EXERCISE = Exercise(
              ROWS: "before.nonzero().flatten().tolist()"},
              "Your texts contain the stop.", "Should `stop` be part of the result?"),
         edit("the stop is not heard", {RUNNING: ""},
-             "Your texts go on after the stop.", "What should happen to a row for which `stop` is chosen?"),
+             "Your texts go on after `stop`.", "What should happen to a row once `stop` has been chosen for it?"),
         edit("a stop ends all rows", {"if not running.any():": "if not running.all():"},
              "All your rows end as soon as one of them is finished.",
              "Which rows should go on when one is finished?"),

@@ -209,7 +209,7 @@ EXERCISE = Exercise(
                       "How do you know where a document ends?"),
         "large": ("Your answer is wrong only for large ids.", "How many bits do your ids have?"),
         "empty": ("Your answer is wrong only when a document is empty.",
-                  "Which token does an empty document still add, and which number does that token have?"),
+                  "Which token does an empty document still add, and which document number does it get?"),
         "no rows": ("Your answer is wrong only when the tokens fill no row.",
                     "What shape should a result without rows have?"),
         "long": ("Your answer is wrong only when there are very many tokens.",

@@ -279,7 +279,7 @@ EXERCISE = Exercise(
         edit("ED-23 a last norm", {"(reader, n_layers)": "(reader, n_layers, nn.LayerNorm(d_model))",
              "(writer, n_layers)": "(writer, n_layers, nn.LayerNorm(d_model))"},
              "Your encoder or decoder has a norm after its last layer.",
-             "What does the docstring say about a last norm?"),
+             "What does the docstring say about a final norm?"),
         edit("ED-23", {"(writer, n_layers)": "(writer, n_layers, nn.LayerNorm(d_model))"}),
         edit("ED-25 dropout", _layers("0.0", "0.1"),
              "Two calls in training mode give different results: your layers have dropout.",

@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         "full": ("Your answer is wrong only when an expert gets more tokens than its capacity.",
                  "How many earlier tokens went to the same expert?"),
         "": ("Your result is wrong even where every token fits.",
-             "Which tokens should be False when every expert has room for all of its tokens?"),
+             "Which entries should be False when every expert has room for all of its tokens?"),
     },
     hints=(
         "For each token, count how many tokens up to and including it go to the same expert. The token stays "

@@ -223,7 +223,7 @@ EXERCISE = Exercise(
         "returns a last axis of size 1. Add the same time embedding to all three tokens of a step, then "
         "interleave them.",
         "In outline: embed the three with their times, interleave them to (B, 3T, d_model), build a "
-        "causal mask of 3T x 3T, go through the layers, take every third token, starting with the first "
+        "causal mask of 3T x 3T, apply the layers, take every third token, starting with the first "
         "state, and apply the norm and the head.",
     ),
 )

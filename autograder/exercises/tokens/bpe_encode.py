@@ -168,7 +168,7 @@ EXERCISE = Exercise(
               "Of the merges that fit, you apply the one whose pair is most frequent in this text.",
               "What sets the order of the merges: this text, or the text they were learned from?"),
         wrong("BPE-143 word by word", word_by_word,
-              "None of your pieces reaches from one word to the next.",
+              "None of your tokens spans two words.",
               "Does this exercise split the text into words?"),
         edit("BPE-99 the merges backwards", {EACH: "for new_id, pair in reversed(list(enumerate(merges, 256))):"},
              "You apply later merges before earlier ones.",

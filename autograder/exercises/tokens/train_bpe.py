@@ -165,7 +165,7 @@ EXERCISE = Exercise(
              "You learn one merge too few.", "How many rounds does your loop run at most when n_merges is 3?"),
         edit("BPE-89 only within words",
              {COUNTS: "Counter(p for p in pairwise(ids) if 32 not in p)"},
-             "None of your pieces reaches from one word to the next.", "Does this exercise split the text into words?"),
+             "None of your tokens spans two words.", "Does this exercise split the text into words?"),
         edit("BPE-89", {COUNTS: "Counter(p for p in pairwise(ids) if p[1] != 32)"}),
         edit("BPE-89", {"    for new_id": "    blank = {32}\n    for new_id",
              COUNTS: "Counter(p for p in pairwise(ids) if p[1] not in blank)",

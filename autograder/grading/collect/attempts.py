@@ -47,8 +47,8 @@ class Memory:
             pass
         except (OSError, ValueError, RecursionError):
             raise UserError(
-                f"{self._path} cannot be read. Restore it, or remove it; attempts that were collected before"
-                " then count as new ones."
+                f"{self._path} cannot be read. Restore it, or remove it: without it, attempts that were"
+                " collected earlier count as new ones."
             ) from None
 
     def of(self, lesson: str) -> list[Seen]:

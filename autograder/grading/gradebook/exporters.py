@@ -93,7 +93,7 @@ class TableExporter(ExportPlugin):
             self.log.warning(note, lesson.name, again)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
-        """Warn if submissions have not been graded in their latest version, and say how many there are in
+        """Warn if the latest version of any submission is ungraded, and say how many there are in
         each lesson.
         """
         course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()

@@ -49,7 +49,7 @@ def load_settings(folder: Path) -> Config:
     try:
         return PyFileConfigLoader(SETTINGS, path=str(folder)).load_config()
     except SystemExit:
-        raise UserError(f"{folder / SETTINGS} cannot be loaded, because it ends the program.") from None
+        raise UserError(f"{folder / SETTINGS} cannot be loaded, because its code ends Python.") from None
     except Exception as error:  # the file is a program, which may raise anything
         raise UserError(f"{folder / SETTINGS} cannot be loaded: {error}.") from None
 

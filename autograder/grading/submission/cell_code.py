@@ -87,7 +87,7 @@ def bound(node: ast.AST) -> list[str]:
 
 
 def values_in(cells: Iterable[str]) -> frozenset[str]:
-    """Return the names that the cells bind, somewhere, other than by an import or a class statement."""
+    """Return the names that the cells bind in at least one place other than an import or a class statement."""
     return frozenset[str]().union(*map(_values_in, cells))
 
 

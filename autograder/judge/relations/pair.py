@@ -80,7 +80,7 @@ def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], reco
 
 
 def _attends(exercise: Exercise, case: Case) -> bool:
-    """Return whether the exercise has queries and keys, as arguments or as projections."""
+    """Return whether the exercise takes `q`, `keys` or `scores`, or has a query projection."""
     return bool({"q", "keys", "scores"} & {*exercise.parameters}) or any(
         "q_proj" in name for name in case.weights
     )

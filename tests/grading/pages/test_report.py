@@ -281,7 +281,7 @@ def test_a_gradebook_that_lost_grades_is_told_in_one_line(course):
 def test_bad_input_is_told_in_one_line(course, tmp_path_factory):
     with pytest.raises(UserError, match="is not a course"):
         report(tmp_path_factory.mktemp("empty"))
-    with pytest.raises(UserError, match="nothing is graded yet"):
+    with pytest.raises(UserError, match="nothing has been graded yet"):
         report(course)
     with pytest.raises(UserError, match="is not a lesson of this course"):
         report(course, "../x")

@@ -94,9 +94,10 @@ def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Les
     outcomes = {submission: outcome for submission, outcome in found.items() if outcome is not None}
     graded = list(outcomes)
     if not graded:
-        what = "of this lesson " if lesson else ""
+        what = "in this lesson " if lesson else ""
         raise UserError(
-            f"nothing {what}is graded yet; `python -m autograder grade {folder}` grades what is handed in."
+            f"nothing {what}has been graded yet; `python -m autograder grade {folder}` grades what has been handed "
+            "in."
         )
     try:
         rows = read_rows(api, graded)
