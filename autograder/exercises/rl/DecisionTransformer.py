@@ -222,7 +222,8 @@ EXERCISE = Exercise(
         "Three of the parts turn returns, states and actions into vectors of width d_model. Before that, give the "
         "returns a last axis of size 1. Add the same time embedding to all three tokens of a step, then "
         "interleave them.",
-        "In outline: embed the three with their times, interleave them to (B, 3T, d_model), build a "
+        "In outline: embed returns, states and actions, and add the time embedding to each; interleave them to (B, "
+        "3T, d_model), build a "
         "causal mask of 3T x 3T, apply the layers, take every third token, starting with the first "
         "state, and apply the norm and the head.",
     ),

@@ -151,7 +151,7 @@ def _one_clear_line(folder: Path) -> Iterator[None]:
 
 
 def _open(path: Path, ids: set[str]) -> _Archive:
-    """Return an archive, with the object that finds students in its file names.
+    """Return the archive at `path` as an `_Archive`, which knows how to find students in its file names.
 
     A Gradescope export contains, next to its folders, a metadata file that says whose work each folder
     contains. A file of that name is ignored if a student may have handed it in: if its path identifies a

@@ -1,4 +1,4 @@
-"""Parses students' cells, and finds the dotted paths of the names that they import."""
+"""Parses students' cells, and finds the names that they bind and the dotted paths of those that they import."""
 
 import ast
 import warnings

@@ -51,7 +51,7 @@ class Picture:
         return self._written("png", dpi=dpi, metadata=metadata, pil_kwargs={"optimize": True})
 
     def svg(self) -> str:
-        """Return the picture as SVG, with the same text on every run."""
+        """Return the picture as SVG, as source that is identical on every run."""
         text = self._written("svg", metadata={"Date": None, "Creator": None}).decode()
         return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
