@@ -169,7 +169,7 @@ class _Probe:
             self.instances[key] = module
             self._look_at_settings(MADE_FROM)
         self.taken = taken_name(self.instances[key])
-        instance = nn.Module.train(self.instances[key])
+        instance = self.instances[key].train()
         try:
             load_weights(instance, self.case.weights, dtype, self.case.exact_state_dict)
         except WrongParts as wrong:

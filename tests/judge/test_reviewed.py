@@ -3,11 +3,12 @@ points, and wrong ones whose messages were untrue.
 """
 
 import pytest
-import torch
+from answers import IMPORTS
 from judged import verdict
 from worked import answer_in, worked_file
 
 from autograder.exercises import find
+from autograder.schema.mistake import edited_source
 
 ONE_PRODUCT = """
 import torch
@@ -147,10 +148,8 @@ def test_wider_heads_are_not_called_wrong_where_most_of_them_are_right():
 
 
 def test_of_two_known_mistakes_at_once_one_is_named():
-    def sample(logits, u, temperature=1.0):
-        if temperature == 0:
-            return logits.argmax(dim=-1)
-        ends = torch.softmax(logits * temperature, dim=-1).cumsum(dim=-1)
-        return (ends / ends[:, -1:] < u[:, None]).sum(dim=-1)
-
-    assert verdict("generation.sample", sample).mistake in ("SAM-01", "SAM-99")
+    exercise = find("generation.sample")
+    two = ("SAM-03", "SAM-99")
+    first, second = (next(one for one in exercise.mistakes if one.id == name) for name in two)
+    source = edited_source(exercise.worked, {**first.edits, **second.edits})
+    assert verdict(exercise.id, answer_in(IMPORTS + source, exercise.name)).mistake in two

@@ -49,7 +49,7 @@ WRONG = {
     "ratios": {CLOSE: "((chosen - rejected).exp() > 1)"},
     "the loss below log 2": {CLOSE: "(-torch.nn.functional.logsigmoid(chosen - rejected) < 0.6931471805599453)"},
     "an int": {".mean().item()": ".mean().round().int().item()"},
-    "a NumPy number": {".mean().item()": ".mean().numpy()[()]"},
+    "a NumPy number": {".mean().item()": ".float().mean().numpy()[()]"},
     "rounded": {".mean().item()": ".mean().round().item()"},
     "in place": {"policy_chosen - reference_chosen": "policy_chosen.sub_(reference_chosen)"},
     "a pair": {".mean().item()": ".mean().item(), chosen"},
