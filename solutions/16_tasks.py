@@ -531,8 +531,8 @@ def make_windows(series, length, horizon):
 
     Shapes:
         series: (T,)
-        returns: (inputs, targets), (n, length) and (n, horizon), n = T - length - horizon + 1, of the
-            dtype of the series
+        returns: (inputs, targets), (n, length) and (n, horizon), n = T - length - horizon + 1, of
+            the dtype of the series
     Raises ValueError if n < 1.
 
     >>> inputs, targets = make_windows(torch.arange(1.0, 5.0), 2, 1)
