@@ -150,6 +150,6 @@ def test_wider_heads_are_not_called_wrong_where_most_of_them_are_right():
 def test_of_two_known_mistakes_at_once_one_is_named():
     exercise = find("generation.sample")
     two = ("SAM-03", "SAM-99")
-    first, second = (next(one for one in exercise.mistakes if one.id == name) for name in two)
-    source = edited_source(exercise.worked, {**first.edits, **second.edits})
+    edits = {one.id: one.edits for one in reversed(exercise.mistakes)}  # of several forms, the first
+    source = edited_source(exercise.worked, {**edits[two[0]], **edits[two[1]]})
     assert verdict(exercise.id, answer_in(IMPORTS + source, exercise.name)).mistake in two
