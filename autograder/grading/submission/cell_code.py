@@ -2,9 +2,10 @@
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from threading import Lock
+from typing import NamedTuple
 
 LONGEST_READ = 100_000  # characters of a cell
 SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -86,9 +87,18 @@ def bound(node: ast.AST) -> list[str]:
     return [name] if name else []
 
 
-def values_in(cells: Iterable[str]) -> frozenset[str]:
-    """Return the names that the cells bind in at least one place other than an import or a class statement."""
-    return frozenset[str]().union(*map(_values_in, cells))
+class Bindings(NamedTuple):
+    """What cells bind: `paths` is what `paths_in` returns, and `values` are the names that the cells bind in
+    at least one place other than an import or a class statement.
+    """
+
+    paths: dict[str, str]
+    values: frozenset[str]
+
+
+def bindings_in(cells: Sequence[str]) -> Bindings:
+    """Return what the cells bind."""
+    return Bindings(paths_in(cells), frozenset[str]().union(*map(_values_in, cells)))
 
 
 @cache

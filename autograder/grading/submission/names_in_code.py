@@ -10,7 +10,7 @@ like any other name.
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from autograder.grading.submission import allowed_names as allowed
 from autograder.grading.submission import cell_code as cell
@@ -25,20 +25,20 @@ OF_CLASSES = ("__call__", "__class__", "__init__")
 DISPLAYS = (ast.Tuple, ast.List, ast.BinOp)  # code can take a class out of one of these again
 
 
-def names_in(text: str, cells: Sequence[str], lists: str) -> set[str]:
+def names_in(text: str, bindings: cell.Bindings, lists: str) -> set[str]:
     """Return the set of names in a cell that `lists` does not allow. If the cell cannot be read, the set
-    holds only a phrase that says so. `cells` are all cells that share names with it.
+    holds only a phrase that says so. `bindings` are those of all cells that share names with it.
     """
     try:
         tree = cell.parsed(text)[1]
-        return set(_Reader(cells, lists).read(tree)) if tree else set()  # a cell without a tree cannot run
+        return set(_Reader(bindings, lists).read(tree)) if tree else set()  # a cell without a tree cannot run
     except cell.UNREADABLE:
         return {"a cell that cannot be read"}
 
 
 class _Reader:
-    def __init__(self, cells: Sequence[str], lists: str):
-        self.paths, self.values, self.lists = cell.paths_in(cells), cell.values_in(cells), lists
+    def __init__(self, bindings: cell.Bindings, lists: str):
+        self.paths, self.values, self.lists = *bindings, lists
 
     def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
         """Yield the names that are not allowed."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import autograder
 from autograder.grading.submission.allowed_names import IN_ANSWERS, IN_CELLS
-from autograder.grading.submission.cell_code import paths_in
+from autograder.grading.submission.cell_code import bindings_in
 from autograder.grading.submission.names_in_code import GRADER, names_in
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ def suspicious_names(
     exercises that are answered in it.
     """
     lesson, lists = _of_lesson(tuple(given))
-    everything = [*given, *cells, *(text for texts in answers.values() for text in texts)]
+    bindings = bindings_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
 
     def names(texts: list[str], lists: str) -> set[str]:
         found: set[str] = set()
         for text in texts:
             needed = (_needed(one.worked, lists is IN_ANSWERS) for one in asked.get(text, ()))
-            found |= names_in(text, everything, lists).difference(*needed)
+            found |= names_in(text, bindings, lists).difference(*needed)
         return found
 
     found = names(cells, lists) - lesson
@@ -95,10 +95,11 @@ def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
     return IN_CELLS, extended by the names that these cells import from this package. If the cells import a
     whole module, only the names that they use from it are allowed.
     """
-    paths = paths_in(given)
+    bindings = bindings_in(given)
+    paths = bindings.paths
     ours = {path for path in paths.values() if path.startswith(f"{GRADER}.") and not _is_module(path)}
     lists = IN_CELLS + "".join("{0}: {2}\n".format(*path.rpartition(".")) for path in sorted(ours))
-    found: set[str] = set().union(*(names_in(text, given, lists) for text in given))
+    found: set[str] = set().union(*(names_in(text, bindings, lists) for text in given))
     imported = {name for name in found if "." in name.rpartition(" ")[2][1:] or name in paths.values()}
     return imported, lists
 
@@ -116,4 +117,4 @@ def _needed(worked: Callable | None, strict: bool) -> frozenset[str]:
     if worked is None:
         return frozenset()
     text = dedent(inspect.getsource(worked))
-    return frozenset(names_in(text, [text], IN_ANSWERS if strict else IN_CELLS))
+    return frozenset(names_in(text, bindings_in([text]), IN_ANSWERS if strict else IN_CELLS))
