@@ -2,11 +2,9 @@
 cases that use a module of an earlier one.
 """
 
-from collections.abc import Mapping
-
 from autograder.judge.findings import Finding
 from autograder.judge.findings.finding import named_items
-from autograder.schema.case import VALUES, Case, float_type
+from autograder.schema.case import VALUES, Case, float_type, is_called_on_new_module, module_key
 from autograder.schema.twice import FIRST, LATER, SECOND, TWICE
 from autograder.values import Encoded, Record
 from autograder.values.compare import difference, same_value
@@ -62,18 +60,21 @@ def _is_the_others(key: str, results: dict[str, Encoded]) -> bool:
 def called_before(
     cases: list[Case], expected: list[Record], records: list[Record], findings: list[Finding]
 ) -> tuple[str, str] | None:
-    """Return an observation and a question if the results of new modules are right, and results of modules that
-    an earlier case has called are wrong: those of almost all such cases, or the second one of the case with two calls.
-    Return None for any other answer.
+    """Return an observation and a question if the results of new modules are right, and results of modules
+    that an earlier case has called are wrong: those of almost all such cases, or the second one of the case
+    with two calls. Return None for any other answer.
     """
-    modules: set[tuple | None] = set()
+    modules: set[tuple] = set()
     firsts: set[int] = set()
     later: set[int] = set()
     for number, case in enumerate(cases):
-        if not case.new:
-            module = _module_of(case)
-            (later if module in modules else firsts).add(number)
-            modules |= {module} - {None}
+        if case.new:
+            continue
+        key = module_key(case, float_type(case))
+        is_new = is_called_on_new_module(case)
+        (firsts if is_new or key not in modules else later).add(number)
+        if not is_new:
+            modules.add(key)
     wrong = {finding.case for finding in findings if finding.step == "output"}
     if not wrong or not wrong <= later or min(len(firsts), len(later)) < FEWEST:
         return None
@@ -98,12 +99,3 @@ def _wrong_keys(case: Case, right: dict[str, Encoded], actual: dict[str, Encoded
     return [
         key for key in right if difference(right[key], actual[key], case.match_of(key), dtype) is not None
     ]
-
-
-def _module_of(case: Case) -> tuple | None:
-    """Return a key of the module that a case uses; the probe calls the same module in all cases with the same
-    key. Return None if the case has a module of its own.
-    """
-    values = case.init.values() if isinstance(case.init, Mapping) else case.init
-    plain = all(type(value) in (bool, int, float, str, type(None)) for value in values)
-    return (repr(case.init), float_type(case)) if plain and not case.fresh else None

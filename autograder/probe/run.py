@@ -53,7 +53,7 @@ from autograder.probe.observe import Usage, observed
 from autograder.probe.program import Recorder
 from autograder.probe.run_case import run_case
 from autograder.probe.traced import LOOP, PRODUCTS
-from autograder.schema.case import Question, float_type
+from autograder.schema.case import Question, float_type, is_called_on_new_module, module_key
 from autograder.schema.exercise import PROCEDURES
 from autograder.values import Encoded, Record
 from autograder.values.compare import EXACT, difference
@@ -153,15 +153,10 @@ class _Probe:
 
     @trust_boundary
     def _instance(self) -> object:
-        init, dtype = self.case.init, self.dtype or float_type(self.case)
-        # subtle: two different tensors can print alike.
-        values = init.values() if isinstance(init, Mapping) else init
-        plain = all(type(value) in (bool, int, float, str, type(None)) for value in values)
-        # subtle: changing the type may give shared parameters separate storage, so an instance keeps its
-        # type.
-        key = repr(init), dtype
-        if self.case.fresh or not plain or key not in self.instances:
-            given = live_init(init, self.dtype)
+        dtype = self.dtype or float_type(self.case)
+        key = module_key(self.case, dtype)
+        if is_called_on_new_module(self.case) or key not in self.instances:
+            given = live_init(self.case.init, self.dtype)
             module = built_of(self.answer, given)
             if not isinstance(module, nn.Module):
                 return module

@@ -272,6 +272,21 @@ def float_type(case: Question) -> torch.dtype:
     return torch.float32 if found is None else found.dtype
 
 
+def module_key(case: Question, dtype: torch.dtype) -> tuple:
+    """Return the key of the module that a case calls: cases with the same key call the same module, unless it
+    `is_called_on_new_module`.
+    """
+    # subtle: changing the type may give shared parameters separate storage, so a module keeps its type.
+    return repr(case.init), dtype
+
+
+def is_called_on_new_module(case: Question) -> bool:
+    """Return whether a new module is made for a case."""
+    values = case.init.values() if isinstance(case.init, Mapping) else case.init
+    # subtle: two different tensors can print alike.
+    return case.fresh or not all(type(value) in (bool, int, float, str, type(None)) for value in values)
+
+
 def _floats(value: object) -> Iterator[torch.Tensor]:
     return (tensor for tensor in tensors_in(value) if tensor.is_floating_point())
 

@@ -8,8 +8,8 @@
     {"kind": "other", "class": its type, or why it cannot be encoded}
 
 No type that the answer defines survives: a subclass of Tensor becomes the name of its class and its raw
-numbers, and a subclass of list, dict or float becomes a plain list, dict or float. Values that are too large are not
-truncated, because the part that is left might look right.
+numbers, and a subclass of list, dict or float becomes a plain list, dict or float. Values that are too large
+are not truncated, because the part that is left might look right.
 """
 
 from typing import Any

@@ -93,8 +93,8 @@ class TableExporter(ExportPlugin):
             self.log.warning(note, lesson.name, again)
 
     def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
-        """Warn if the latest version of any submission is ungraded, and say how many there are in
-        each lesson.
+        """Warn if the latest version of any submission is ungraded, and say how many such submissions each
+        lesson has.
         """
         course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
         handed_in = find_submissions(course, None, lessons)

@@ -88,8 +88,8 @@ def bound(node: ast.AST) -> list[str]:
 
 
 class Bindings(NamedTuple):
-    """What cells bind: `paths` is what `paths_in` returns, and `values` are the names that the cells bind in
-    at least one place other than an import or a class statement.
+    """The names that cells bind: `paths` is the dict that `paths_in` returns, and `values` are the names that
+    are bound in at least one place other than an import or a class statement.
     """
 
     paths: dict[str, str]
