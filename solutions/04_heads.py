@@ -997,8 +997,6 @@ class MultiheadCrossAttention(nn.Module):
         context: (B, M, d_model)
         mask: Boolean, broadcasts to (B, H, N, M), True = may attend; None hides nothing
         returns: (B, N, d_model)
-    Raises:
-        ValueError: n_heads does not divide d_model
 
     >>> tuple(MultiheadCrossAttention(6, 3)(torch.zeros(2, 5, 6), torch.zeros(2, 7, 6)).shape)
     (2, 5, 6)

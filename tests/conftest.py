@@ -19,12 +19,12 @@ import torch._dynamo  # noqa: F401
 EXERCISE = re.compile(r"\[([a-z]\w*\.[A-Za-z]\w*)")
 # The trial of an exercise: these files share the records of its answers and mistakes; other files share
 # nothing.
-TRIAL = re.compile(r"test_(bundle|judge|mutants)\.py::")
+TRIAL = re.compile(r"test_(alone|judge|mutants)\.py::")
 # The lesson that a test runs or reads.
 LESSON = re.compile(r"test_(?:lessons|lessons_run|bundle_runs)\.py::.*\[(\d\d_\w+)")
 
-# Setting these up takes minutes, in which this process mostly waits; so they begin at once, in parallel.
-FIRST = ("test_bundle_file.py", "test_red_team.py")
+# Setting this up takes minutes, in which its process mostly waits; so it begins at once, beside others.
+FIRST = ("test_red_team.py",)
 BEGAN = pytest.StashKey[float]()
 
 
@@ -57,38 +57,28 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Sort tests so that the longest come first and the rest fill the gaps. In a run with --minutes,
-    `_turn_in_limited_time` takes precedence over this order. Mark as trial the tests in a browser, and also
-    those of the student bundle, because making the bundle runs every mistake.
+    """Sort tests so that the longest come first and the rest fill the gaps. Mark as trial the tests in a
+    browser, and also those of the student bundle, because making the bundle runs every mistake that no test
+    has run yet.
     """
     for item in items:
         if "bundle_folder" in getattr(item, "fixturenames", ()) or "tests/browser/" in item.nodeid:
             item.add_marker("trial")
+    # A sample comes after the whole proof, and is left out if that has run.
+    items.sort(key=lambda item: bool(item.get_closest_marker("sample")))
     items.sort(key=_turn)
-    if config.getoption("minutes") is not None:
-        items.sort(key=_turn_in_limited_time)
 
 
 def _turn(item) -> tuple:
-    group, needs = _group(item.nodeid), getattr(item, "fixturenames", ())
+    group = _group(item.nodeid)
     if group in FIRST:
         return 0, FIRST.index(group)
     if LESSON.search(item.nodeid):
         return 2, False, group
     if not group.endswith(".py"):
-        # An exercise with more mistakes takes longer, so it comes earlier. Its tests that need the bundle come
-        # last, because the bundle is still being made.
-        return 1, -_mistakes(group), group, "bundle_folder" in needs
+        # An exercise with more mistakes takes longer, so it comes earlier.
+        return 1, -_mistakes(group), group
     return 2, "tests/browser/" not in item.nodeid
-
-
-def _turn_in_limited_time(item) -> tuple:
-    """Return the sort key of a test in a run of limited time. Tests of TRIAL come after all others. Within
-    each of the two groups, samples come last; among the samples, and among the rest, long tests come last.
-    """
-    is_sample = bool(item.get_closest_marker("sample"))
-    is_long = bool(item.get_closest_marker("trial")) and _group(item.nodeid) not in FIRST
-    return bool(TRIAL.search(item.nodeid)), is_sample, is_long
 
 
 @functools.cache
@@ -147,9 +137,15 @@ def built_book(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def bundle_folder(tmp_path_factory):
+def recordings(tmp_path_factory):
+    """The folder, shared by all test processes, of the recordings that the student bundle takes."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "recordings"
+
+
+@pytest.fixture(scope="session")
+def bundle_folder(recordings):
     """The folder of the unpacked student bundle, which all test processes share."""
     from unpacked import unpacked
 
-    base = tmp_path_factory.getbasetemp()
-    return unpacked(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    return unpacked(recordings)

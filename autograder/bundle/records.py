@@ -41,18 +41,19 @@ def _further(exercise: Exercise) -> dict[str, Any]:
 
 
 def write_exercise(folder: Path, exercise_id: str) -> None:
+    """Run the visible check of an exercise, and write its file into the folder."""
+    exercise = find(exercise_id)
+    write_expected(folder / f"{exercise_id}.safetensors", Expected(exercise, cases_of(exercise)))
+
+
+def write_expected(file: Path, expected: Expected) -> None:
     """Write a file with the visible cases, the expected records, and the records of each known mistake."""
-    expected, writer = _expected(exercise_id), Writer(SPECS)
+    writer = Writer(SPECS)
     mistakes = [_run(writer, *expected.run(number)) for number in range(len(expected.exercise.mistakes))]
     right = [_record(writer, record) for record in expected.right]
     cases = [dict(vars(case)) for case in expected.cases]
     value = {"cases": cases, "right": right, "mistakes": mistakes}
-    writer.write(folder / f"{exercise_id}.safetensors", value)
-
-
-def _expected(exercise_id: str) -> Expected:
-    exercise = find(exercise_id)
-    return Expected(exercise, cases_of(exercise))
+    writer.write(file, value)
 
 
 def _run(writer: Writer, records: list[Record], wrong: set[int]) -> dict[str, list[int]]:

@@ -16,13 +16,13 @@ FEWEST = 2
 
 
 def agreement(
-    cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
+    expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
     """Return the share of the cases in `either` in which two answers do the same, and the numbers of the
     cases in which they do. `either` holds the numbers of the cases in which at least one of the two answers
     is wrong. Return (0.0, []) if the cases prove too little.
     """
-    same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
+    same = [i for i in sorted(either) if same_record(expected, i, records[i], others[i])]
     # subtle: the tolerance of same_record follows the largest number of a tensor, so of two results within it
     # one may be right and the other wrong.
     same = [i for i in same if expected.is_right(i, records[i]) == expected.is_right(i, others[i])]
@@ -45,16 +45,17 @@ def _text_without_numbers(error: Encoded) -> str:
     return re.sub(r"\d+", "", error.get("text", "")).partition("\n")[0]
 
 
-def same_everywhere(
-    cases: list[Case], expected: Expected, records: list[Record], others: list[Record]
-) -> bool:
-    return all(same_record(*four) for four in zip(cases, expected.right, records, others, strict=True))
+def same_everywhere(expected: Expected, records: list[Record], others: list[Record]) -> bool:
+    pairs = zip(records, others, strict=True)
+    return all(same_record(expected, number, *pair) for number, pair in enumerate(pairs))
 
 
-def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
-    """Return whether two answers did the same in a case. Numbers are compared within the tolerance, gradients
-    by their sketches (see sketch.py).
+def same_record(expected: Expected, number: int, a: Record, b: Record) -> bool:
+    """Return whether two answers did the same in the case of this number. Numbers are compared within the
+    tolerance, gradients by their sketches (see sketch.py). Gradients of a wrong result are not compared: the
+    result alone shows the mistake, and the rest of the answer may be written in another way.
     """
+    case, right = expected.cases[number], expected.right[number]
     if not same_output(case, a, b):
         return False
     if a["status"] != "answered":
@@ -68,7 +69,8 @@ def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
     for step in ("again", "evaluated"):
         if not same_value(steps.get(step), others.get(step), case.scale):
             return False
-    return same_value(_gradients(right["steps"], steps), _gradients(right["steps"], others), case.scale)
+    mine, theirs = (_gradients(right["steps"], one) for one in (steps, others))
+    return same_value(mine, theirs, case.scale) or not expected.is_right(number, a)
 
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:

@@ -111,7 +111,10 @@ def unused_input(
     unused = [key for key, used in needed.items() if not used]
     if not unused or len(unused) == len(needed):
         return None
-    return f"Your result never depends on `{_part(exercise, unused)}`.", "Which line should use it?"
+    return (
+        f"A change of `{_part(exercise, unused)}` does not change your result.",
+        "Which line of the call should use it?",
+    )
 
 
 def _is_neutral(case: Case, key: str) -> bool:

@@ -101,9 +101,9 @@ def _possible_mistakes(answer: Unnamed) -> Iterator[int]:
 
 def _agreement_with(answer: Unnamed, number: int) -> Agreement:
     others, wrong_others = answer.expected.run(number)
-    four = answer.cases, answer.expected, answer.records, others
-    share, same = agreement(*four, answer.wrong | wrong_others)
-    everywhere = share == 1.0 and same_everywhere(*four)
+    three = answer.expected, answer.records, others
+    share, same = agreement(*three, answer.wrong | wrong_others)
+    everywhere = share == 1.0 and same_everywhere(*three)
     return Agreement(
         answer.expected.exercise.mistakes[number], share, frozenset(same), frozenset(wrong_others), everywhere
     )
@@ -171,7 +171,7 @@ def _is_possible(case: Case, expected: Expected, record: Record, number: int, i:
     # The outputs of a few cases rule out most mistakes, and the other steps of these cases rule out more.
     # Only the remaining mistakes are run in all cases.
     return same_output(case, record, expected.output(i, number)) and same_record(
-        case, expected.right[i], record, expected.record(i, number)
+        expected, i, record, expected.record(i, number)
     )
 
 

@@ -79,13 +79,13 @@ def top_k_gate(logits, k):
             "heads.MultiheadCrossAttention",
             KEPT_CONTEXT,
             "modules that had been called before",
-            "never depends on",
+            "does not change your result",
         ),
         ("lm.split_into_windows", AS_STRIDED, "only those that are not contiguous go wrong", "A second call"),
         ("rl.group_advantages", ONE_ANSWER, "", "one of the inputs added"),
         ("lm.adamw_step", NO_DECAY_OF_VECTORS, "", "changes with the size"),
         ("rl.returns_to_go", FEW_STEPS, "", "very large or very negative"),
-        ("moe.top_k_gate", BY_SIZE, "", "Which two vectors"),
+        ("moe.top_k_gate", BY_SIZE, "", "weights of such a row"),
     ],
 )
 def test_a_general_sentence_is_said_only_where_it_is_true(exercise_id, code, told, untrue):

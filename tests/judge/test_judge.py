@@ -104,9 +104,9 @@ def test_right_answers_pass_however_written(exercise_id, which):
 
 @long_checks
 @every_exercise
-def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exercise_id, which):
+def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exercise_id, which, recordings):
     exercise = find(exercise_id)
-    for mistake, judged in verdicts_on_mistakes(exercise_id, which):
+    for mistake, judged in verdicts_on_mistakes(exercise_id, which, recordings):
         assert not judged.passed and judged.mistake == mistake.id, (mistake.id, judged)
         assert mistake.observation in judged.message and mistake.question in judged.message
         assert judged.points < exercise.points
@@ -115,13 +115,13 @@ def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exerc
         assert all(expected.run(number)[1] for number in range(len(exercise.mistakes)))
 
 
-def verdicts_on_mistakes(exercise_id, which):
+def verdicts_on_mistakes(exercise_id, which, recordings):
     """Return the verdicts on known mistakes. Depending on `which`, a sample of the mistakes or all of them
     are judged on the visible cases, or every fourth one is judged on the hidden cases.
     """
     if which == SAMPLED:
         return sampled_verdicts(exercise_id)
-    return mistake_verdicts(exercise_id) if which == PUBLIC else hidden_verdicts(exercise_id)
+    return mistake_verdicts(exercise_id, recordings) if which == PUBLIC else hidden_verdicts(exercise_id)
 
 
 @pytest.mark.trial
@@ -159,12 +159,14 @@ def test_other_wrong_answers_do_not_pass_hidden(exercise_id):
 # Messages
 
 
-ZERO_BY_ZERO = "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
+ZERO_BY_ZERO = (
+    "Where can a NaN or an infinity come from: 0/0, inf - inf, the logarithm of 0, exp of a large number?"
+)
 ROUNDED = "Does a step round, use half precision, or add a small number?"
 ZERO_WEIGHTS = "Some of your weights are 0 but should not be."
 
 
-def all_messages(exercise_id, which):
+def all_messages(exercise_id, which, recordings):
     """Return the messages about known mistakes and, depending on `which`, about all, every eighth or none of
     the other wrong answers.
     """
@@ -174,14 +176,13 @@ def all_messages(exercise_id, which):
     elif which == HIDDEN:
         some = list(answers(find(exercise_id))[1].values())[::8]
         wrong = [verdict(exercise_id, answer, HIDDEN) for answer in some]
-    return [
-        one.message for one in [*wrong, *(judged for _, judged in verdicts_on_mistakes(exercise_id, which))]
-    ]
+    mistakes = [judged for _, judged in verdicts_on_mistakes(exercise_id, which, recordings)]
+    return [one.message for one in [*wrong, *mistakes]]
 
 
 @long_checks
 @every_exercise
-def test_messages_are_short_and_hidden_ones_give_no_number_of_a_case(exercise_id, which):
+def test_messages_are_short_and_hidden_ones_give_no_number_of_a_case(exercise_id, which, recordings):
     exercise = find(exercise_id)
     told = (*exercise.mistakes, *exercise.invariants, *GENERAL)
     texts = {text for one in told for text in (one.observation, one.question)} | {
@@ -193,7 +194,7 @@ def test_messages_are_short_and_hidden_ones_give_no_number_of_a_case(exercise_id
     texts |= {case.family for case in expected_of(exercise_id, *HIDDEN).cases}
     parts = {name for case in expected_of(exercise_id, *HIDDEN).cases for name in case.weights}
     texts |= {".".join(name.split(".")[:depth]) for name in parts for depth in range(1, 4)}
-    for message in all_messages(exercise_id, which):
+    for message in all_messages(exercise_id, which, recordings):
         lines = message.splitlines()
         assert 1 <= len(lines) <= 3 and all(len(line) < 320 for line in lines), message
         assert "Traceback" not in message and "autograder" not in message

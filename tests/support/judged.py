@@ -6,6 +6,9 @@ test` tries a few answers of each kind to an exercise, `make trial` all of them.
 """
 
 import functools
+import os
+from pathlib import Path
+from unittest.mock import patch
 
 import torch
 
@@ -15,13 +18,17 @@ import torch.fx.experimental.symbolic_shapes
 from answers import answers
 from worked import answer_in, worked_file, worked_sources
 
+from autograder.bundle import kept
+from autograder.bundle.records import write_exercises, write_expected
 from autograder.exercises import all_exercises, find
-from autograder.judge import Expected, Verdict, judge
+from autograder.judge import Expected, Verdict, cases_of, judge
+from autograder.judge.expected import RecordedExpected
 from autograder.judge.findings import findings
 from autograder.judge.judging import with_suspects
 from autograder.judge.rules import broken_rule
 from autograder.probe import probe
 from autograder.schema.draw import Draw
+from autograder.schema.recorded import read
 
 SAMPLE = 3  # how many mistakes, right answers and other wrong answers of an exercise are tried
 IDS = [exercise.id for exercise in all_exercises()]
@@ -79,9 +86,37 @@ def mistake_records(exercise_id: str) -> list[tuple]:
 
 
 @functools.cache
-def mistake_verdicts(exercise_id: str) -> list[tuple]:
-    """Return (mistake, the verdict on it) for every known mistake, on the visible cases."""
-    return [(mistake, verdict_on(exercise_id, records)) for mistake, records in mistake_records(exercise_id)]
+def recorded(exercise_id: str, folder: Path) -> RecordedExpected:
+    """Return what the student bundle compares an answer with. It is recorded here and lies in `folder`, which
+    all test processes share, and from where the bundle of the tests takes it: the mistakes, which have been
+    run for the tests, are not run a second time.
+    """
+    here = folder / exercise_id
+    here.mkdir(parents=True)
+    file = here / f"{exercise_id}.safetensors"
+    write_exercises(here, [find(exercise_id)])
+    write_expected(file, expected_of(exercise_id, *PUBLIC))
+    with patch.dict(os.environ, XDG_CACHE_HOME=str(folder)):
+        kept.keep(_names().of(exercise_id), file)
+    [exercise] = read(here)
+    return RecordedExpected(exercise, cases_of(exercise))
+
+
+@functools.cache
+def _names() -> kept.Names:
+    return kept.Names()
+
+
+@functools.cache
+def mistake_verdicts(exercise_id: str, folder: Path) -> list[tuple]:
+    """Return (mistake, the verdict on it) for every known mistake, on the visible cases, as the student
+    bundle judges it.
+    """
+    expected = recorded(exercise_id, folder)
+    return [
+        (mistake, judge(expected.exercise, expected.cases, records, expected=expected))
+        for mistake, records in mistake_records(exercise_id)
+    ]
 
 
 @functools.cache

@@ -16,10 +16,12 @@ PACKAGES = sysconfig.get_path("purelib")
 ALONE = [sys.executable, "-S", "-P"]
 
 
-def unpacked(shared: Path) -> Path:
-    """Return the folder of the unpacked bundle, which lies in `shared`, a folder that all test processes
-    share. The first caller makes and unpacks the bundle.
+def unpacked(recordings: Path) -> Path:
+    """Return the folder of the unpacked bundle, which lies beside `recordings`; all test processes share both.
+    The first caller makes and unpacks the bundle. It takes what has been recorded already, and nothing of the
+    user's is read or written.
     """
+    shared = recordings.parent
     with open(shared / "bundle.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         file = shared / "bundle.zip"
@@ -29,8 +31,7 @@ def unpacked(shared: Path) -> Path:
                 capture_output=True,
                 text=True,
                 cwd=shared,
-                env=os.environ
-                | {"XDG_CACHE_HOME": str(shared / "cache")},  # nothing of the user's is read or written
+                env=os.environ | {"XDG_CACHE_HOME": str(recordings)},
             )
             assert done.returncode == 0, done.stderr
             with zipfile.ZipFile(file) as archive:

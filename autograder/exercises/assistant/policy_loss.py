@@ -229,7 +229,7 @@ EXERCISE = Exercise(
         edit("one ratio for an answer",
              {RATIO: "change.sum(dim=1).clamp(max=80.0).exp()[:, None].expand(change.shape)"}),
         edit("a mask that multiplies", {CHANGE: "log_probs - old_log_probs.detach()", TOTAL: "(gains * mask).sum()"},
-             "Your loss is NaN if there is a NaN or an infinity where the mask is False.",
+             "A NaN where the mask is False makes your loss NaN.",
              "What is 0 times NaN, and which function picks numbers without multiplying them?"),
         edit("a mask that multiplies", {CHANGE: "(log_probs - old_log_probs.detach()) * mask",
              TOTAL: "(gains * mask).sum()"}),

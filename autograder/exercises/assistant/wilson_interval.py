@@ -95,7 +95,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("the interval of the normal distribution", {LOW: f"max(0.0, share - {WALD})",
              HIGH: f"min(1.0, share + {WALD})"},
-             "Your interval is symmetric around right / n, and has no width if all answers are right.",
+             "Your interval has no width if all answers are right.",
              "Ten of ten answers are right. Must the true share then be exactly 1?"),
         edit("the interval of the normal distribution", {LOW: f"share - {WALD}", HIGH: f"share + {WALD}"}),
         edit("two answers of each kind more",

@@ -134,7 +134,7 @@ EXERCISE = Exercise(
     shapes={"q": "... N D", "k": "... M D", "v": "... M E", "return": "... N E"},
     rules=Rules(None, ("fused attention",), large=(
         "a matrix that spans many blocks of keys",
-        "Which results of a block of keys do you still need when you go on to the next?"),
+        "Which of your tensors, scores and masks included, has an entry for every query and every key?"),
         work=(
             "products over many blocks of keys at a time",
             "Which argument says how many keys one product may see?")),

@@ -192,7 +192,7 @@ EXERCISE = Exercise(
             "grad_out": "... N E"},
     rules=Rules(None, ("autograd", "fused attention"), large=(
         "a matrix of all queries and all keys",
-        "Which results of a block of keys do you still need when you go on to the next?"),
+        "Which of your tensors, scores and masks included, has an entry for every query and every key?"),
         work=(
             "products over many blocks of keys at a time",
             "Which argument says how many keys one product may see?")),

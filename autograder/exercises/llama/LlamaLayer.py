@@ -237,6 +237,8 @@ EXERCISE = Exercise(
              {CALL: "self.attention(self.norm1(x), cache or None)"},
              "You treat a cache that is 0 or empty as no cache.",
              "How do you test for None and nothing else?"),
+        edit("LLY-43", {CALL: "self.attention(self.norm1(x), cache if isinstance(cache, torch.Tensor) or cache "
+                               "else None)"}),
         edit("LLY-45 the cache is not passed on", {CALL: "self.attention(self.norm1(x), None)"},
              "You never pass the cache to the attention.",
              "How does the attention know about the earlier tokens?"),

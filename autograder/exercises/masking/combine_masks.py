@@ -54,7 +54,7 @@ EXERCISE = Exercise(
         edit("MSK-01", {"return mask": "return ~mask"}),
         edit("MSK-01", {BOTH: "~causal & keys"}),
         edit("MSK-23 the wrong connective", {"&": "|"},
-             "Your mask allows pairs that at least one of the two masks blocks.",
+             "Your mask allows pairs that only one of the two masks allows.",
              "Must a pair be allowed by one of the masks, or by both?"),
         edit("MSK-23", {"&": "=="}),
         edit("MSK-23", {"&": "^"}),

@@ -49,7 +49,7 @@ EXERCISE = Exercise(
              "Your mask is True for padding and False for real tokens.",
              "What does True mean in this course's masks?"),
         edit("MSK-51 one padding token counts as real", {"<": "<="},
-             "Each of your rows has one True too many at the end.",
+             "Rows with padding have one True too many in your mask.",
              "A sentence of 3 tokens has the positions 0, 1 and 2. Is position 3 real?"),
         edit("MSK-53 a real token counts as padding", {PAIR: "position + 1 < lengths[:, None]"},
              "Each of your rows lacks one real token.",

@@ -86,12 +86,13 @@ EXERCISE = Exercise(
     shapes={"x": "B N d_model", "latents": "B M d_latent", "keys": "H d_model d_latent",
             "values": "H d_latent d_model", "return": "B N d_model"},
     rules=Rules(large=(
-        "a tensor as large as a key of full width for every latent",
-        "Which two of the three factors x, keys[h] and c can you multiply without making a tensor that "
-        "grows with M * d_model?"),
+        "a tensor as large as a key or value of full width for every latent",
+        "For the scores, which two of x, keys[h] and c do you multiply first? For the output, which two of "
+        "weights, c and values[h]?"),
         work=(
-            "the work of a key of full width for every latent",
-            "Which two of the three factors x, keys[h] and c can you multiply before you use any latent?")),
+            "the work of a key or value of full width for every latent",
+            "For the scores, which two of x, keys[h] and c do you multiply first? For the output, which two of "
+            "weights, c and values[h]?")),
     invariants=(samples_apart("two samples", "another second sample"),),
     mistakes=(
         edit("MLA-101 no scale", {f"scores / {ROOT}": "scores"},

@@ -55,7 +55,7 @@ EXERCISE = Exercise(
              "You call copies of the modules, not the modules that are passed in.",
              "Which parameters should receive the gradients?"),
         edit("PON-19 added into the sublayer's result", {TOTAL: "branch += x\n    total = branch"},
-             "You write the sum into a tensor that the sublayer still holds.",
+             "You write the sum into the sublayer's output, which may be x itself or a tensor that the sublayer keeps.",
              "Does your addition make a new tensor, or write into the sublayer's output?"),
         edit("PON-21 added into the stream", {TOTAL: "x += branch\n    total = x"},
              "After the call the caller's x holds different numbers.",

@@ -54,7 +54,7 @@ EXERCISE = Exercise(
              "You call copies of the modules, not the modules that are passed in.",
              "Which parameters should receive the gradients?"),
         edit("PRN-33 added into the sublayer's result", {LAST: "branch += x\n    return branch"},
-             "You write the sum into a tensor that the sublayer still holds.",
+             "You write the sum into the sublayer's output, which may be x itself or a tensor that the sublayer keeps.",
              "Does your addition make a new tensor, or write into the sublayer's output?"),
         edit("PRN-35 added into the stream", {LAST: "x += branch\n    return x"},
              "After the call the caller's x holds different numbers.",

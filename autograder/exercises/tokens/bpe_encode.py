@@ -224,7 +224,7 @@ EXERCISE = Exercise(
         "What are the ids of a text before any merge?"),
         "long": ("Your result is right for short texts, and wrong for a long one.",
                  "How many times does your code go through the text for one merge?"),
-        "same": ("Your result is right unless a character follows itself.",
+        "same": ("Your result is right unless a token follows itself.",
         "What should aaa become with the merge (a, a)?"),
         "bytes": ("Your result is right for ASCII characters, and wrong for others.",
         "Which bytes does a character like ä have?"),

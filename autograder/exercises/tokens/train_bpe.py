@@ -199,7 +199,7 @@ EXERCISE = Exercise(
                         "Which byte ends a line, and may it be part of a pair?"),
         "bytes": ("Your result is right for ASCII characters, and wrong for others.",
         "Which bytes does a character like ä have?"),
-        "same": ("Your result is right unless a character follows itself.",
+        "same": ("Your result is right unless a token follows itself.",
         "How many times does \"a\" follow \"a\" in \"aaa\"?"),
         "ties": ("Your result is right unless several pairs are equally frequent.",
                  "Which of two equally frequent pairs does the docstring choose?"),

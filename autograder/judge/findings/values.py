@@ -252,7 +252,7 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     elif found.what == "not finite":
         level, question = (
             FINITE,
-            "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?",
+            "Where can a NaN or an infinity come from: 0/0, inf - inf, the logarithm of 0, exp of a large number?",
         )
     observation, index = (
         f"{place} should be {expected}; yours is {actual}.",

@@ -119,11 +119,22 @@ def rounded(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Match numbers close to the expected ones, as if an intermediate step had rounded."""
-    if all(bool(((p.actual - p.expected).abs() <= NEARLY * p.expected.abs().max()).all()) for p in wrong):
-        return "Your numbers are close to the right ones, but off by more than rounding errors.", (
-            "Does a step round, use half precision, or add a small number?"
+    if not all(bool(((p.actual - p.expected).abs() <= NEARLY * p.expected.abs().max()).all()) for p in wrong):
+        return None
+    if all(_is_as_in_float32(p) for p in wrong):
+        return "For inputs in float64, your numbers are only as exact as float32.", (
+            "Which step does not keep float64?"
         )
-    return None
+    return "Your numbers are close to the right ones, but off by more than rounding errors.", (
+        "Does a step round, use half precision, or add a small number?"
+    )
+
+
+def _is_as_in_float32(pair: Pair) -> bool:
+    """Return whether all inputs are in float64, and all numbers are such as float32 can hold."""
+    given = [one for one in tensors_in((pair.case.args, pair.case.kwargs)) if one.is_floating_point()]
+    in_float64 = bool(given) and all(one.dtype == torch.float64 for one in given)
+    return in_float64 and torch.equal(pair.actual, pair.actual.float().double())
 
 
 def zeros(wrong: Pairs, pairs: Pairs) -> Words | None:

@@ -227,7 +227,7 @@ WEIGHTS: dict[str, Relation] = {
         bool,
         (
             "Your rows are weights that sum to one, but in some rows the largest is in the wrong position.",
-            "Which two vectors should be compared for each weight?",
+            "Work out the weights of such a row by hand. Which one comes out wrong?",
         ),
         (
             "Your rows sum to one, but in some rows the largest number is in the wrong position.",
