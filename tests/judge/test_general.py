@@ -54,6 +54,40 @@ def adamw_step(parameter, gradient, mean, square, step, lr=1e-3, betas=(0.9, 0.9
     root = (square / (1 - second**step)).sqrt() + eps
     return parameter * (1 - lr * decay) - step_size * mean / root, mean, square
 """
+AS_PLAIN_NUMBERS = """
+def logit_difference(logits, lengths, right, wrong):
+    rows = [row[length - 1] for row, length in zip(logits, lengths.tolist())]
+    return torch.tensor([row[a].item() - row[b].item() for row, a, b in zip(rows, right, wrong)])
+"""
+DETACHED_AND_NOT_RESCALED = """
+def tiled_attention(q, k, v, block, causal=False):
+    top = q.new_full((*q.shape[:-1], 1), -torch.inf)
+    total, output, query = torch.zeros_like(top), 0.0, torch.arange(q.shape[-2])[:, None]
+    for start in range(0, k.shape[-2], block):
+        keys, values = k[..., start : start + block, :], v[..., start : start + block, :]
+        scores = q @ keys.mT / math.sqrt(q.shape[-1])
+        if causal:
+            scores = scores.masked_fill(start + torch.arange(keys.shape[-2]) > query, -torch.inf)
+        top = torch.maximum(top, scores.detach().amax(-1, keepdim=True))
+        weights = (scores - top).exp()
+        total, output = total + weights.sum(-1, keepdim=True), output + weights @ values
+    return output / total
+"""
+ENDS_OF_PATHS = """
+def replace_linears(model, names, make):
+    ends = tuple(names)
+    linears = [(path, part) for path, part in model.named_modules() if isinstance(part, nn.Linear)]
+    found = [(path, part) for path, part in linears if path.endswith(ends)]
+    if not found:
+        raise ValueError("no such layer")
+    before = list(model.parameters())
+    for path, part in found:
+        above, _, name = path.rpartition(".")
+        setattr(model.get_submodule(above), name, make(part))
+    for parameter in before:
+        parameter.requires_grad_(False)
+    return len(found)
+"""
 FEW_STEPS = """
 def returns_to_go(rewards, discount=1.0):
     n = rewards.shape[-1]
@@ -82,6 +116,9 @@ def top_k_gate(logits, k):
             "does not change your result",
         ),
         ("lm.split_into_windows", AS_STRIDED, "only those that are not contiguous go wrong", "A second call"),
+        ("inside.logit_difference", AS_PLAIN_NUMBERS, "only as exact as float32", "half precision"),
+        ("fast.tiled_attention", DETACHED_AND_NOT_RESCALED, "your earlier sums are not rescaled", "by hand"),
+        ("finetune.replace_linears", ENDS_OF_PATHS, "other parts than it should have", "in a different mode"),
         ("rl.group_advantages", ONE_ANSWER, "", "one of the inputs added"),
         ("lm.adamw_step", NO_DECAY_OF_VECTORS, "", "changes with the size"),
         ("rl.returns_to_go", FEW_STEPS, "", "very large or very negative"),

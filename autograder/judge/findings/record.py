@@ -135,6 +135,8 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
         told = OF_THE_PROGRAM.get(key) or (TRACES.get(trace) if owner else None)
         before = right[key] if told else encode(given)
         if key not in found or difference(before, found[key], EXACT) is not None:
+            if told is TRACES["training"] and _other_parts(before, found.get(key)):
+                told = OTHER_PARTS
             name = context.name_of(owner if told else key)
             is_trained = told is None and any(call.to == TRAIN for call in context.case.script)
             observation, question = told or (WRITTEN_IN_TRAINING if is_trained else WRITTEN)
@@ -147,6 +149,11 @@ def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding
                 mistake="" if is_trained else "LOOP-19",
             )
     return None
+
+
+def _other_parts(modes: Encoded, found: Encoded | None) -> bool:
+    """Return whether the modes after a call are those of other parts than the modes that it should leave."""
+    return found is not None and named_items(modes).keys() != named_items(found).keys()
 
 
 WRITTEN = ("After the call the caller's `{}` has changed.", "Which line changes an argument in place?")
@@ -173,6 +180,10 @@ TRACES = {
         "Which line adds, removes or replaces a part of a module that was passed in?",
     ),
 }
+OTHER_PARTS = (
+    "After your call the caller's `{}` has other parts than it should have.",
+    "Which parts does your code add, remove or replace?",
+)
 # The same for traces on the whole program.
 OF_THE_PROGRAM = {
     RESEEDED: (
