@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch._inductor.config  # noqa: F401 (the profiler imports it, which would take a second in each fork)
 from bundled import modules
 from judged import IDS, PUBLIC, expected_of, results_of
 from worked import worked_sources
