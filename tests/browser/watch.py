@@ -20,6 +20,10 @@ EXPECTED = (
         r"'filebrowser:open-path' not registered.*static/notebook",
         "Notebook 7.6 calls a command of JupyterLab",
     ),
+    (
+        r"Could not restore the debugger state: Canceled future",
+        "the page asks the kernel for its debugger's state, and is closed before the answer on a busy machine",
+    ),
 )
 LOCAL = re.compile(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|(file|data|blob|about|attachment):")
 
