@@ -52,8 +52,7 @@ def same_everywhere(expected: Expected, records: list[Record], others: list[Reco
 
 def same_record(expected: Expected, number: int, a: Record, b: Record) -> bool:
     """Return whether two answers did the same in the case of this number. Numbers are compared within the
-    tolerance, gradients by their sketches (see sketch.py). Gradients of a wrong result are not compared: the
-    result alone shows the mistake, and the rest of the answer may be written in another way.
+    tolerance, gradients by their sketches (see sketch.py).
     """
     case, right = expected.cases[number], expected.right[number]
     if not same_output(case, a, b):
@@ -69,8 +68,7 @@ def same_record(expected: Expected, number: int, a: Record, b: Record) -> bool:
     for step in ("again", "evaluated"):
         if not same_value(steps.get(step), others.get(step), case.scale):
             return False
-    mine, theirs = (_gradients(right["steps"], one) for one in (steps, others))
-    return same_value(mine, theirs, case.scale) or not expected.is_right(number, a)
+    return same_value(_gradients(right["steps"], steps), _gradients(right["steps"], others), case.scale)
 
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:

@@ -1,10 +1,10 @@
 """Names the known mistake that an answer has.
 
-If an answer's records equal those of a mistake in every case, the answer has that mistake. If there is no
-such mistake, the answer most likely has the one that it agrees with in most of the cases in which the answer
-or the mistake is wrong. If no mistake agrees that often either, the answer may have two mistakes at once,
-each of which explains the cases that the other gets right. Then the one that explains more cases of the
-aspect "values" is named.
+If an answer's records equal those of a mistake in every case, or at least its results do, the answer has that
+mistake. If there is no such mistake, the answer most likely has the one that it agrees with in most of the
+cases in which the answer or the mistake is wrong. If no mistake agrees that often either, the answer may have
+two mistakes at once, each of which explains the cases that the other gets right. Then the one that explains
+more cases of the aspect "values" is named.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 
-from autograder.judge.agreement import agreement, same_everywhere, same_output, same_record
+from autograder.judge.agreement import FEWEST, agreement, same_everywhere, same_output, same_record
 from autograder.judge.expected import Expected
 from autograder.schema.case import VALUES, Case
 from autograder.schema.mistake import Mistake
@@ -113,6 +113,22 @@ def _same_in_every_case(answer: Unnamed) -> Explanation | None:
     return next((_explanation(one) for one in answer.agreements if one.everywhere), None)
 
 
+def _same_results(answer: Unnamed) -> Explanation | None:
+    """Return the explanation that a mistake gives if it has the same result in every case, whatever else it
+    does: the rest of the answer, such as its gradients, may come from another way to write it.
+    """
+    cases, expected, records = answer.cases, answer.expected, answer.records
+    wrong = [i for i in sorted(answer.wrong) if not expected.is_right(i, records[i])]
+    if len(wrong) < FEWEST:
+        return None
+    for number, mistake in enumerate(expected.exercise.mistakes):
+        if all(same_output(cases[i], records[i], expected.output(i, number)) for i in _sample(cases, wrong)):
+            others, _ = expected.run(number)
+            if all(map(same_output, cases, records, others)):
+                return Explanation(mistake.id, mistake.observation, mistake.question, frozenset(wrong))
+    return None
+
+
 def _same_in_most(answer: Unnamed) -> Explanation | None:
     best = max(answer.agreements, key=lambda one: one.share, default=None)
     if best is None or best.share <= MOST:
@@ -178,6 +194,7 @@ def _is_possible(case: Case, expected: Expected, record: Record, number: int, i:
 # The first that has something to say names the mistake.
 RANKS: dict[str, Callable[[Unnamed], Explanation | None]] = {
     "the same in every case": _same_in_every_case,
+    "the same results in every case": _same_results,
     "the same in most of the wrong cases": _same_in_most,
     "one of two mistakes at once": _one_of_two,
 }
