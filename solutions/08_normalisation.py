@@ -106,7 +106,7 @@ $$\operatorname{LN}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} \odot \gamma
 ### Exercise: `layer_norm`
 
 Mean and variance need an axis of size 1 where $x$ has its features. A mean of 10,000 must do no harm, so
-subtract it before you square anything.
+subtract it before you square anything. Leave PyTorch's own norms for the comparison.
 """
 
 # %% exercise: norms.layer_norm
@@ -222,7 +222,7 @@ $$\operatorname{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{D}\sum_{j} x_j^2 + \epsilo
 
 ### Exercise: `rms_norm`
 
-One number per token divides all of its features.
+One number per token divides all of its features. Use sums and roots, without PyTorch's own norms.
 """
 
 # %% exercise: norms.rms_norm
@@ -309,8 +309,8 @@ $$\operatorname{pre}(x) = x + f\bigl(\operatorname{norm}(x)\bigr) \qquad\qquad
 
 ### Exercise: `pre_norm`
 
-Norm and sublayer are modules. Call each of them once, and do not modify their results in place, because a
-module may still hold on to them.
+Norm and sublayer are modules. Call each of them once, leave them in the mode that they are in, and do not
+modify their results in place, because a module may still hold on to them.
 """
 
 # %% exercise: norms.pre_norm

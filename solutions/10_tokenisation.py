@@ -278,8 +278,9 @@ Count, choose, merge, round after round.
 def train_bpe(text, n_merges):
     """Return the merged pairs in order: pair k, counted from 0, becomes the id 256 + k.
 
-    Start from the UTF-8 bytes of the text. Each round merges the most frequent pair or, if several
-    are equally frequent, the one that appears first in the ids; stop early if no pair occurs twice.
+    Start from the UTF-8 bytes of the text. Each round counts as `count_pairs` does, and merges the
+    most frequent pair or, if several are equally frequent, the one that appears first in the ids;
+    stop early if no pair occurs twice.
 
     Shapes:
         text: str

@@ -161,7 +161,7 @@ class SequenceClassifier(nn.Module):
     """Class logits of a text: head(mean over real tokens of norm(layers(x))).
 
     Parts:
-        token_embedding, position_embedding: nn.Embedding
+        token_embedding, position_embedding: nn.Embedding; positions run from 0, padding included
         layers: nn.ModuleList of n_layers pre-norm layers without dropout, with GELU; not causal,
             but no token attends to padding
         norm: nn.LayerNorm(d_model); head: nn.Linear to n_classes
@@ -410,6 +410,8 @@ $$\mu = \frac{1}{T_0} \sum_{t < T_0} s_t, \qquad \sigma = \sqrt{\frac{1}{T_0} \s
 # %% exercise: tasks.standardise
 def standardise(series, n_train):
     """Return (series - mean) / std, with mean and biased std of the first n_train values.
+
+    Gradients flow through mean and std, too.
 
     Shapes:
         series: (T,); its first n_train values are not all equal
@@ -1034,6 +1036,8 @@ $$\hat s_k = f(w^{(k)}), \qquad w^{(k + 1)} = (w^{(k)}_2, \dots, w^{(k)}_N, \hat
 # %% exercise: tasks.forecast
 def forecast(model, history, steps):
     """Forecast `steps` values, each fed back into a fixed-length window; without gradients.
+
+    Afterwards the gradient mode is as it was before.
 
     Shapes:
         model: a function (B, N) -> (B,)

@@ -750,6 +750,8 @@ The rows of every $A$ sum to one, so the rows of $R$ do as well. Nothing has to 
 def attention_rollout(weights):
     """Multiply all layers' (0.5 mean over heads + 0.5 identity), the last on the left.
 
+    Rows are not normalised again.
+
     Shapes:
         weights: list of (B, H, N, N), the first layer first
         returns: (B, N, N)

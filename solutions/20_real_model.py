@@ -143,7 +143,7 @@ Unpack all blocks at once. Two neighbouring bytes can be read as one float16 wit
 
 # %% exercise: llama.dequantise_q4
 def dequantise_q4(blocks):
-    """Return the weights of blocks of four-bit codes: d * code + m, in float32.
+    """Return the weights of blocks of four-bit codes: d * code + m, computed in float32.
 
     Bytes 0, 1 hold d and bytes 2, 3 hold m, both float16, little-endian; byte 4 + j holds the code
     of value j in its low four bits, that of value j + 16 in its high four.
@@ -473,7 +473,7 @@ class LlamaLayer(nn.Module):
         down_proj: nn.Linear(d_ff, d_model) without bias
     Shapes:
         x: (B, N, d_model)
-        cache: whatever the attention accepts; None if there is none
+        cache: whatever the attention accepts; None, and nothing else, if there is none
         returns: (B, N, d_model), and the cache that the attention returns
 
     >>> layer = LlamaLayer(8, 12, LlamaAttention(8, 2, 1))
@@ -750,6 +750,8 @@ Call `choose` once per token. A `stop` of 0 is a stop like any other.
 # %% exercise: llama.generate_cached
 def generate_cached(model, ids, n_new, choose, stop=None):
     """Return the new tokens of a text; thanks to the caches, no token is read twice.
+
+    No graph is built, and afterwards the gradient mode is as it was before.
 
     Shapes:
         model: (ids (1, n), caches) -> (logits (1, n, V), caches); caches is None at the start

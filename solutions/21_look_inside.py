@@ -1082,9 +1082,9 @@ A hook that returns a tensor replaces the output. Again, no hook may stay behind
 def run_patched(model, replacements, *inputs):
     """Return the model's output when each named part's output is replaced by its tensor.
 
-    Names are those of `named_modules`; a part that is not called changes nothing. No hook stays on
-    the model, even if it raises; its own hooks and its mode stay as they are. Gradients reach the
-    replacements.
+    Names are those of `named_modules`; a part that is not called changes nothing, and one that
+    returns a tuple gives the tensor instead. No hook stays on the model, even if it raises; its own
+    hooks and its mode stay as they are. Gradients reach the replacements.
 
     Shapes:
         replacements: dict, name -> tensor

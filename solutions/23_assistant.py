@@ -319,7 +319,8 @@ def document_mask(document):
     """Return the causal mask of packed rows: each token attends within its document only.
 
     Shapes:
-        document: (R, N) int64, the number of each token's document; any numbers, in any order
+        document: (R, N) int64, the number of each token's document; any numbers, in any order, and
+            one that comes again later is the same document
         returns: (R, 1, N, N) bool, True = may attend
 
     >>> document_mask(torch.tensor([[7, 7, 2]]))[0, 0].int()
