@@ -92,7 +92,7 @@ def recorded(exercise_id: str, folder: Path) -> RecordedExpected:
     run for the tests, are not run a second time.
     """
     here = folder / exercise_id
-    here.mkdir(parents=True)
+    here.mkdir(parents=True, exist_ok=True)
     file = here / f"{exercise_id}.safetensors"
     write_exercises(here, [find(exercise_id)])
     write_expected(file, expected_of(exercise_id, *PUBLIC))
