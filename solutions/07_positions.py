@@ -596,7 +596,7 @@ def rope_to_halves(weight, n_heads):
     Shapes:
         weight: (n_heads * d_head, d_in), of q_proj or k_proj
         n_heads: an int
-        returns: (n_heads * d_head, d_in), a new tensor
+        returns: (n_heads * d_head, d_in); weight itself keeps its order
 
     >>> rope_to_halves(torch.arange(6.0)[:, None], 1).flatten().tolist()
     [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]
