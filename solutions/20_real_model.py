@@ -468,12 +468,13 @@ class LlamaLayer(nn.Module):
 
     Parts:
         norm1, norm2: nn.RMSNorm(d_model), with epsilon eps
-        attention: the given module, not a copy; attention(h, cache) -> (out, cache), called once
+        attention: the given module, not a copy; called once, with both arguments by position:
+            attention(h, cache) -> (out, cache)
         gate_proj, up_proj: nn.Linear(d_model, d_ff) without bias
         down_proj: nn.Linear(d_ff, d_model) without bias
     Shapes:
         x: (B, N, d_model)
-        cache: whatever the attention accepts; None, and nothing else, if there is none
+        cache: whatever the attention accepts; only None means that there is none
         returns: (B, N, d_model), and the cache that the attention returns
 
     >>> layer = LlamaLayer(8, 12, LlamaAttention(8, 2, 1))
