@@ -86,7 +86,7 @@ LAYERS = (
 
 A_PAIR = ("You return two things instead of one.", "Which result does the docstring list under `returns`?")
 TOO_SMALL = (
-    "When scores are very low or very high, blocked keys get some weight.",
+    "When all allowed scores are very low, blocked keys get some weight.",
     "Which keys get the most weight if every allowed score is below the number that you fill in or add?",
 )
 MASK_USE = (

@@ -108,7 +108,7 @@ EXERCISE = Exercise(
                     "Does the exercise treat any id specially?"),
         "several tokens": ("Your result is right for a sentence of one token, and wrong for longer ones.",
                            "For a target of three tokens, what should the decoder read?"),
-        "": ("Your result is already wrong for a sentence of one token.",
+        "": ("Your result is wrong for a sentence of one token.",
              "What should the decoder read when it predicts the first token?"),
     },
     hints=(

@@ -156,7 +156,7 @@ EXERCISE = Exercise(
         edit("MHA-69", {WEIGHTS: "[source.in_proj_weight[i::3] for i in range(3)]",
                         BIASES: "[source.in_proj_bias[i::3] for i in range(3)]"}),
         edit("MHA-71 weights copied transposed", {WEIGHT: "part.weight.copy_(weight.T)"},
-             "Your copied weights are transposed.",
+             "You transpose weights that you copy.",
              "In which order does each of the two modules store a weight's axes?"),
         edit("MHA-71", {OUT: "target.out_proj.weight.copy_(source.out_proj.weight.T)"}),
         edit("MHA-71", {WEIGHT: "part.weight.copy_(weight.T)",

@@ -275,7 +275,7 @@ EXERCISE = Exercise(
         edit("LAT-31", {PLACES: f"{PLACES}.clamp(max=511)"}),
         edit("LAT-33 key heads are dealt out in turn", {SHARE_K: "k.repeat(1, shared, 1, 1)",
              SHARE_V: "v.repeat(1, shared, 1, 1)"},
-             "Your query heads use the key heads in turn: 0, 1, 0, 1, ...",
+             "Your query heads use the key heads in turn, as in 0, 1, 0, 1.",
              "With four query heads and two key heads, which query heads share key head 0?"),
         edit("LAT-35 one key head for all", {SHARE_K: "k[:, :1].expand(-1, q.shape[1], -1, -1)",
              SHARE_V: "v[:, :1].expand(-1, q.shape[1], -1, -1)"},

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
                  "Does a number in your code limit the number of steps?"),
         "peak": ("Your answer is wrong only when the peak is not 1.", "Which of your lines use the peak?"),
         "down": ("Your answer is wrong only after the warmup, while the rate decays.",
-                 "By the formula, what fraction of the decay is done at a given step?"),
+                 "By the formula, the cosine of which angle is taken halfway through the decay, and what is it?"),
         "": ("Your rate is wrong even during the warmup or at the first step after it.",
              "What should the rates be at step 0, at the last step of the warmup, and at the step after it?"),
     },

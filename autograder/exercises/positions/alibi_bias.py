@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         edit("ALI-03", {SLOPES: "torch.full((n_heads,), 0.5)"}),
         edit("ALI-03", {SLOPES: "torch.ones(n_heads)"}),
         edit("ALI-05 any number of heads is taken", {RAISE: "str("},
-             "You raise no ValueError for a number of heads that is not a power of two.",
+             "You raise no ValueError for some numbers of heads that are not powers of two.",
              "What does your code do when there are, say, 6 heads?"),
         edit("ALI-05", {"if n_heads < 1 or n_heads & (n_heads - 1)": "if n_heads % 2 and n_heads > 1"}),
         edit("ALI-41 no heads are taken for a power of two", {"n_heads < 1 or ": ""},

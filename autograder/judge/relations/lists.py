@@ -205,7 +205,7 @@ RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] 
     (
         _too_many,
         (
-            "Your result contains the right items, but also others between them.",
+            "Your result contains the right items in the right order, but also others.",
             "What do the extra items have in common?",
         ),
     ),

@@ -164,8 +164,8 @@ WEIGHTS: dict[str, Relation] = {
             "Which keys get no weight in your result?",
         ),
         (
-            "Some of your numbers are 0 but should not be.",
-            "Which step makes them 0?",
+            "Your result leaves out some entries that should count.",
+            "Which step leaves them out?",
         ),
     ),
     # This may be the effect of a small constant in the denominator, which says nothing about the scores.
