@@ -38,11 +38,9 @@ def judged_alone(bundle_folder, tmp_path_factory):
 def test_answers_hear_what_they_hear_in_the_repository(exercise_id, judged_alone):
     exercise = find(exercise_id)
     _, wrong = answers(exercise)
-    tried = [worked_answer(exercise_id), *(wrong[name] for name in sample(wrong))]
-    given = [
-        records_of(exercise_id, answer)
-        for answer in tried + [one.answer for one in sample(exercise.mistakes)]
-    ]
+    mistakes = [mistake.answer for mistake in sample(exercise.mistakes)]
+    tried = [worked_answer(exercise_id), *(wrong[name] for name in sample(wrong)), *mistakes]
+    given = [records_of(exercise_id, answer) for answer in tried]
     here = [verdict_on(exercise_id, records) for records in given]
     there = judged_alone(exercise_id, pack(given))
     assert here[0].passed
