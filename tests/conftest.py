@@ -24,7 +24,7 @@ TRIAL = re.compile(r"test_(alone|judge|mutants)\.py::")
 LESSON = re.compile(r"test_(?:lessons|lessons_run|bundle_runs)\.py::.*\[(\d\d_\w+)")
 
 # Setting this up takes minutes, in which its process mostly waits; so it begins at once, beside others.
-FIRST = ("test_red_team.py",)
+FIRST = "test_red_team.py"
 BEGAN = pytest.StashKey[float]()
 
 
@@ -71,8 +71,8 @@ def pytest_collection_modifyitems(config, items):
 
 def _turn(item) -> tuple:
     group = _group(item.nodeid)
-    if group in FIRST:
-        return 0, FIRST.index(group)
+    if group == FIRST:
+        return (0,)
     if LESSON.search(item.nodeid):
         return 2, False, group
     if not group.endswith(".py"):

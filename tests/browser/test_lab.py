@@ -51,14 +51,9 @@ def both_themes(notebook, name: str, seen=None) -> None:
     the texts are checked elsewhere.
     """
     for dark in (True, False):
-        in_theme(notebook, name, dark, again=dark, seen=seen)
-
-
-def in_theme(notebook, name: str, dark: bool, again: bool, seen=None) -> None:
-    """Do in one theme what `both_themes` does in each; see `assert_accessible` for `again`."""
-    notebook.use_theme(dark)
-    photograph(seen or notebook.page, f"lab-{name}-{'dark' if dark else 'light'}")
-    assert_accessible(notebook.page, *(OURS[:1] if seen else OURS), again=again)
+        notebook.use_theme(dark)
+        photograph(seen or notebook.page, f"lab-{name}-{'dark' if dark else 'light'}")
+        assert_accessible(notebook.page, *(OURS[:1] if seen else OURS), again=dark)
 
 
 def assert_every_control_has_a_name(explorer) -> None:
@@ -146,12 +141,9 @@ def test_a_worked_lesson_runs_its_explorer_follows_the_keyboard_and_graphs_are_s
     both_themes(lesson, "compare")  # taller than the page
 
 
-@pytest.mark.parametrize("number, name", list(enumerate(LESSONS)))
-def test_every_worked_lesson_can_be_read(opened, number, name):
-    """Use JupyterLab's two themes in turn: the lessons share their kinds of texts and outputs, and the tests
-    above look at these in both. What does not depend on the theme is checked in the book.
-    """
-    in_theme(opened("solutions", name), name, dark=number % 2 == 1, again=True)
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_worked_lesson_can_be_read_in_both_themes(opened, name):
+    both_themes(opened("solutions", name), name)
 
 
 def test_a_lesson_opens_in_notebook_7(lab, new_page):

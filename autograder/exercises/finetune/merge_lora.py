@@ -141,7 +141,7 @@ EXERCISE = Exercise(
              "Your new layer and the old one share storage.", "Does an assignment copy a tensor?"),
         edit("LORA-53", {BIAS: "merged.bias.data = linear.bias.detach()"}),
         edit("LORA-55 the new layer does not learn", {LAST: "return merged.requires_grad_(False)"},
-             "The parameters of your new layer do not require gradients, at least after a frozen `linear`.",
+             "Your new layer is frozen, at least if `linear` is.",
              "What should requires_grad be for the new layer's parameters?"),
         edit("LORA-55", {LAST: "merged.requires_grad_(linear.weight.requires_grad)\n    return merged"}),
         edit("LORA-57 the parameters hang on the old ones",

@@ -75,6 +75,10 @@ def _case(draw, family, batch, queries, tokens, width, latent, n_heads, d_head, 
 QUERIES, MEMORY, PRODUCT = "x.unsqueeze(1) @ keys", "latents.unsqueeze(1)", "queries @ memory.transpose(-2, -1)"
 ROOT, SOFTMAX, MIX = "math.sqrt(d_head)", "torch.softmax(scores, dim=-1)", "weights @ memory"
 LAST = "return output.sum(dim=1)"
+MULTIPLIED_FIRST = (
+    "For the scores, which two of x, keys[h] and c do you multiply first? For the output, which two of weights, c "
+    "and values[h]?"
+)
 
 EXERCISE = Exercise(
     number=3, minutes=15, difficulty=3,
@@ -87,12 +91,10 @@ EXERCISE = Exercise(
             "values": "H d_latent d_model", "return": "B N d_model"},
     rules=Rules(large=(
         "a tensor as large as a key or value of full width for every latent",
-        "For the scores, which two of x, keys[h] and c do you multiply first? For the output, which two of "
-        "weights, c and values[h]?"),
+        MULTIPLIED_FIRST),
         work=(
             "the work of a key or value of full width for every latent",
-            "For the scores, which two of x, keys[h] and c do you multiply first? For the output, which two of "
-            "weights, c and values[h]?")),
+            MULTIPLIED_FIRST)),
     invariants=(samples_apart("two samples", "another second sample"),),
     mistakes=(
         edit("MLA-101 no scale", {f"scores / {ROOT}": "scores"},
